@@ -23,7 +23,7 @@
         private func coordinate<Value: Sendable>(
             _ intent: NSFileAccessIntent, _ what: String, _ url: URL, _ work: @escaping @Sendable () throws -> Value
         ) throws -> Value {
-            let turn = BoundedTurn<Value>()
+            let turn = CancellableWork<Value>()
             let coordinator = NSFileCoordinator(filePresenter: nil)
             coordinator.coordinate(with: [intent], queue: Self.queue) { refusal in
                 turn.run {

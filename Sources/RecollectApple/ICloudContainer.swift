@@ -5,7 +5,7 @@
     /// The iCloud container of an app, with the workspace of the account signed in.
     ///
     /// The guide <doc:ICloud-Documents> lists the necessary entitlements.
-    public struct ICloudContainer: WorkspaceContainer {
+    public struct ICloudContainer: CloudContainer {
         private let identifier: String?
 
         /// Creates a container.

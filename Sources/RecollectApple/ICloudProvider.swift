@@ -86,10 +86,10 @@
         }
 
         /// Cleans up files left in a folder by killed writers. Not coordinated: no other program uses these files.
-        public func settleLeftovers(
+        public func resolveLeftovers(
             in path: WorkspacePath, includingRecent: Bool, isKnown: (ContentHash, WorkspacePath?) throws -> Bool
-        ) throws -> SettledLeftovers {
-            try folder.settleLeftovers(in: path, includingRecent: includingRecent, isKnown: isKnown)
+        ) throws -> LeftoverReport {
+            try folder.resolveLeftovers(in: path, includingRecent: includingRecent, isKnown: isKnown)
         }
 
         /// Requests a download from iCloud. Returns at once.

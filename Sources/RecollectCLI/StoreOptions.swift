@@ -57,7 +57,7 @@
             } catch {
                 result = .failure(error)
             }
-            tellEvents(of: history)
+            printEvents(of: history)
             await history.close()
             try result.get()
         }
@@ -71,8 +71,8 @@
         }
 
         /// Prints the unread events of a history to standard error.
-        func tellEvents(of history: SQLiteHistoryStore) {
-            for event in history.events.takeUnheard() {
+        func printEvents(of history: SQLiteHistoryStore) {
+            for event in history.events.takeUndelivered() {
                 var facts: [String] = []
                 if let count = event.recoveredMessages { facts.append("\(Format.count(count, "message")) recovered") }
                 if let count = event.lostMessages { facts.append("\(Format.count(count, "message")) lost") }

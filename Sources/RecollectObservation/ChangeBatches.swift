@@ -3,9 +3,9 @@ import RecollectCore
 /// The changes of one user's sessions since the previous batch.
 struct ChangeBatch: Sendable {
     /// Sessions to read again.
-    private(set) var changed: Set<ConversationID> = []
+    private(set) var changed: Set<SessionKey> = []
     /// Sessions with new messages.
-    private(set) var spokenIn: Set<ConversationID> = []
+    private(set) var spokenIn: Set<SessionKey> = []
     /// Whether the whole list must be read again.
     private(set) var isEverything = false
     /// The position in the feed after this batch.
@@ -13,13 +13,13 @@ struct ChangeBatch: Sendable {
 
     mutating func add(_ change: HistoryChange, of userId: String) {
         cursor = change.cursor
-        guard change.conversation.userId.hasSameBytes(as: userId) else { return }
+        guard change.session.userId.hasSameBytes(as: userId) else { return }
         switch change.kind {
         case .userDeleted: isEverything = true
         case .messageAdded:
-            spokenIn.insert(change.conversation)
-            changed.insert(change.conversation)
-        default: changed.insert(change.conversation)
+            spokenIn.insert(change.session)
+            changed.insert(change.session)
+        default: changed.insert(change.session)
         }
     }
 }

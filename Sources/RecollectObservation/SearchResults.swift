@@ -5,7 +5,7 @@ public struct SearchResults: Hashable, Sendable {
     /// The text searched for.
     public let text: String
     /// Sessions with the text in their title, preview or messages, in the list's order.
-    public var conversations: [Conversation] { window.conversations }
+    public var sessions: [Session] { window.sessions }
     /// Whether `loadMore()` would read more sessions.
     public var hasMore: Bool { window.hasMore }
     /// The found messages, best first.
@@ -14,24 +14,24 @@ public struct SearchResults: Hashable, Sendable {
     public var hasMoreMessages: Bool { nextMessages != nil }
 
     /// The query of the searched list.
-    let query: ConversationQuery
-    private var window: ConversationWindow
+    let query: SessionQuery
+    private var window: SessionListPrefix
     private var nextMessages: SearchCursor?
 
-    private init(_ text: String, in query: ConversationQuery) {
+    private init(_ text: String, in query: SessionQuery) {
         self.text = text
         self.query = query
         var asked = query
         asked.text = text
-        window = ConversationWindow(asked)
+        window = SessionListPrefix(asked)
     }
 
     /// Searches the sessions of a query for a text.
     static func find(
-        _ text: String, in query: ConversationQuery, conversations: Int, messages: Int, of history: any HistoryStore
+        _ text: String, in query: SessionQuery, sessions: Int, messages: Int, of history: any HistoryStore
     ) async throws -> SearchResults {
         try await SearchResults(text, in: query)
-            .readingOn(limit: conversations, from: history)
+            .readingOn(limit: sessions, from: history)
             .readingMessagesOn(limit: messages, from: history)
     }
 
@@ -49,29 +49,29 @@ public struct SearchResults: Hashable, Sendable {
                 userId: query.userId, text: text, agentId: query.agentId, limit: limit, cursor: nextMessages))
         var longer = self
         longer.nextMessages = page.next
-        var known: [ConversationID: Conversation?] = [:]
+        var known: [SessionKey: Session?] = [:]
         for hit in page.elements {
-            if known[hit.conversation] == nil {
-                known[hit.conversation] = .some(try await Self.listed(hit.conversation, in: history))
+            if known[hit.session] == nil {
+                known[hit.session] = .some(try await Self.listed(hit.session, in: history))
             }
-            if case .some(.some(let conversation)) = known[hit.conversation], query.includes(conversation) {
-                longer.messages.append(FoundMessage(hit: hit, conversation: conversation))
+            if case .some(.some(let session)) = known[hit.session], query.includes(session) {
+                longer.messages.append(FoundMessage(hit: hit, session: session))
             }
         }
         return longer
     }
 
     /// Removes sessions and their messages, until the next search.
-    mutating func remove(_ ids: Set<ConversationID>) {
+    mutating func remove(_ ids: Set<SessionKey>) {
         window.remove(ids)
-        messages.removeAll { ids.contains($0.conversation.id) }
+        messages.removeAll { ids.contains($0.session.id) }
     }
 
     /// Returns a session as listed: for a branch, the session it branched from.
-    private static func listed(_ id: ConversationID, in history: any HistoryStore) async throws -> Conversation? {
-        guard let conversation = try await history.conversation(id) else { return nil }
-        guard let origin = conversation.branchOf else { return conversation }
-        return try await history.conversation(ConversationID(userId: id.userId, sessionId: origin.sessionId))
+    private static func listed(_ id: SessionKey, in history: any HistoryStore) async throws -> Session? {
+        guard let session = try await history.session(id) else { return nil }
+        guard let origin = session.branchOf else { return session }
+        return try await history.session(SessionKey(userId: id.userId, sessionId: origin.sessionId))
     }
 }
 
@@ -80,7 +80,7 @@ public struct FoundMessage: Hashable, Sendable, Identifiable {
     /// The identity of a found message.
     public struct ID: Hashable, Sendable {
         /// The session or branch with the message.
-        public let conversation: ConversationID
+        public let session: SessionKey
         /// The agent of the message's scope.
         public let agentId: String
         /// The message's ID.
@@ -90,8 +90,8 @@ public struct FoundMessage: Hashable, Sendable, Identifiable {
     /// The search hit, with a snippet.
     public let hit: SearchHit
     /// The session with the message. For a message in a branch, the session it branched from.
-    public let conversation: Conversation
+    public let session: Session
 
     /// The message with its session and agent.
-    public var id: ID { ID(conversation: hit.conversation, agentId: hit.agentId, messageId: hit.messageId) }
+    public var id: ID { ID(session: hit.session, agentId: hit.agentId, messageId: hit.messageId) }
 }

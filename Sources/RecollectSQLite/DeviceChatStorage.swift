@@ -14,7 +14,7 @@ import RecollectCore
 /// An ID names one message per session. Saving a known message again changes neither its content nor its agent.
 /// There is one exception: a message first saved by a UI, through `SQLiteSessionStorage` under the empty agent ID,
 /// moves to the agent saving it or beginning a reply with its ID. So the order of the two saves does not matter.
-public final class DeviceChatStorage: DraftingChatStorage {
+public final class DeviceChatStorage: StreamingChatStorage {
     /// The user of this history.
     public let userId: String
     /// The underlying history, for operations beyond `ChatStorage`.
@@ -87,22 +87,22 @@ public final class DeviceChatStorage: DraftingChatStorage {
 
     /// Returns all messages of a session, with the bytes of their attachments: see `ChatStorage`.
     public func fetchAllChats(userId: String, sessionId: String) async throws -> [ConversationMessage] {
-        let windows = try await history.windows(of: scope(userId, sessionId, "").conversation)
+        let windows = try await history.windows(of: scope(userId, sessionId, "").session)
         return try await history.restoringAttachments(of: MergedChats.merge(windows))
     }
 
-    /// Begins a streaming reply: see `DraftingChatStorage`. Never returns `nil`.
+    /// Begins a streaming reply: see `StreamingChatStorage`. Never returns `nil`.
     public func beginReply(
         _ message: ConversationMessage, userId: String, sessionId: String, agentId: String, maxMessages: Int?
-    ) async throws -> ReplyDraft? {
+    ) async throws -> StreamingReply? {
         try await history.beginReply(message, in: scope(userId, sessionId, agentId), maxMessages: maxMessages)
     }
 
-    /// Returns the streaming replies of a session, with the bytes of their attachments: see `DraftingChatStorage`.
-    public func repliesInFlight(
+    /// Returns the streaming replies of a session, with the bytes of their attachments: see `StreamingChatStorage`.
+    public func streamingReplies(
         userId: String, sessionId: String
     ) async throws -> [(agentId: String, message: ConversationMessage)] {
-        let replies = try await history.repliesInFlight(in: scope(userId, sessionId, "").conversation)
+        let replies = try await history.streamingReplies(in: scope(userId, sessionId, "").session)
         let messages = try await history.restoringAttachments(of: replies.map(\.message))
         return zip(replies, messages).map { ($0.agentId, $1) }
     }
@@ -117,6 +117,6 @@ extension DeviceChatStorage: VersionedChatStorage {
     /// Returns the session's version, or `nil` if the history is not a `SQLiteHistoryStore`. The version changes
     /// with every write to the history.
     public func version(userId: String, sessionId: String) async throws -> ChatVersion? {
-        try await (history as? any VersionedHistory)?.version(of: scope(userId, sessionId, "").conversation)
+        try await (history as? any VersionedHistory)?.version(of: scope(userId, sessionId, "").session)
     }
 }

@@ -12,39 +12,39 @@ extension SQLiteHistoryStore {
     }
 
     /// Reads derived data. Updates it first if the history is writable and has pending messages.
-    func readSettled<Value: Sendable>(
+    func readUpToDate<Value: Sendable>(
         inPlace: Bool = false, _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws -> Value {
-        try await perform { try await readSettled(in: $0, inPlace: inPlace, body) }
+        try await perform { try await readUpToDate(in: $0, inPlace: inPlace, body) }
     }
 
-    func readSettled<Value: Sendable>(
+    func readUpToDate<Value: Sendable>(
         in database: HistoryDatabase, inPlace: Bool, _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws -> Value {
-        let canSettle = database.cannotWrite == nil
+        let canCatchUp = database.cannotWrite == nil
         let settled: Value? = try await database.read(inPlace: inPlace) {
-            try canSettle && Settling.isBehind($0) ? nil : .some(body($0))
+            try canCatchUp && DerivedData.isBehind($0) ? nil : .some(body($0))
         }
         if let settled { return settled }
         do {
             return try await database.write { db in
-                try Settling.settle(db)
+                try DerivedData.settle(db)
                 return try body(db)
             }
         } catch let error as DatabaseError where error.hasNoSpace {
-            return try await readSettledWithoutSpace(in: database, body)
+            return try await readUpToDateWithoutSpace(in: database, body)
         }
     }
 
     /// Updates derived data in a separate transaction and reads there. If only the commit fails, the result is
     /// still valid: the derived data was computed from committed messages.
-    private func readSettledWithoutSpace<Value: Sendable>(
+    private func readUpToDateWithoutSpace<Value: Sendable>(
         in database: HistoryDatabase, _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws -> Value {
         let result = Locked<Value?>(nil)
         do {
             return try await database.write(alone: true) { db in
-                try Settling.settle(db)
+                try DerivedData.settle(db)
                 let value = try body(db)
                 result.withLock { $0 = value }
                 return value

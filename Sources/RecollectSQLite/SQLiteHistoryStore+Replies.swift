@@ -9,23 +9,23 @@ extension SQLiteHistoryStore {
     /// group). Interrupt replies before suspension, or store the history in the app's own container.
     public func beginReply(
         _ message: ConversationMessage, in scope: Scope, maxMessages: Int?
-    ) async throws -> ReplyDraft {
-        ReplyDraft(
+    ) async throws -> StreamingReply {
+        StreamingReply(
             message, scope: scope, keeper: try await keepReply(message, in: scope, maxMessages: maxMessages))
     }
 
     /// Saves the first increment of a reply and returns the keeper of later increments.
     func keepReply(
         _ message: ConversationMessage, in scope: Scope, maxMessages: Int? = nil
-    ) async throws -> ReplyKeeper {
+    ) async throws -> HistoryReplyWriter {
         try message.checkSavable()
         var message = message
-        message.isInFlight = false
+        message.isStreaming = false
         let (keeper, saved) = try await write { [message, recovery, connection] db, cache in
             let saved = try Self.clearWay(for: message.id, in: scope, recovery, db, cache)
             let lease = try connection.replyWriters?.enter()
-            let number = try Drafts.begin(message, in: scope, writer: lease?.writer ?? "", db)
-            let keeper = ReplyKeeper(
+            let number = try StreamingReplies.begin(message, in: scope, writer: lease?.writer ?? "", db)
+            let keeper = HistoryReplyWriter(
                 history: self, number: number, scope: scope, maxMessages: maxMessages, lease: lease)
             return (keeper, saved)
         }
@@ -38,10 +38,10 @@ extension SQLiteHistoryStore {
     private static func clearWay(
         for id: String, in scope: Scope, _ recovery: ReplyRecovery?, _ db: Database, _ cache: WriterCache
     ) throws -> [StoreEvent] {
-        let writers = try Drafts.writers(ofReply: id, in: scope, db)
+        let writers = try StreamingReplies.writers(ofReply: id, in: scope, db)
         guard !writers.isEmpty else { return [] }
         let saved = try recovery?.run(for: writers, db, cache) ?? []
-        guard try Drafts.writers(ofReply: id, in: scope, db).isEmpty else {
+        guard try StreamingReplies.writers(ofReply: id, in: scope, db).isEmpty else {
             throw RecollectError(
                 .invalidArgument,
                 "a reply of that id is in flight for this agent; end that one, or give this one an id of its own")
@@ -56,7 +56,7 @@ extension SQLiteHistoryStore {
         let kept = try await keepingAttachments(of: [message])
         try await write(keeping: kept) { [retention = configuration.retention] messages, db, cache in
             let orphans = try messages.flatMap { message in
-                let ending = ReplyEnding(
+                let ending = EndReplyOperation(
                     number: number, message: message, scope: scope, maxMessages: maxMessages, retention: retention)
                 return try ending.run(db, cache)
             }
@@ -66,22 +66,22 @@ extension SQLiteHistoryStore {
 
     /// Returns the streaming replies of a session: see `HistoryStore`. Interrupted replies are saved as messages
     /// first.
-    public func repliesInFlight(
-        in conversation: ConversationID
+    public func streamingReplies(
+        in session: SessionKey
     ) async throws -> [(agentId: String, message: ConversationMessage)] {
-        var drafts = try await read { try Drafts.all(of: conversation, $0) }
+        var drafts = try await read { try StreamingReplies.all(of: session, $0) }
         if try await saveAbandoned(drafts) {
-            drafts = try await read { try Drafts.all(of: conversation, $0) }
+            drafts = try await read { try StreamingReplies.all(of: session, $0) }
         }
         return drafts.map { draft in
             var message = draft.message
-            message.isInFlight = true
+            message.isStreaming = true
             return (draft.scope.agentId, message)
         }
     }
 
     /// Saves the interrupted replies among the given streaming replies. Returns whether there were any.
-    private func saveAbandoned(_ drafts: [Drafts.Draft]) async throws -> Bool {
+    private func saveAbandoned(_ drafts: [StreamingReplies.Draft]) async throws -> Bool {
         guard let recovery, !drafts.isEmpty else { return false }
         // Locks are checked before a write: most writers live, and a write for each check would cost too much.
         let ended = try await blocking {

@@ -6,9 +6,9 @@ extension SQLiteHistoryStore: VersionedHistory {
     ///
     /// The version also changes with other sessions, as all share one feed: finding the last change of one session
     /// would cost more than reading a short window again.
-    package func version(of conversation: ConversationID) async throws -> ChatVersion {
+    package func version(of session: SessionKey) async throws -> ChatVersion {
         try await perform { database in
-            let version = try await database.readStatement { try WindowQueries.version(of: conversation, $0) }
+            let version = try await database.readStatement { try WindowQueries.version(of: session, $0) }
             return ChatVersion(rawValue: "\(database.number) \(version)")
         }
     }

@@ -19,11 +19,11 @@ public final class SQLiteHistoryStore: HistoryStore {
     /// The configuration of the history.
     public let configuration: HistoryConfiguration
 
-    let connection: HistoryConnection
+    let connection: SharedDatabase
     let attachments: any AttachmentKeeping
     let follower: IndexFollower?
     /// Erases deleted data and deletes expired messages.
-    let upkeep: Upkeep
+    let upkeep: BackgroundMaintenance
     /// Signals saves of this process.
     let signal = Signal()
     let ioQueue = DispatchQueue(label: "recollect.history.attachments", attributes: .concurrent)
@@ -49,9 +49,9 @@ public final class SQLiteHistoryStore: HistoryStore {
         self.configuration = configuration
         events = StoreEvents(logger: configuration.logger)
         let attachments = AttachmentFiles(directory: files.attachments)
-        let upkeep = Upkeep(attachments: attachments, events: events, retention: configuration.retention)
+        let upkeep = BackgroundMaintenance(attachments: attachments, events: events, retention: configuration.retention)
         let follower = configuration.indexesInBackground ? IndexFollower(upkeep: upkeep) : nil
-        connection = HistoryConnection(files: files, configuration: configuration, events: events) {
+        connection = SharedDatabase(files: files, configuration: configuration, events: events) {
             upkeep.use($0)
             if $0.state?.isFollowing ?? false { follower?.noteCommit($0) }
         }
@@ -65,8 +65,8 @@ public final class SQLiteHistoryStore: HistoryStore {
         self.configuration = configuration
         events = StoreEvents(logger: configuration.logger)
         attachments = AttachmentMemory()
-        let upkeep = Upkeep(attachments: attachments, events: events, retention: configuration.retention)
-        connection = HistoryConnection(files: nil, configuration: configuration, events: events) { upkeep.use($0) }
+        let upkeep = BackgroundMaintenance(attachments: attachments, events: events, retention: configuration.retention)
+        connection = SharedDatabase(files: nil, configuration: configuration, events: events) { upkeep.use($0) }
         self.upkeep = upkeep
         follower = nil
     }
@@ -106,7 +106,7 @@ public final class SQLiteHistoryStore: HistoryStore {
         let isShort = messages.count <= 8 && !kept.hasFiles
         let result = try await write(keeping: kept, inPlace: isShort) {
             [retention = configuration.retention] messages, db, cache in
-            let appending = Appending(messages: messages, scope: scope, options: options, retention: retention)
+            let appending = AppendOperation(messages: messages, scope: scope, options: options, retention: retention)
             let result = try appending.run(db, cache)
             return (result, result.orphans)
         }
@@ -120,30 +120,30 @@ public final class SQLiteHistoryStore: HistoryStore {
     /// Sets a session's details: see `HistoryStore`.
     @discardableResult
     public func update(
-        _ conversation: ConversationID, with details: ConversationDetails, makesNew: Bool
+        _ session: SessionKey, with details: SessionDetails, makesNew: Bool
     ) async throws -> Bool {
         try details.checkSavable()
         let now = Date().millisecondsSince1970
         return try await write { db in
-            guard try makesNew || MessageQueries.number(of: conversation, db) != nil else { return false }
-            try ConversationEdits.update(conversation, with: details, now: now, db)
+            guard try makesNew || MessageQueries.number(of: session, db) != nil else { return false }
+            try SessionEdits.update(session, with: details, now: now, db)
             return true
         }
     }
 
     /// Copies a session up to a message: see `HistoryStore`.
     public func fork(
-        _ conversation: ConversationID, at messageId: String, agentId: String?, into newSessionId: String
+        _ session: SessionKey, at messageId: String, agentId: String?, into newSessionId: String
     ) async throws {
         try await write {
-            try ConversationEdits.fork(conversation, at: messageId, agentId: agentId, into: newSessionId, $0)
+            try SessionEdits.fork(session, at: messageId, agentId: agentId, into: newSessionId, $0)
         }
     }
 
     /// Permanently deletes messages: see `HistoryStore`. `erasure()` returns the progress of erasing their bytes.
     @discardableResult
-    public func deleteMessages(_ ids: [String], in conversation: ConversationID) async throws -> Int {
-        let count = try await write { try MessageDeletion.delete(ids, in: conversation, $0) }
+    public func deleteMessages(_ ids: [String], in session: SessionKey) async throws -> Int {
+        let count = try await write { try MessageDeletion.delete(ids, in: session, $0) }
         if count > 0 { await eraseSoon() }
         return count
     }
@@ -151,8 +151,8 @@ public final class SQLiteHistoryStore: HistoryStore {
     /// Permanently deletes a session: see `HistoryStore`. The duration does not depend on the session's size.
     /// `erasure()` returns the progress of erasing its bytes.
     @discardableResult
-    public func deleteConversation(_ conversation: ConversationID) async throws -> Bool {
-        let existed = try await write { try MessageDeletion.delete(conversation, $0) }
+    public func deleteSession(_ session: SessionKey) async throws -> Bool {
+        let existed = try await write { try MessageDeletion.delete(session, $0) }
         if existed { await eraseSoon() }
         return existed
     }
@@ -185,7 +185,7 @@ public final class SQLiteHistoryStore: HistoryStore {
     /// The sessions are deleted one by one, each with its branches. A canceled task has deleted some of them.
     /// Throws `invalidArgument` for a date of NaN seconds.
     @discardableResult
-    public func deleteConversations(discardedBefore moment: Date) async throws -> Int {
+    public func deleteSessions(discardedBefore moment: Date) async throws -> Int {
         try Self.refuseNotANumber(moment)
         let count = try await perform {
             try await Expiry(database: $0).deleteDiscarded(before: moment.millisecondsSince1970)
@@ -234,50 +234,50 @@ public final class SQLiteHistoryStore: HistoryStore {
 
     /// Returns the windows of all agents: see `HistoryStore`.
     public func windows(
-        of conversation: ConversationID
+        of session: SessionKey
     ) async throws -> [(agentId: String, messages: [ConversationMessage])] {
-        try await read { try WindowQueries.windows(of: conversation, $0) }
+        try await read { try WindowQueries.windows(of: session, $0) }
     }
 
     /// Returns a user's sessions by pages: see `HistoryStore`. With a search text, messages missing from the
     /// index are indexed first, and only the newest 20,000 matching messages count.
-    public func conversations(
-        _ query: ConversationQuery, page: PageRequest<ConversationCursor>
-    ) async throws -> Page<Conversation, ConversationCursor> {
+    public func sessions(
+        _ query: SessionQuery, page: PageRequest<SessionCursor>
+    ) async throws -> Page<Session, SessionCursor> {
         try await perform { database in
             if !query.text.isEmpty { try await index(database) }
-            return try await readSettled(in: database, inPlace: page.limit.isShort) {
-                try ConversationQueries.page(query, page, $0)
+            return try await readUpToDate(in: database, inPlace: page.limit.isShort) {
+                try SessionQueries.page(query, page, $0)
             }
         }
     }
 
     /// Returns one session: see `HistoryStore`.
-    public func conversation(_ conversation: ConversationID) async throws -> Conversation? {
-        try await readSettled(inPlace: true) { try ConversationQueries.one(conversation, $0) }
+    public func session(_ session: SessionKey) async throws -> Session? {
+        try await readUpToDate(inPlace: true) { try SessionQueries.one(session, $0) }
     }
 
     /// Returns sessions by a prefix of their session ID: see `HistoryStore`.
-    public func conversations(
+    public func sessions(
         of userId: String, sessionIdPrefix prefix: String, limit: Int
-    ) async throws -> [Conversation] {
-        try await readSettled { try ConversationQueries.matching(userId: userId, prefix: prefix, limit: limit, $0) }
+    ) async throws -> [Session] {
+        try await readUpToDate { try SessionQueries.matching(userId: userId, prefix: prefix, limit: limit, $0) }
     }
 
     /// Returns messages of a session by pages: see `HistoryStore`.
     public func messages(
-        of conversation: ConversationID, agentId: String?, page: PageRequest<MessageCursor>
+        of session: SessionKey, agentId: String?, page: PageRequest<MessageCursor>
     ) async throws -> Page<StoredMessage, MessageCursor> {
         try await read(inPlace: page.limit.isShort) {
-            try MessageQueries.page(of: conversation, agentId: agentId, page, $0)
+            try MessageQueries.page(of: session, agentId: agentId, page, $0)
         }
     }
 
     /// Returns one message: see `HistoryStore`.
     public func message(
-        _ id: String, in conversation: ConversationID, agentId: String?
+        _ id: String, in session: SessionKey, agentId: String?
     ) async throws -> StoredMessage? {
-        try await readSettled(inPlace: true) { try MessageQueries.one(id, in: conversation, agentId: agentId, $0) }
+        try await readUpToDate(inPlace: true) { try MessageQueries.one(id, in: session, agentId: agentId, $0) }
     }
 
     /// Searches a user's messages: see `HistoryStore`. Messages missing from the index are indexed first.

@@ -28,15 +28,15 @@ struct ImportedSessions {
     /// The metadata key for a title set by an import. The next import uses it to recognize titles set by a user.
     static let importedTitle = "importedTitle"
 
-    private var sessions: [ConversationID: Learned] = [:]
+    private var sessions: [SessionKey: Learned] = [:]
     /// Sessions already in the history, or created by this import.
-    private var made: Set<ConversationID> = []
+    private var made: Set<SessionKey> = []
     /// Titles without a known session yet, by message ID.
-    private var titles: [String: (title: String, conversation: ConversationID)] = [:]
+    private var titles: [String: (title: String, session: SessionKey)] = [:]
     /// The first session of each message, by the hash of the message ID. It takes at most 24 bytes per message.
     private var firstSessions: [Int: Int32] = [:]
     /// The sessions with messages, in the order of the import.
-    private var read: [ConversationID] = []
+    private var read: [SessionKey] = []
 
     /// The number of sessions.
     var count: Int { sessions.count }
@@ -48,10 +48,10 @@ struct ImportedSessions {
 
     /// Collects the details in a batch.
     mutating func note(_ batch: TranscriptBatch) {
-        for (title, id, conversation) in batch.titles { titles[id] = (title, conversation) }
+        for (title, id, session) in batch.titles { titles[id] = (title, session) }
         for (scope, messages) in batch.sessions.joined() {
-            var learned = sessions[scope.conversation] ?? Learned()
-            if read.last != scope.conversation { read.append(scope.conversation) }
+            var learned = sessions[scope.session] ?? Learned()
+            if read.last != scope.session { read.append(scope.session) }
             for message in messages {
                 let hash = message.id.hashValue
                 firstSessions[hash] = firstSessions[hash] ?? Int32(read.count - 1)
@@ -61,10 +61,10 @@ struct ImportedSessions {
                     learned.workingDirectory ?? Self.text(ClaudeCodeLine.Name.workingDirectory, in: message)
                 learned.branch = learned.branch ?? Self.text(ClaudeCodeLine.Name.branch, in: message)
             }
-            sessions[scope.conversation] = learned
+            sessions[scope.session] = learned
         }
-        for (conversation, details) in batch.details {
-            var learned = sessions[conversation] ?? Learned()
+        for (session, details) in batch.details {
+            var learned = sessions[session] ?? Learned()
             learned.title = details.title ?? learned.title
             learned.workingDirectory = details.workingDirectory ?? learned.workingDirectory
             learned.branch = details.branchName ?? learned.branch
@@ -75,7 +75,7 @@ struct ImportedSessions {
             learned.tags += details.addedTags
             learned.createdAt = learned.createdAt ?? details.createdAt
             learned.firstMessage = learned.firstMessage ?? details.firstMessage
-            sessions[conversation] = learned
+            sessions[session] = learned
         }
     }
 
@@ -84,19 +84,19 @@ struct ImportedSessions {
     ///
     /// A session with a creation date or a first message in its file is created even without messages.
     mutating func prepare(_ batch: TranscriptBatch, in history: any HistoryStore) async throws {
-        let begun = batch.sessions.compactMap { runs in runs.first.map { ($0.scope.conversation, $0.messages.first) } }
-        for (conversation, first) in batch.details.map({ ($0.0, nil) }) + begun where !made.contains(conversation) {
-            guard let learned = sessions[conversation], learned.needsNoMessage || first != nil else { continue }
-            made.insert(conversation)
-            var details = ConversationDetails(
+        let begun = batch.sessions.compactMap { runs in runs.first.map { ($0.scope.session, $0.messages.first) } }
+        for (session, first) in batch.details.map({ ($0.0, nil) }) + begun where !made.contains(session) {
+            guard let learned = sessions[session], learned.needsNoMessage || first != nil else { continue }
+            made.insert(session)
+            var details = SessionDetails(
                 isPinned: learned.isPinned, isArchived: learned.isArchived, addedTags: learned.tags,
                 firstMessage: learned.firstMessage, createdAt: learned.createdAt)
-            guard details != ConversationDetails(), try await history.conversation(conversation) == nil else {
+            guard details != SessionDetails(), try await history.session(session) == nil else {
                 continue
             }
             // Appending its first message would set the same date.
             details.createdAt = details.createdAt ?? first?.timestamp
-            try await history.update(conversation, with: details)
+            try await history.update(session, with: details)
         }
     }
 
@@ -105,10 +105,10 @@ struct ImportedSessions {
         try await findTitledSessions(history)
         try await withThrowingTaskGroup(of: Void.self) { group in
             var running = 0
-            for (conversation, learned) in sessions {
+            for (session, learned) in sessions {
                 // Concurrent updates share their commits.
                 if running == 16 { try await group.next() } else { running += 1 }
-                group.addTask { try await Self.update(conversation, learned, history) }
+                group.addTask { try await Self.update(session, learned, history) }
             }
             try await group.waitForAll()
         }
@@ -120,19 +120,19 @@ struct ImportedSessions {
     private mutating func findTitledSessions(_ history: any HistoryStore) async throws {
         for (id, (title, own)) in titles.sorted(by: { $0.key < $1.key }) {
             let first = firstSessions[id.hashValue].map { read[Int($0)] }
-            for conversation in [own, first].compactMap({ $0 }) where sessions[conversation] != nil {
-                guard try await history.message(id, in: conversation) != nil else { continue }
-                sessions[conversation]?.title = title
+            for session in [own, first].compactMap({ $0 }) where sessions[session] != nil {
+                guard try await history.message(id, in: session) != nil else { continue }
+                sessions[session]?.title = title
                 break
             }
         }
     }
 
     private static func update(
-        _ conversation: ConversationID, _ learned: Learned, _ history: any HistoryStore
+        _ session: SessionKey, _ learned: Learned, _ history: any HistoryStore
     ) async throws {
-        guard let current = try await history.conversation(conversation) else { return }
-        var details = ConversationDetails()
+        guard let current = try await history.session(session) else { return }
+        var details = SessionDetails()
         let isImported = current.title == current.metadata[importedTitle]?.stringValue
         // A given title replaces any title set by an import. One made from the session's opening replaces none.
         let title = current.title == nil || isImported ? learned.title : nil
@@ -148,8 +148,8 @@ struct ImportedSessions {
         if let accessed = learned.lastAccessedAt, accessed > current.lastAccessedAt {
             details.lastAccessedAt = accessed
         }
-        guard details != ConversationDetails() else { return }
-        try await history.update(conversation, with: details, makesNew: false)
+        guard details != SessionDetails() else { return }
+        try await history.update(session, with: details, makesNew: false)
     }
 
     private static func text(_ name: String, in message: ConversationMessage) -> String? {

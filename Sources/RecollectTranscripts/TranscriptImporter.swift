@@ -46,7 +46,7 @@ public struct TranscriptImporter: Sendable {
     ///
     /// - Parameter progress: called after each batch, on any thread.
     /// - Throws: `notFound`, `permissionDenied`, `unreadable` or `invalidArgument` for a path that cannot be
-    ///   imported, before any message is saved; `notKept` if `verifies` finds a difference; errors of the history.
+    ///   imported, before any message is saved; `notSaved` if `verifies` finds a difference; errors of the history.
     public func run(
         _ paths: [String], progress: @Sendable (ImportProgress) -> Void = { _ in }
     ) async throws -> ImportReport {
@@ -103,6 +103,6 @@ extension ImportReport {
         messages += batch.messageCount
         unfinished += batch.unfinished
         batch.unreadable.forEach { add($0) }
-        batch.others.forEach { add(notConversation: $0) }
+        batch.others.forEach { add(notMessages: $0) }
     }
 }

@@ -13,17 +13,17 @@ struct TranscriptBatch: Sendable {
     private(set) var unreadable: [ImportReport.Unreadable] = []
     private(set) var unfinished = 0
     /// Titles, each with the ID of the last message in its session, and with the session of the file it is in.
-    private(set) var titles: [(title: String, lastMessageId: String, conversation: ConversationID)] = []
-    private(set) var details: [(ConversationID, ConversationDetails)] = []
+    private(set) var titles: [(title: String, lastMessageId: String, session: SessionKey)] = []
+    private(set) var details: [(SessionKey, SessionDetails)] = []
     var bytesRead: Int64 = 0
     var bytesTotal: Int64 = 0
 
-    private var sessionOrder: [ConversationID] = []
-    private var runs: [ConversationID: [(scope: Scope, messages: [ConversationMessage])]] = [:]
+    private var sessionOrder: [SessionKey] = []
+    private var runs: [SessionKey: [(scope: Scope, messages: [ConversationMessage])]] = [:]
 
     /// Adds a record of a file.
     mutating func add(_ record: TranscriptRecord, file: String, userId: String) {
-        let conversation = ConversationID(userId: record.userId ?? userId, sessionId: record.sessionId)
+        let session = SessionKey(userId: record.userId ?? userId, sessionId: record.sessionId)
         do {
             try record.content.checkSavable()
         } catch {
@@ -31,11 +31,11 @@ struct TranscriptBatch: Sendable {
             return addUnreadable(file: file, line: record.line, error.message)
         }
         switch record.content {
-        case .message(let message): add(message, conversation.scope(agentId: record.agentId))
+        case .message(let message): add(message, session.scope(agentId: record.agentId))
         case .title(let title, let id):
-            titles.append((title, id, conversation))
+            titles.append((title, id, session))
             others.append("summary")
-        case .details(let details): self.details.append((conversation, details))
+        case .details(let details): self.details.append((session, details))
         case .other(let kind): others.append(kind)
         case .unreadable(let reason): addUnreadable(file: file, line: record.line, reason)
         case .unfinished: unfinished += 1
@@ -49,7 +49,7 @@ struct TranscriptBatch: Sendable {
 
     private mutating func add(_ message: ConversationMessage, _ scope: Scope) {
         messageCount += 1
-        let id = scope.conversation
+        let id = scope.session
         if runs[id] == nil { sessionOrder.append(id) }
         if let last = runs[id]?.indices.last, runs[id]?[last].scope == scope {
             runs[id]?[last].messages.append(message)

@@ -22,7 +22,7 @@
                 ConversationMessage(id: "u0", role: .user, text: "Where is the harbour?"),
                 ConversationMessage(id: "a0", role: .assistant, text: "In the north."),
             ]
-            let id = ConversationID(userId: "local", sessionId: "harbours")
+            let id = SessionKey(userId: "local", sessionId: "harbours")
             try await withHistory(recall) { try await $0.append(before, to: id.scope(agentId: "navigator")) }
 
             let arguments = ["chat", "--json", "--agents", agents, "--session", "harbours", "And the pier?"]
@@ -51,11 +51,11 @@
             let running = try RunningRecall(recall, ["chat", "--json", "--agents", agents, "And the pier?"])
             let told = try await running.wait(for: "text", count: 9)
             let session = try #require(told.first?["id"]?.stringValue)
-            let id = ConversationID(userId: "local", sessionId: session)
+            let id = SessionKey(userId: "local", sessionId: session)
             let wanted = KillMoment.pieces.prefix(9).joined()
             try await withHistory(recall) { history in
                 // Pieces are on the disk within a second.
-                while try await history.repliesInFlight(in: id).first?.message.text != wanted {
+                while try await history.streamingReplies(in: id).first?.message.text != wanted {
                     try await Task.sleep(for: .milliseconds(20))
                 }
                 #expect(await running.end(by: SIGKILL).wasKilled)
@@ -68,7 +68,7 @@
         }
 
         private func check(
-            _ moment: KillMoment, _ recall: RecallProcess, _ id: ConversationID, before: [ConversationMessage]
+            _ moment: KillMoment, _ recall: RecallProcess, _ id: SessionKey, before: [ConversationMessage]
         ) async throws {
             try await withHistory(recall) { history in
                 let messages = try await history.messages(of: id, agentId: nil, page: PageRequest(limit: .max))
@@ -87,7 +87,7 @@
                     #expect(reply.isInterrupted)
                 }
                 #expect(messages[5].text == "All is well." && !messages[5].isInterrupted)
-                #expect(try await history.repliesInFlight(in: id).isEmpty)
+                #expect(try await history.streamingReplies(in: id).isEmpty)
             }
         }
 

@@ -185,7 +185,7 @@
         func branching() async throws {
             let recall = try await imported()
             #expect(try await recall.run("branches", "aaaa").output == "That session has no branches.\n")
-            let id = ConversationID(userId: "local", sessionId: "aaaaaaaa-1")
+            let id = SessionKey(userId: "local", sessionId: "aaaaaaaa-1")
             let history = SQLiteHistoryStore(directory: URL(fileURLWithPath: recall.store))
             let branch = try await history.branch(id, from: "a2").sessionId
             try await history.append(

@@ -114,20 +114,20 @@
         @Test("moments are typed as days, times and how long ago")
         func typedMoments() throws {
             let now = Date(timeIntervalSince1970: 1_770_000_000)
-            func seconds(_ text: String) -> TimeInterval? { Moment(text, now: now)?.date.timeIntervalSince(now) }
+            func seconds(_ text: String) -> TimeInterval? { DateArgument(text, now: now)?.date.timeIntervalSince(now) }
             #expect(seconds("90m") == -5_400)
             #expect(seconds("12h") == -43_200)
             #expect(seconds("0h") == 0)
-            let week = try #require(Moment("1w", now: now)?.date)
-            #expect(week == Moment("7d", now: now)?.date)
+            let week = try #require(DateArgument("1w", now: now)?.date)
+            #expect(week == DateArgument("7d", now: now)?.date)
             #expect(Calendar.current.dateComponents([.day], from: week, to: now).day == 7)
-            #expect(Moment("2026-02-02T02:40:00.000Z", now: now)?.date == now)
-            #expect(Moment("2026-02-02T03:40:00+01:00", now: now)?.date == now)
-            let day = try #require(Moment("2026-02-03", now: now)?.date)
+            #expect(DateArgument("2026-02-02T02:40:00.000Z", now: now)?.date == now)
+            #expect(DateArgument("2026-02-02T03:40:00+01:00", now: now)?.date == now)
+            let day = try #require(DateArgument("2026-02-03", now: now)?.date)
             #expect(Calendar.current.startOfDay(for: day) == day)
-            #expect(Moment("2026-02-03T09:30", now: now)?.date == day.addingTimeInterval(9.5 * 3_600))
+            #expect(DateArgument("2026-02-03T09:30", now: now)?.date == day.addingTimeInterval(9.5 * 3_600))
             for odd in ["", "d", "7", "-7d", "7y", "99999999d", "2026-02-30", "2026-13-01", "yesterday", "７d"] {
-                #expect(Moment(odd, now: now) == nil, "\(odd)")
+                #expect(DateArgument(odd, now: now) == nil, "\(odd)")
             }
         }
 

@@ -139,7 +139,7 @@
                 #expect(try await recall.run("workspace", "write", "\(index).md", "text", "--new").code == 0)
             }
             let status = try await recall.run("workspace", "status", "--json")
-            #expect(try status.code == 0 && status.json()["files"] == 6 && status.json()["isVanished"] == false)
+            #expect(try status.code == 0 && status.json()["files"] == 6 && status.json()["isMassDeletion"] == false)
             #expect(try status.json()["notUploaded"] == [] && status.json()["overQuota"] == [])
             #expect(try status.json()["unreadable"] == [] && status.json()["leftOutCount"] == 0)
             try recall.write("shared/in/what?.md", "text")

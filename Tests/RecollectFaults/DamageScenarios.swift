@@ -28,11 +28,11 @@ extension HistoryUse {
             _ = try await history.append([picture(number, of: "anns")], to: scope("s"))
         }
         try await history.update(
-            scope("s").conversation, with: ConversationDetails(title: "A title", addedTags: ["red", "blue"]))
-        try await history.fork(scope("t").conversation, at: "annt-3-a", into: "fork")
+            scope("s").session, with: SessionDetails(title: "A title", addedTags: ["red", "blue"]))
+        try await history.fork(scope("t").session, at: "annt-3-a", into: "fork")
         _ = try await history.edit(
             [ConversationMessage(id: "bobs-2-q", role: .user, text: "lantern edited")],
-            in: scope("s", user: "bob").conversation)
+            in: scope("s", user: "bob").session)
         _ = try await history.search(SearchQuery(userId: "ann", text: "lantern"))
         await history.close()
         try abandonReply(folder)

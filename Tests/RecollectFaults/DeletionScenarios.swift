@@ -16,13 +16,13 @@ extension HistoryUse {
         try await run.change(
             list(scope("s")), removing: entries(first), erasing: words("ann", "s", of: first)
         ) {
-            _ = try await history.deleteMessages(first.map(\.id), in: scope("s").conversation)
+            _ = try await history.deleteMessages(first.map(\.id), in: scope("s").session)
         }
         let second = deletable("ann", "t")
         try await run.change(
             list(scope("t")), removing: entries(second), erasing: words("ann", "t", of: second)
         ) {
-            _ = try await history.deleteConversation(scope("t").conversation)
+            _ = try await history.deleteSession(scope("t").session)
         }
         let third = deletable("bob", "s")
         try await run.change(
@@ -45,7 +45,7 @@ extension HistoryUse {
                 let (place, all) = (scope(session, user: user), deletable(user, session))
                 run.holds(entries(all), in: list(place))
                 try await run.change(list(place), removing: entries(all)) {
-                    _ = try await history.deleteMessages(all.map(\.id), in: place.conversation)
+                    _ = try await history.deleteMessages(all.map(\.id), in: place.session)
                 }
             }
             await history.close()

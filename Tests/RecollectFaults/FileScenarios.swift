@@ -122,7 +122,7 @@ package enum FilesUse {
             let messages = try await store.fetch(userId: "ann", sessionId: "s", agentId: agent, maxMessages: nil)
             lists[agent] = HistoryUse.entries(messages)
         }
-        let told = store.events.takeUnheard().contains { $0.kind == .salvaged }
+        let told = store.events.takeUndelivered().contains { $0.kind == .salvaged }
         return CrashedStore(lists: lists, tellsLoss: told)
     }
 }

@@ -126,20 +126,20 @@ package enum HistoryUse {
                 let found = try await history.search(SearchQuery(userId: user, text: commonWord, limit: 100_000))
                 // A search shows a message once that forks have copied.
                 var prose: Set<String> = []
-                let conversations = try await history.conversations(
-                    ConversationQuery(userId: user), page: PageRequest(limit: 100_000)
+                let sessions = try await history.sessions(
+                    SessionQuery(userId: user), page: PageRequest(limit: 100_000)
                 ).elements
-                for conversation in conversations {
+                for session in sessions {
                     let messages = try await history.messages(
-                        of: conversation.id, agentId: nil, page: PageRequest(limit: 100_000)
+                        of: session.id, agentId: nil, page: PageRequest(limit: 100_000)
                     ).elements
-                    if conversation.messageCount != messages.count {
+                    if session.messageCount != messages.count {
                         store.problems.append(
-                            "a list counts \(conversation.messageCount) messages where \(messages.count) are")
+                            "a list counts \(session.messageCount) messages where \(messages.count) are")
                     }
                     for stored in messages {
                         let scope = Scope(
-                            userId: user, sessionId: conversation.id.sessionId, agentId: stored.agentId)
+                            userId: user, sessionId: session.id.sessionId, agentId: stored.agentId)
                         let text = readsIDsAlone ? stored.message.id : HistoryUse.entry(stored.message)
                         let isWhole = try await hasAttachments(stored.message, history)
                         store.lists[HistoryUse.list(scope), default: []].append(
@@ -158,7 +158,7 @@ package enum HistoryUse {
                 .map { "\($0.kind)" }
             let setAside = report.setAside.filter { $0.hasSuffix(".sqlite") }
             if setAside.count > mostSetAside { store.problems.append("\(setAside.count) databases were set aside") }
-            let told = history.events.takeUnheard().contains { $0.kind == .salvaged || $0.kind == .missingFile }
+            let told = history.events.takeUndelivered().contains { $0.kind == .salvaged || $0.kind == .missingFile }
             store.tellsLoss = told || !report.setAside.isEmpty
             return store
         }

@@ -102,7 +102,7 @@ package enum HistoryWorkers {
                 let batch = (0..<30).flatMap { HistoryUse.turn($0, of: "i", padding: 200) }
                 await insist(run, batch, to: HistoryUse.scope("i"), history)
             } else {
-                _ = try await history.conversations(ConversationQuery(userId: "ann"), page: PageRequest(limit: 10))
+                _ = try await history.sessions(SessionQuery(userId: "ann"), page: PageRequest(limit: 10))
             }
             await history.close()
         }
@@ -119,7 +119,7 @@ package enum HistoryWorkers {
         run.signal("both open")
         await run.wait(for: "salvaged")
         for number in 1..<4 {
-            _ = try? await history.conversations(ConversationQuery(userId: "ann"), page: PageRequest(limit: 10))
+            _ = try? await history.sessions(SessionQuery(userId: "ann"), page: PageRequest(limit: 10))
             await insist(run, HistoryUse.turn(number, of: "x"), to: HistoryUse.scope("x"), history)
         }
         await history.close()
@@ -135,7 +135,7 @@ package enum HistoryWorkers {
         try run.overwrite(
             "history/history.sqlite", at: (page - 1) * pages.pageSize,
             with: [UInt8](repeating: 0xA5, count: pages.pageSize))
-        _ = try await history.conversations(ConversationQuery(userId: "ann"), page: PageRequest(limit: 10))
+        _ = try await history.sessions(SessionQuery(userId: "ann"), page: PageRequest(limit: 10))
         for number in 1..<4 {
             await insist(run, HistoryUse.turn(number, of: "y"), to: HistoryUse.scope("y"), history)
         }

@@ -16,9 +16,9 @@ extension HistoryUse {
             for (list, entries) in try lostEntries(of: run.folder) { run.mayLose(entries, in: list) }
             let history = open(run.folder)
             _ = try await history.check()
-            _ = try await history.conversations(ConversationQuery(userId: "ann"), page: PageRequest(limit: 10))
+            _ = try await history.sessions(SessionQuery(userId: "ann"), page: PageRequest(limit: 10))
             _ = try await history.messages(
-                of: scope("s").conversation, agentId: nil, page: PageRequest(limit: 1000))
+                of: scope("s").session, agentId: nil, page: PageRequest(limit: 1000))
             try await history.repair()
             await history.close()
         } reopen: {

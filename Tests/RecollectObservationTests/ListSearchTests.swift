@@ -17,11 +17,11 @@ import Testing
         try await base.say("Why the tide tables peak", in: "tide", hoursAgo: 2)
         try await base.say("and the lamp of the harbour", in: "tide", hoursAgo: 2)
         try await base.say("a lamp put away", in: "old", hoursAgo: 3)
-        try await base.update(session("old"), with: ConversationDetails(isArchived: true))
+        try await base.update(key("old"), with: SessionDetails(isArchived: true))
     }
 
-    private func started(pageSize: Int = 50) async -> ConversationList {
-        await ConversationList(history, pageSize: pageSize, clock: clock).started()
+    private func started(pageSize: Int = 50) async -> SessionList {
+        await SessionList(history, pageSize: pageSize, clock: clock).started()
     }
 
     /// Lets the search begin that waits for another letter.
@@ -39,12 +39,12 @@ import Testing
         await until { !list.isSearching }
         let results = try #require(list.results)
         #expect(results.text == "lamp")
-        #expect(results.conversations.map(\.id.sessionId) == ["lamp", "tide"])
-        #expect(Set(results.messages.map(\.conversation.id.sessionId)) == ["lamp", "tide"])
+        #expect(results.sessions.map(\.id.sessionId) == ["lamp", "tide"])
+        #expect(Set(results.messages.map(\.session.id.sessionId)) == ["lamp", "tide"])
         #expect(results.messages.allSatisfy { $0.hit.snippet.marked().contains("«lamp»") })
         #expect(list.names == ["lamp", "tide"])
         list.query.isArchived = true
-        await until { list.results?.conversations.map(\.id.sessionId) == ["old"] }
+        await until { list.results?.sessions.map(\.id.sessionId) == ["old"] }
         list.searchText = " "
         #expect(list.results == nil && !list.isSearching)
     }
@@ -81,7 +81,7 @@ import Testing
             history.letGo(.list(text: "lamp"))
             await late?.value
             #expect(list.results?.text == (last.isEmpty ? nil : last))
-            #expect(list.results?.conversations.map(\.id.sessionId) == (last.isEmpty ? nil : ["tide"]))
+            #expect(list.results?.sessions.map(\.id.sessionId) == (last.isEmpty ? nil : ["tide"]))
         }
         #expect(list.results == nil && list.error == nil)
     }
@@ -93,13 +93,13 @@ import Testing
         await pause()
         await until { list.results != nil }
         try await base.say("another lamp", in: "third")
-        await until { list.results?.conversations.map(\.id.sessionId) == ["third", "lamp", "tide"] }
-        list.selection = session("lamp")
-        await list.delete(session("lamp"))
-        #expect(list.results?.conversations.map(\.id.sessionId) == ["third", "tide"])
-        #expect(list.results?.messages.contains { $0.conversation.id.sessionId == "lamp" } == false)
+        await until { list.results?.sessions.map(\.id.sessionId) == ["third", "lamp", "tide"] }
+        list.selection = key("lamp")
+        await list.delete(key("lamp"))
+        #expect(list.results?.sessions.map(\.id.sessionId) == ["third", "tide"])
+        #expect(list.results?.messages.contains { $0.session.id.sessionId == "lamp" } == false)
         // Its neighbor; which one depends on whether the search was repeated before.
-        #expect(list.selection == session("tide") || list.selection == session("third"))
+        #expect(list.selection == key("tide") || list.selection == key("third"))
     }
 
     @Test("results have pages")
@@ -109,10 +109,10 @@ import Testing
         list.searchText = "lamp"
         await pause()
         await until { list.results != nil }
-        #expect(list.results?.conversations.count == 20 && list.results?.hasMore == true)
+        #expect(list.results?.sessions.count == 20 && list.results?.hasMore == true)
         #expect(list.results?.hasMoreMessages == true)
         await list.loadMore()
-        #expect(list.results?.conversations.count == 32 && list.results?.hasMore == false)
+        #expect(list.results?.sessions.count == 32 && list.results?.hasMore == false)
         await list.loadMoreMessages()
         #expect(Set(list.results?.messages.map(\.id) ?? []).count == 32)
         #expect(list.results?.messages.count == 32 && list.results?.hasMoreMessages == false)

@@ -11,15 +11,15 @@ import Testing
     func stays() async throws {
         let history = memory()
         try await history.fill(6)
-        let list = await ConversationList(history, pageSize: 3).started()
-        list.selection = session(name(1))
+        let list = await SessionList(history, pageSize: 3).started()
+        list.selection = key(name(1))
         try await history.say("newer", in: name(5), hoursAgo: -1)
         try await list.settle()
-        #expect(list.names.first == name(5) && list.selection == session(name(1)))
+        #expect(list.names.first == name(5) && list.selection == key(name(1)))
         list.query.order = .messageCount
         list.query.tags = ["none"]
-        await until { list.conversations.isEmpty }
-        #expect(list.selection == session(name(1)))
+        await until { list.sessions.isEmpty }
+        #expect(list.selection == key(name(1)))
     }
 
     @Test(
@@ -28,61 +28,61 @@ import Testing
     func neighbours(deletes: Bool) async throws {
         let history = memory()
         try await history.fill(4)
-        let list = await ConversationList(history).started()
+        let list = await SessionList(history).started()
         func remove(_ number: Int) async throws {
             // Somebody else does it, so that the list hears of it from the feed.
             if deletes {
-                try await history.deleteConversation(session(name(number)))
+                try await history.deleteSession(key(name(number)))
             } else {
-                try await history.discardConversation(session(name(number)))
+                try await history.discardSession(key(name(number)))
             }
             try await list.settle()
         }
-        list.selection = session(name(1))
+        list.selection = key(name(1))
         try await remove(1)
-        #expect(list.selection == session(name(2)))
+        #expect(list.selection == key(name(2)))
         try await remove(0)
-        #expect(list.selection == session(name(2)))
-        list.selection = session(name(3))
+        #expect(list.selection == key(name(2)))
+        list.selection = key(name(3))
         try await remove(3)
-        #expect(list.selection == session(name(2)))
+        #expect(list.selection == key(name(2)))
         try await remove(2)
-        #expect(list.selection == nil && list.conversations.isEmpty)
+        #expect(list.selection == nil && list.sessions.isEmpty)
     }
 
     @Test("several that go at once with the selected one are passed over; archiving it selects the neighbour, too")
     func severalAndArchived() async throws {
         let history = memory()
         try await history.fill(40)
-        let list = await ConversationList(history).started()
-        list.selection = session(name(5))
-        await list.setArchived(true, of: session(name(5)))
-        #expect(list.selection == session(name(6)))
-        await until { list.conversations.first { $0.id == list.selection }?.isUnread == false }
+        let list = await SessionList(history).started()
+        list.selection = key(name(5))
+        await list.setArchived(true, of: key(name(5)))
+        #expect(list.selection == key(name(6)))
+        await until { list.sessions.first { $0.id == list.selection }?.isUnread == false }
         try await history.deleteUser("ann")
         try await list.settle()
-        #expect(list.selection == nil && list.conversations.isEmpty)
+        #expect(list.selection == nil && list.sessions.isEmpty)
     }
 
     @Test("the selected conversation is read, also what is said in it later; one in the background is not")
     func read() async throws {
         let history = memory()
         try await history.fill(2)
-        let list = await ConversationList(history).started()
-        #expect(list.conversations.map(\.isUnread) == [true, true])
-        list.selection = session(name(1))
-        await until { list.conversations.map(\.isUnread) == [true, false] }
+        let list = await SessionList(history).started()
+        #expect(list.sessions.map(\.isUnread) == [true, true])
+        list.selection = key(name(1))
+        await until { list.sessions.map(\.isUnread) == [true, false] }
         try await history.say("more", in: name(1), hoursAgo: 1)
-        await until { list.conversations.map(\.messageCount) == [1, 2] && !list.conversations[1].isUnread }
+        await until { list.sessions.map(\.messageCount) == [1, 2] && !list.sessions[1].isUnread }
         list.marksSelectionAsRead = false
         try await history.say("more", in: name(1), hoursAgo: 1)
         try await list.settle()
-        #expect(list.conversations[1].isUnread)
-        await list.setRead(true, of: session(name(0)))
-        #expect(!list.conversations[0].isUnread)
+        #expect(list.sessions[1].isUnread)
+        await list.setRead(true, of: key(name(0)))
+        #expect(!list.sessions[0].isUnread)
         list.query.isUnread = true
         await until { list.names == [name(1)] }
-        await list.setRead(false, of: session(name(0)))
+        await list.setRead(false, of: key(name(0)))
         #expect(list.names == [name(0), name(1)])
     }
 
@@ -91,20 +91,20 @@ import Testing
         let base = memory()
         let history = WatchedHistory(base)
         try await history.fill(2)
-        let list = await ConversationList(history).started()
-        let read = WatchedHistory.Read.conversation(name(0))
+        let list = await SessionList(history).started()
+        let read = WatchedHistory.Read.session(name(0))
         history.hold(read)
-        list.selection = session(name(0))
+        list.selection = key(name(0))
         await history.waitForHeld(read)
-        try await base.deleteConversation(session(name(0)))
+        try await base.deleteSession(key(name(0)))
         history.letGo(read)
         try await list.writes.run {}
-        #expect(try await base.conversation(session(name(0))) == nil)
+        #expect(try await base.session(key(name(0))) == nil)
         try await list.settle()
-        #expect(list.selection == session(name(1)) && list.error == nil)
-        await list.addTag("x", to: session(name(0)))
+        #expect(list.selection == key(name(1)) && list.error == nil)
+        await list.addTag("x", to: key(name(0)))
         #expect(list.error?.code == .notFound)
-        #expect(try await base.conversation(session(name(0))) == nil)
+        #expect(try await base.session(key(name(0))) == nil)
     }
 
     @Test("what is said in the background stays unread, also while the selected conversation is being marked as read")
@@ -112,43 +112,43 @@ import Testing
         let base = memory()
         let history = WatchedHistory(base)
         try await history.fill(1)
-        let list = await ConversationList(history).started()
-        let read = WatchedHistory.Read.conversation(name(0))
+        let list = await SessionList(history).started()
+        let read = WatchedHistory.Read.session(name(0))
         history.hold(read)
-        list.selection = session(name(0))
+        list.selection = key(name(0))
         await history.waitForHeld(read)
         list.marksSelectionAsRead = false
         try await base.say("more", in: name(0))
         history.letGo(read)
         try await list.writes.run {}
-        #expect(try await base.conversation(session(name(0)))?.isUnread == true)
+        #expect(try await base.session(key(name(0)))?.isUnread == true)
     }
 
     @Test("what is deleted while it is being marked as read does not come back")
     func deletedWhileMarked() async throws {
         let history = memory()
         try await history.fill(30)
-        let list = await ConversationList(history).started()
-        list.selection = session(name(0))
+        let list = await SessionList(history).started()
+        list.selection = key(name(0))
         while let selection = list.selection { await list.delete(selection) }
         try await list.settle()
-        #expect(list.conversations.isEmpty && list.error == nil)
+        #expect(list.sessions.isEmpty && list.error == nil)
     }
 
     @Test("when an action returns, the list shows it")
     func actions() async throws {
         let history = memory()
         try await history.fill(3)
-        let list = await ConversationList(history).started()
-        await list.setPinned(true, of: session(name(2)))
+        let list = await SessionList(history).started()
+        await list.setPinned(true, of: key(name(2)))
         #expect(list.names == [2, 0, 1].map(name))
-        await list.rename(session(name(0)), to: "Lamp")
-        #expect(list.conversations[1].title == "Lamp")
-        await list.addTag("x", to: session(name(0)))
-        #expect(list.conversations[1].tags == ["x"])
-        await list.delete(session(name(0)))
+        await list.rename(key(name(0)), to: "Lamp")
+        #expect(list.sessions[1].title == "Lamp")
+        await list.addTag("x", to: key(name(0)))
+        #expect(list.sessions[1].tags == ["x"])
+        await list.delete(key(name(0)))
         #expect(list.names == [2, 1].map(name))
-        #expect(try await history.conversation(session(name(0))) == nil)
+        #expect(try await history.session(key(name(0))) == nil)
         #expect(list.error == nil)
     }
 
@@ -156,16 +156,16 @@ import Testing
     func undo() async throws {
         let history = memory()
         try await history.fill(3)
-        let list = await ConversationList(history).started()
-        list.selection = session(name(0))
-        await list.discard(session(name(0)))
-        #expect(list.names == [1, 2].map(name) && list.selection == session(name(1)))
-        await list.discard(session(name(2)))
+        let list = await SessionList(history).started()
+        list.selection = key(name(0))
+        await list.discard(key(name(0)))
+        #expect(list.names == [1, 2].map(name) && list.selection == key(name(1)))
+        await list.discard(key(name(2)))
         #expect(list.names == [1].map(name) && list.canUndoDiscard)
         await list.undoDiscard()
-        #expect(list.names == [1, 2].map(name) && list.selection == session(name(1)))
+        #expect(list.names == [1, 2].map(name) && list.selection == key(name(1)))
         await list.undoDiscard()
-        #expect(list.names == [0, 1, 2].map(name) && list.selection == session(name(0)))
+        #expect(list.names == [0, 1, 2].map(name) && list.selection == key(name(0)))
         #expect(!list.canUndoDiscard && list.error == nil)
     }
 
@@ -174,13 +174,13 @@ import Testing
         let base = memory()
         let history = WatchedHistory(base)
         try await history.fill(2)
-        let list = await ConversationList(history).started()
-        let read = WatchedHistory.Read.conversation(name(0))
+        let list = await SessionList(history).started()
+        let read = WatchedHistory.Read.session(name(0))
         history.hold(read)
-        try await history.update(session(name(0)), with: ConversationDetails(isRead: true))
+        try await history.update(key(name(0)), with: SessionDetails(isRead: true))
         await history.waitForHeld(read)
-        async let discarding: Void = list.discard(session(name(0)))
-        while try await base.conversation(session(name(0)))?.discardedAt == nil { await Task.yield() }
+        async let discarding: Void = list.discard(key(name(0)))
+        while try await base.session(key(name(0)))?.discardedAt == nil { await Task.yield() }
         // Time for the list to hear that it is done.
         for _ in 0..<100 { await Task.yield() }
         history.letGo(read)
@@ -194,13 +194,13 @@ import Testing
     func undoOfNothing() async throws {
         let history = memory()
         try await history.fill(2)
-        let list = await ConversationList(history).started()
-        for number in 0..<2 { await list.discard(session(name(number))) }
-        try await history.deleteConversation(session(name(0)))
-        try await history.restoreConversation(session(name(1)))
+        let list = await SessionList(history).started()
+        for number in 0..<2 { await list.discard(key(name(number))) }
+        try await history.deleteSession(key(name(0)))
+        try await history.restoreSession(key(name(1)))
         try await list.settle()
         #expect(!list.canUndoDiscard && list.names == [name(1)])
-        await list.discard(session("nowhere"))
+        await list.discard(key("nowhere"))
         #expect(list.error?.code == .notFound && !list.canUndoDiscard)
     }
 }

@@ -14,8 +14,8 @@ let utc: Calendar = {
     return calendar
 }()
 
-func session(_ name: String, of userId: String = "ann") -> ConversationID {
-    ConversationID(userId: userId, sessionId: name)
+func key(_ name: String, of userId: String = "ann") -> SessionKey {
+    SessionKey(userId: userId, sessionId: name)
 }
 
 /// A history in memory.
@@ -46,7 +46,7 @@ extension HistoryStore {
     /// Says something in a session, so many hours before noon.
     func say(_ text: String, in name: String, hoursAgo hours: Double = 0, by agentId: String = "a") async throws {
         let message = ConversationMessage(role: .user, text: text, timestamp: noon.addingTimeInterval(-3600 * hours))
-        try await append([message], to: session(name).scope(agentId: agentId))
+        try await append([message], to: key(name).scope(agentId: agentId))
     }
 
     /// Makes sessions `s000`, `s001`, … of one message each, each an hour older than the one before.
@@ -74,7 +74,7 @@ func until(_ condition: () -> Bool) async {
     }
 }
 
-extension ConversationList {
+extension SessionList {
     /// A list at noon that waits for nothing between updates, if the test does not say otherwise.
     convenience init(
         _ history: any HistoryStore, pageSize: Int = 50, spacing: Duration = .zero,
@@ -86,7 +86,7 @@ extension ConversationList {
     }
 
     /// Starts the list and waits until it was read.
-    func started() async -> ConversationList {
+    func started() async -> SessionList {
         start()
         await until { !isLoading }
         return self
@@ -95,10 +95,10 @@ extension ConversationList {
     /// Waits until all that was written before this call is shown.
     func settle() async throws {
         // A change of somebody else's: the last number of the feed may be one that the feed does not show.
-        try await history.update(session("mark", of: "nobody"), with: ConversationDetails(title: "x"))
+        try await history.update(key("mark", of: "nobody"), with: SessionDetails(title: "x"))
         let cursor = try await history.latestChange()
         await until { followed >= cursor }
     }
 
-    var names: [String] { conversations.map(\.id.sessionId) }
+    var names: [String] { sessions.map(\.id.sessionId) }
 }

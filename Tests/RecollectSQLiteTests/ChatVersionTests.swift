@@ -7,8 +7,8 @@ import Testing
 
 @Suite("The version of a session in a history")
 struct ChatVersionTests {
-    private let conversation = ConversationID(userId: "u", sessionId: "s")
-    private var scope: Scope { conversation.scope(agentId: "a") }
+    private let session = SessionKey(userId: "u", sessionId: "s")
+    private var scope: Scope { session.scope(agentId: "a") }
 
     @Test("changes with every write that changes what is read, through whichever view")
     func everyWrite() async throws {
@@ -20,7 +20,7 @@ struct ChatVersionTests {
         func message(_ number: Int) -> ConversationMessage {
             ConversationMessage(id: "\(number)", role: number.isMultiple(of: 2) ? .user : .assistant, text: "text")
         }
-        var branch: ConversationID?
+        var branch: SessionKey?
         let writes: [(String, () async throws -> Void)] = [
             ("a save", { try await history.append((0..<6).map(message), to: scope) }),
             (
@@ -32,20 +32,20 @@ struct ChatVersionTests {
             ),
             (
                 "an edit",
-                { try await history.edit([ConversationMessage(id: "3", role: .user, text: "!")], in: conversation) }
+                { try await history.edit([ConversationMessage(id: "3", role: .user, text: "!")], in: session) }
             ),
-            ("a branch", { branch = try await history.branch(conversation, from: "4") }),
+            ("a branch", { branch = try await history.branch(session, from: "4") }),
             (
                 "its return",
-                { try await history.restoreBranch(try #require(branch), in: conversation) }
+                { try await history.restoreBranch(try #require(branch), in: session) }
             ),
-            ("a deletion", { try await history.deleteMessages(["5"], in: conversation) }),
+            ("a deletion", { try await history.deleteMessages(["5"], in: session) }),
             (
                 "the end of a reply",
                 { try await history.beginReply(message(7), in: scope).finish() }
             ),
-            ("another agent's save", { try await history.append([message(9)], to: conversation.scope(agentId: "b")) }),
-            ("the deletion of all", { try await history.deleteConversation(conversation) }),
+            ("another agent's save", { try await history.append([message(9)], to: session.scope(agentId: "b")) }),
+            ("the deletion of all", { try await history.deleteSession(session) }),
         ]
         var versions = [try await storage.version(userId: "u", sessionId: "s")]
         var views = [try await storage.fetchAllChats(userId: "u", sessionId: "s")]

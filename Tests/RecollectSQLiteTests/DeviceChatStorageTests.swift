@@ -44,15 +44,15 @@ import Testing
         let begun = ConversationMessage(id: "r", role: .assistant, parts: [.attachment(kept)])
         let reply = try #require(
             try await store.beginReply(begun, userId: "ann", sessionId: "s", agentId: "a", maxMessages: 2))
-        let shown = try await store.repliesInFlight(userId: "ann", sessionId: "s")
+        let shown = try await store.streamingReplies(userId: "ann", sessionId: "s")
         #expect(shown.map(\.agentId) == ["a"])
         #expect(shown.map(\.message.parts) == [[.attachment(picture)]])
-        #expect(shown.map(\.message.isInFlight) == [true])
+        #expect(shown.map(\.message.isStreaming) == [true])
         reply.append("here")
         try await reply.finish()
         let window = try await store.fetch(userId: "ann", sessionId: "s", agentId: "a", maxMessages: nil)
         #expect(window.map(\.id) == [saved.id, "r"])
         #expect(window.last?.parts == [.attachment(picture), .text("here")])
-        #expect(try await store.repliesInFlight(userId: "ann", sessionId: "s").isEmpty)
+        #expect(try await store.streamingReplies(userId: "ann", sessionId: "s").isEmpty)
     }
 }

@@ -6,7 +6,7 @@ import RecollectCore
 package final class WatchedHistory: HistoryStore {
     package enum Read: Hashable, Sendable {
         case list(text: String)
-        case conversation(String)
+        case session(String)
         case search(String)
         case latestChange
         case changes
@@ -82,20 +82,20 @@ package final class WatchedHistory: HistoryStore {
 
     // MARK: What is watched
 
-    package func conversations(
-        _ query: ConversationQuery, page: PageRequest<ConversationCursor>
-    ) async throws -> Page<Conversation, ConversationCursor> {
+    package func sessions(
+        _ query: SessionQuery, page: PageRequest<SessionCursor>
+    ) async throws -> Page<Session, SessionCursor> {
         note(.list(text: query.text))
         if let failure = state.withLock({ $0.failure }) { throw failure }
-        let found = try await Task { try await base.conversations(query, page: page) }.value
+        let found = try await Task { try await base.sessions(query, page: page) }.value
         await holdBack(.list(text: query.text))
         return found
     }
 
-    package func conversation(_ conversation: ConversationID) async throws -> Conversation? {
-        note(.conversation(conversation.sessionId))
-        let found = try await Task { try await base.conversation(conversation) }.value
-        await holdBack(.conversation(conversation.sessionId))
+    package func session(_ session: SessionKey) async throws -> Session? {
+        note(.session(session.sessionId))
+        let found = try await Task { try await base.session(session) }.value
+        await holdBack(.session(session.sessionId))
         return found
     }
 
@@ -123,65 +123,65 @@ package final class WatchedHistory: HistoryStore {
     }
 
     package func update(
-        _ conversation: ConversationID, with details: ConversationDetails, makesNew: Bool
+        _ session: SessionKey, with details: SessionDetails, makesNew: Bool
     ) async throws -> Bool {
-        try await base.update(conversation, with: details, makesNew: makesNew)
+        try await base.update(session, with: details, makesNew: makesNew)
     }
 
     package func fork(
-        _ conversation: ConversationID, at messageId: String, agentId: String?, into newSessionId: String
+        _ session: SessionKey, at messageId: String, agentId: String?, into newSessionId: String
     ) async throws {
-        try await base.fork(conversation, at: messageId, agentId: agentId, into: newSessionId)
+        try await base.fork(session, at: messageId, agentId: agentId, into: newSessionId)
     }
 
-    package func edit(_ messages: [ConversationMessage], in conversation: ConversationID) async throws -> Int {
-        try await base.edit(messages, in: conversation)
+    package func edit(_ messages: [ConversationMessage], in session: SessionKey) async throws -> Int {
+        try await base.edit(messages, in: session)
     }
 
-    package func moveConversation(_ conversation: ConversationID, to newSessionId: String) async throws -> Bool {
-        try await base.moveConversation(conversation, to: newSessionId)
+    package func moveSession(_ session: SessionKey, to newSessionId: String) async throws -> Bool {
+        try await base.moveSession(session, to: newSessionId)
     }
 
     package func branch(
-        _ conversation: ConversationID, from messageId: String, agentId: String?
-    ) async throws -> ConversationID {
-        try await base.branch(conversation, from: messageId, agentId: agentId)
+        _ session: SessionKey, from messageId: String, agentId: String?
+    ) async throws -> SessionKey {
+        try await base.branch(session, from: messageId, agentId: agentId)
     }
 
-    package func branches(of conversation: ConversationID) async throws -> [Conversation] {
-        try await base.branches(of: conversation)
+    package func branches(of session: SessionKey) async throws -> [Session] {
+        try await base.branches(of: session)
     }
 
-    package func restoreBranch(_ branch: ConversationID, in conversation: ConversationID) async throws {
-        try await base.restoreBranch(branch, in: conversation)
+    package func restoreBranch(_ branch: SessionKey, in session: SessionKey) async throws {
+        try await base.restoreBranch(branch, in: session)
     }
 
-    package func discardConversation(_ conversation: ConversationID) async throws -> Bool {
-        try await base.discardConversation(conversation)
+    package func discardSession(_ session: SessionKey) async throws -> Bool {
+        try await base.discardSession(session)
     }
 
-    package func restoreConversation(_ conversation: ConversationID) async throws -> Bool {
-        try await base.restoreConversation(conversation)
+    package func restoreSession(_ session: SessionKey) async throws -> Bool {
+        try await base.restoreSession(session)
     }
 
     package func beginReply(
         _ message: ConversationMessage, in scope: Scope, maxMessages: Int?
-    ) async throws -> ReplyDraft {
+    ) async throws -> StreamingReply {
         try await base.beginReply(message, in: scope, maxMessages: maxMessages)
     }
 
-    package func repliesInFlight(
-        in conversation: ConversationID
+    package func streamingReplies(
+        in session: SessionKey
     ) async throws -> [(agentId: String, message: ConversationMessage)] {
-        try await base.repliesInFlight(in: conversation)
+        try await base.streamingReplies(in: session)
     }
 
-    package func deleteMessages(_ ids: [String], in conversation: ConversationID) async throws -> Int {
-        try await base.deleteMessages(ids, in: conversation)
+    package func deleteMessages(_ ids: [String], in session: SessionKey) async throws -> Int {
+        try await base.deleteMessages(ids, in: session)
     }
 
-    package func deleteConversation(_ conversation: ConversationID) async throws -> Bool {
-        try await base.deleteConversation(conversation)
+    package func deleteSession(_ session: SessionKey) async throws -> Bool {
+        try await base.deleteSession(session)
     }
 
     package func deleteUser(_ userId: String) async throws {
@@ -197,27 +197,26 @@ package final class WatchedHistory: HistoryStore {
     }
 
     package func windows(
-        of conversation: ConversationID
+        of session: SessionKey
     ) async throws -> [(agentId: String, messages: [ConversationMessage])] {
-        try await base.windows(of: conversation)
+        try await base.windows(of: session)
     }
 
-    package func conversations(
+    package func sessions(
         of userId: String, sessionIdPrefix prefix: String, limit: Int
-    ) async throws -> [Conversation] {
-        try await base.conversations(of: userId, sessionIdPrefix: prefix, limit: limit)
+    ) async throws -> [Session] {
+        try await base.sessions(of: userId, sessionIdPrefix: prefix, limit: limit)
     }
 
     package func messages(
-        of conversation: ConversationID, agentId: String?, page: PageRequest<MessageCursor>
+        of session: SessionKey, agentId: String?, page: PageRequest<MessageCursor>
     ) async throws -> Page<StoredMessage, MessageCursor> {
-        try await base.messages(of: conversation, agentId: agentId, page: page)
+        try await base.messages(of: session, agentId: agentId, page: page)
     }
 
-    package func message(_ id: String, in conversation: ConversationID, agentId: String?) async throws -> StoredMessage?
-    {
+    package func message(_ id: String, in session: SessionKey, agentId: String?) async throws -> StoredMessage? {
         note(.message(id))
-        return try await base.message(id, in: conversation, agentId: agentId)
+        return try await base.message(id, in: session, agentId: agentId)
     }
 
     package func attachment(sha256: String) async throws -> Data {

@@ -30,10 +30,10 @@ func read(_ arguments: [String]) async {
         directory: URL(fileURLWithPath: arguments[0]), configuration: HistoryConfiguration(indexesInBackground: false))
     do {
         let count = try await history.messages(
-            of: ConversationID(userId: arguments[1], sessionId: arguments[2]), agentId: nil,
+            of: SessionKey(userId: arguments[1], sessionId: arguments[2]), agentId: nil,
             page: PageRequest(limit: 100_000)
         ).elements.count
-        let listed = try await history.conversations(of: arguments[1], page: PageRequest(limit: 10)).elements.count
+        let listed = try await history.sessions(of: arguments[1], page: PageRequest(limit: 10)).elements.count
         say(listed == 1 ? "read \(count)" : "listed \(listed)")
     } catch {
         say("failed \((error as? RecollectError)?.code.rawValue ?? "\(error)")")
@@ -44,7 +44,7 @@ func read(_ arguments: [String]) async {
 func delete(_ arguments: [String]) async throws {
     let history = SQLiteHistoryStore(
         directory: URL(fileURLWithPath: arguments[0]), configuration: HistoryConfiguration(indexesInBackground: false))
-    try await history.deleteConversation(ConversationID(userId: arguments[1], sessionId: arguments[2]))
+    try await history.deleteSession(SessionKey(userId: arguments[1], sessionId: arguments[2]))
     say("deleted")
 }
 

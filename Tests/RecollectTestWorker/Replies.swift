@@ -27,13 +27,13 @@ func reply(_ arguments: [String]) async throws {
     let history = SQLiteHistoryStore(
         directory: URL(fileURLWithPath: arguments[0]), configuration: HistoryConfiguration(indexesInBackground: false))
     let text = "as far as it came"
-    var replies: [ReplyDraft] = []
+    var replies: [StreamingReply] = []
     for number in 0..<(Int(arguments[2]) ?? 0) {
         let message = ConversationMessage(id: "\(arguments[1])\(number)", role: .assistant, text: "")
         replies.append(try await history.beginReply(message, in: scope))
     }
     for reply in replies { reply.append(text) }
-    while try await history.repliesInFlight(in: scope.conversation).contains(where: { $0.message.text != text }) {
+    while try await history.streamingReplies(in: scope.session).contains(where: { $0.message.text != text }) {
         try await Task.sleep(for: .milliseconds(20))
     }
     say("kept")
@@ -43,8 +43,8 @@ func reply(_ arguments: [String]) async throws {
 /// `recover FOLDER`: opens the history, looks for replies in flight, and says the ids of those that it saved as interrupted.
 func recover(_ arguments: [String]) async throws {
     let history = try await SQLiteHistoryStore(directory: URL(fileURLWithPath: arguments[0])).open()
-    _ = try await history.repliesInFlight(in: scope.conversation)
-    for event in history.events.takeUnheard() where event.kind == .interruptedReply {
+    _ = try await history.streamingReplies(in: scope.session)
+    for event in history.events.takeUndelivered() where event.kind == .interruptedReply {
         say(event.messageId ?? "")
     }
 }

@@ -33,7 +33,7 @@ func branches(_ arguments: [String]) async throws {
         let turn = turn(number, of: writer)
         try await history.append(turn, to: scope)
         say("saved \(turn[0].id)")
-        let branch = try await history.branch(scope.conversation, from: turn[0].id)
-        try await history.restoreBranch(branch, in: scope.conversation)
+        let branch = try await history.branch(scope.session, from: turn[0].id)
+        try await history.restoreBranch(branch, in: scope.session)
     }
 }

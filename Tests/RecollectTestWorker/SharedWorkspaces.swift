@@ -85,7 +85,7 @@ private func mergedWorkspace(in container: FolderContainer?) async throws {
 }
 
 /// A plain folder that stands for a cloud's, of an account that is always signed in.
-private struct FolderContainer: WorkspaceContainer {
+private struct FolderContainer: CloudContainer {
     let folder: URL
 
     func accountToken() -> Data? { Data("anna".utf8) }

@@ -74,8 +74,8 @@ struct OurChatStoragesTests {
             ConversationMessage(id: "r", role: .assistant, text: ""), userId: "u", sessionId: "s", agentId: "a",
             maxMessages: nil)
         draft?.append("well")
-        #expect(try await storage.repliesInFlight(userId: "u", sessionId: "s").map(\.message.id) == ["r"])
-        #expect(try await storage.repliesInFlight(userId: "v", sessionId: "s").isEmpty)
+        #expect(try await storage.streamingReplies(userId: "u", sessionId: "s").map(\.message.id) == ["r"])
+        #expect(try await storage.streamingReplies(userId: "v", sessionId: "s").isEmpty)
         try await draft?.finish()
         let kept = try await storage.fetch(userId: "u", sessionId: "s", agentId: "a", maxMessages: nil)
         #expect(kept.map(\.text) == ["well"])

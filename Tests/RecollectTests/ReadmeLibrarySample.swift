@@ -21,9 +21,9 @@ func showLibrary(in folder: URL) async throws {
     try await reply.finish()
 
     // A list for a sidebar. `RecollectObservation` has an observable model of it.
-    try await sessions.update("trip", with: ConversationDetails(isPinned: true, addedTags: ["travel"]))
-    let query = ConversationQuery(userId: "ana", order: .lastAccess, text: "polar", tags: ["travel"])
-    for session in try await history.conversations(query, page: PageRequest(limit: 50)).elements {
+    try await sessions.update("trip", with: SessionDetails(isPinned: true, addedTags: ["travel"]))
+    let query = SessionQuery(userId: "ana", order: .lastAccess, text: "polar", tags: ["travel"])
+    for session in try await history.sessions(query, page: PageRequest(limit: 50)).elements {
         print(session.displayTitle, session.messageCount)  // Plan a trip to Tromsø. 3
     }
 }

@@ -19,6 +19,6 @@ func remember(in folder: URL) async throws {
     // Searches all sessions of this user, best match first. Any text is a valid query.
     let found = try await history.search(SearchQuery(userId: "ana", text: "socket"))
     for hit in found.elements {
-        print(hit.conversation.sessionId, hit.snippet.marked())  // trip Why does the Web«Socket»Task close?
+        print(hit.session.sessionId, hit.snippet.marked())  // trip Why does the Web«Socket»Task close?
     }
 }

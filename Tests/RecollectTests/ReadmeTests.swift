@@ -55,7 +55,7 @@ struct ReadmeTests {
         try await showLibrary(in: folder)
         let history = SQLiteHistoryStore(directory: folder)
         let session = try #require(
-            try await history.conversations(of: "ana", page: PageRequest(limit: 2)).elements.first)
+            try await history.sessions(of: "ana", page: PageRequest(limit: 2)).elements.first)
         #expect(session.displayTitle == "Plan a trip to Tromsø.")
         #expect(session.messageCount == 3)
         #expect(session.tags == ["travel"])

@@ -39,26 +39,26 @@ struct AcceptanceTests {
         #expect(report.unreadable.isEmpty)
         #expect(report.added == expected.values.reduce(0) { $0 + $1.count })
         var before: [String: [StoredMessage]] = [:]
-        for conversation in try await imported.conversations() {
-            let stored = try await imported.stored(conversation)
-            #expect(stored.count == expected[conversation.id.sessionId]?.count)
-            #expect(Set(stored.map(\.message.id)) == expected[conversation.id.sessionId])
-            before[conversation.id.sessionId] = stored
+        for session in try await imported.sessions() {
+            let stored = try await imported.stored(session)
+            #expect(stored.count == expected[session.id.sessionId]?.count)
+            #expect(Set(stored.map(\.message.id)) == expected[session.id.sessionId])
+            before[session.id.sessionId] = stored
         }
         #expect(Set(before.keys) == Set(expected.keys))
 
         let second = try await imported.run(folder)
         #expect((second.added, second.unchanged) == (0, report.messages))
-        for conversation in try await imported.conversations() {
-            #expect(try await imported.stored(conversation) == before[conversation.id.sessionId])
-            let path = try temporary.write("export.jsonl", await imported.export(conversation, .jsonl))
+        for session in try await imported.sessions() {
+            #expect(try await imported.stored(session) == before[session.id.sessionId])
+            let path = try temporary.write("export.jsonl", await imported.export(session, .jsonl))
             _ = try await copied.run(path)
-            let copy = try #require(try await copied.history.conversation(conversation.id))
-            #expect(copy == conversation)
-            for agent in conversation.agents {
+            let copy = try #require(try await copied.history.session(session.id))
+            #expect(copy == session)
+            for agent in session.agents {
                 let same =
-                    try await copied.messages(copy, agentId: agent) == imported.messages(conversation, agentId: agent)
-                #expect(same, "\(conversation.id.sessionId) \(agent)")
+                    try await copied.messages(copy, agentId: agent) == imported.messages(session, agentId: agent)
+                #expect(same, "\(session.id.sessionId) \(agent)")
             }
         }
     }
@@ -81,11 +81,11 @@ struct AcceptanceTests {
         }
         let imported = Imported()
         _ = try await imported.run(folder)
-        for conversation in try await imported.conversations() {
-            let sum = try await imported.messages(conversation).reduce(0) {
+        for session in try await imported.sessions() {
+            let sum = try await imported.messages(session).reduce(0) {
                 $0 + ($1.metadata["usage"]?["output_tokens"]?.integerValue ?? 0)
             }
-            #expect(sum == largest[conversation.id.sessionId]?.values.reduce(0, +))
+            #expect(sum == largest[session.id.sessionId]?.values.reduce(0, +))
         }
     }
 }

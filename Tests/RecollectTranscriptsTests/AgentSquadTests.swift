@@ -13,7 +13,7 @@ struct AgentSquadTests {
         let report = try await imported.fixture("agent-squad")
         #expect((report.sessions, report.messages, report.added, report.unreadableCount) == (3, 8, 8, 0))
         #expect(report.users == ["Bob@example.com", "ada"])
-        let sessions = try await imported.conversations()
+        let sessions = try await imported.sessions()
         #expect(sessions.map(\.id.sessionId) == ["", "session-1"])
         #expect(sessions[1].agents == ["moon", "Sun"])
         let stored = try await imported.stored(sessions[1])
@@ -28,8 +28,8 @@ struct AgentSquadTests {
                 .unknown(["widget": ["_0": ["kind": "map"]]]), .audioTranscript("…"),
             ])
         #expect(stored[3].message.timestamp == Date(millisecondsSince1970: 1_770_109_202_500))
-        let bob = ConversationID(userId: "Bob@example.com", sessionId: "s")
-        #expect(try await imported.history.conversation(bob)?.messageCount == 1)
+        let bob = SessionKey(userId: "Bob@example.com", sessionId: "s")
+        #expect(try await imported.history.session(bob)?.messageCount == 1)
 
         let again = try await imported.fixture("agent-squad")
         #expect((again.added, again.unchanged) == (0, 8))
@@ -41,7 +41,7 @@ struct AgentSquadTests {
         let importer = TranscriptImporter(
             history: imported.history, userId: "ada", kinds: [AgentSquadKind(userId: "Bob@example.com")])
         #expect(try await importer.run([Fixtures.path("agent-squad")]).users == ["Bob@example.com"])
-        #expect(try await imported.conversations().isEmpty)
+        #expect(try await imported.sessions().isEmpty)
     }
 
     @Test("a folder that our file storage wrote comes back whole, whatever its ids, and is not changed")
@@ -103,7 +103,7 @@ struct AgentSquadTests {
         try await imported.history.verify(messages, in: scope)
         let other = [ConversationMessage(id: "1", role: .user, text: "cafe\u{301}", timestamp: messages[0].timestamp)]
         let error = await #expect(throws: RecollectError.self) { try await imported.history.verify(other, in: scope) }
-        #expect(error?.code == .notKept)
+        #expect(error?.code == .notSaved)
         #expect(error?.message.contains("`parts`") == true)
         await #expect(throws: RecollectError.self) {
             try await imported.history.verify([ConversationMessage(id: "2", role: .user, text: "")], in: scope)

@@ -11,7 +11,7 @@ struct ClaudeCodeMappingTests {
         let imported = Imported()
         let report = try await imported.fixture("one-api-message-over-several-lines.jsonl")
         #expect(report.messages == 7)
-        #expect(report.notConversation == ["file-history-snapshot": 1, "progress": 1, "queue-operation": 1])
+        #expect(report.notMessages == ["file-history-snapshot": 1, "progress": 1, "queue-operation": 1])
         #expect(report.unreadable.isEmpty)
         let messages = try await imported.messages(imported.only(), agentId: TranscriptReader.mainAgentId)
         #expect(messages.map(\.id) == ["u1", "a1", "a2", "a3", "u2", "a4", "s1"])
@@ -69,18 +69,18 @@ struct ClaudeCodeMappingTests {
     func agents() async throws {
         let imported = Imported()
         _ = try await imported.fixture("session-with-subagent")
-        let conversation = try await imported.only()
-        #expect(conversation.agents == ["claude", "a1b2c3"])
-        #expect(conversation.branchName == "maps")
-        #expect(try await imported.messages(conversation, agentId: "a1b2c3").map(\.id) == ["g1", "g2"])
-        #expect(try await imported.messages(conversation, agentId: "a1b2c3")[0].metadata["isSidechain"] == true)
+        let session = try await imported.only()
+        #expect(session.agents == ["claude", "a1b2c3"])
+        #expect(session.branchName == "maps")
+        #expect(try await imported.messages(session, agentId: "a1b2c3").map(\.id) == ["g1", "g2"])
+        #expect(try await imported.messages(session, agentId: "a1b2c3")[0].metadata["isSidechain"] == true)
 
         let old = Imported()
         _ = try await old.fixture("sidechain-in-the-session-file.jsonl", "agent-beside-the-session")
-        let session = try await old.only()
-        #expect(Set(session.agents) == ["claude", "sidechain", "77"])
-        #expect(try await old.messages(session, agentId: "sidechain").map(\.id) == ["x1", "x2"])
-        #expect(try await old.messages(session, agentId: "claude").map(\.id) == ["o1", "o2"])
+        let oldSession = try await old.only()
+        #expect(Set(oldSession.agents) == ["claude", "sidechain", "77"])
+        #expect(try await old.messages(oldSession, agentId: "sidechain").map(\.id) == ["x1", "x2"])
+        #expect(try await old.messages(oldSession, agentId: "claude").map(\.id) == ["o1", "o2"])
     }
 
     @Test("a session's sub-agents come with its file when that alone is named")
@@ -120,7 +120,7 @@ struct ClaudeCodeMappingTests {
     func newerVersions() async throws {
         let imported = Imported()
         let report = try await imported.fixture("blocks-and-fields-of-newer-versions.jsonl")
-        #expect(report.notConversation == ["brand-new-kind": 1])
+        #expect(report.notMessages == ["brand-new-kind": 1])
         let messages = try await imported.messages(imported.only())
         #expect(
             messages[0].parts == [

@@ -79,7 +79,7 @@ struct ClaudeCodeUITests {
         #expect(try Data(contentsOf: URL(fileURLWithPath: file)) == before)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["claude_code_sessions.sqlite"])
 
-        let all = try await imported.conversations()
+        let all = try await imported.sessions()
         #expect(all.map(\.id.sessionId) == ["empty", "later", "s'1"])
         #expect(all.map(\.preview) == ["Never sent", "Second", "What's in the café?"])
         // Of one that has messages the last of them counts too.
@@ -175,7 +175,7 @@ struct ClaudeCodeUITests {
         try database.add(Self.chats[0], to: "s")
         try database.run("UPDATE sessions SET created_at = 'yesterday'")
         #expect(try await run(file).sessions == 2)
-        let all = try await imported.conversations()
+        let all = try await imported.sessions()
         #expect(Set(all.map(\.firstMessage)) == ["said", "Told otherwise"])
     }
 
@@ -195,8 +195,8 @@ struct ClaudeCodeUITests {
         #expect(report.unreadableCount == 2)
         #expect(Set(report.unreadable.map(\.line)) == [1, 2])
         #expect(report.unreadable.allSatisfy { $0.file == file })
-        #expect(report.notConversation == ["table api_transcripts": 1])
-        let all = try await imported.conversations()
+        #expect(report.notMessages == ["table api_transcripts": 1])
+        let all = try await imported.sessions()
         #expect(all.map(\.id.sessionId) == ["s", "unlisted"])
         let chat = try await imported.messages(all[1]).flatMap { $0.chatMessages() }.first
         #expect(chat?.toolName == "Read")
@@ -272,14 +272,14 @@ struct ClaudeCodeUITests {
         let damaged = await #expect(throws: RecollectError.self) { try await run(broken) }
         #expect(damaged?.code == .damaged)
         #expect(damaged?.message.contains(broken) == true)
-        #expect(try await imported.conversations().isEmpty)
+        #expect(try await imported.sessions().isEmpty)
     }
 
     @Test("the database that is kept here is read as it always was")
     func fixture() async throws {
         let report = try await run(Fixtures.path("claude-code-ui-5"))
         #expect((report.sessions, report.added, report.unreadableCount) == (2, 5, 0))
-        let all = try await imported.conversations()
+        let all = try await imported.sessions()
         #expect(all.map(\.preview) == ["Name the crater at the south.", "How far is the moon?"])
         #expect(all[0].branchName == "craters")
         let shown = try await imported.messages(all[0]).flatMap { $0.chatMessages() }

@@ -17,14 +17,14 @@ struct ExportTests {
     func roundTrip(fixture: String) async throws {
         let (from, to, folder) = (Imported(), Imported(), try TemporaryFolder())
         _ = try await from.fixture(fixture)
-        let conversation = try await from.only()
-        let report = try await to.run(folder.write("export.jsonl", from.export(conversation, .jsonl)))
+        let session = try await from.only()
+        let report = try await to.run(folder.write("export.jsonl", from.export(session, .jsonl)))
         #expect(report.unreadable.isEmpty)
-        for agent in conversation.agents {
-            #expect(try await to.messages(to.only(), agentId: agent) == from.messages(conversation, agentId: agent))
+        for agent in session.agents {
+            #expect(try await to.messages(to.only(), agentId: agent) == from.messages(session, agentId: agent))
         }
-        #expect(try await to.only() == conversation)
-        #expect(try await to.export(to.only(), .jsonl) == from.export(conversation, .jsonl))
+        #expect(try await to.only() == session)
+        #expect(try await to.export(to.only(), .jsonl) == from.export(session, .jsonl))
     }
 
     @Test("what a message may hold survives an export: any parts, any metadata, fields that look like ours")
@@ -43,7 +43,7 @@ struct ExportTests {
         ]
         try await from.history.append(messages, to: Scope(userId: from.userId, sessionId: "s\n", agentId: ""))
         try await from.history.update(
-            from.only().id, with: ConversationDetails(title: "T", branchName: "b", metadata: ["k": [1, 2]]))
+            from.only().id, with: SessionDetails(title: "T", branchName: "b", metadata: ["k": [1, 2]]))
         _ = try await to.run(folder.write("x.jsonl", from.export(from.only(), .jsonl)))
         #expect(try await to.messages(to.only()) == messages)
         #expect(try await to.only().title == "T")
@@ -54,9 +54,9 @@ struct ExportTests {
     @Test(
         "an attachment whose bytes are gone is named, and every message goes along",
         arguments: [
-            ConversationExporter.Format.json, .jsonl, .markdown,
+            SessionExporter.Format.json, .jsonl, .markdown,
         ], [String(repeating: "ab", count: 32), "../secret"])
-    func missingAttachment(format: ConversationExporter.Format, hash: String) async throws {
+    func missingAttachment(format: SessionExporter.Format, hash: String) async throws {
         let from = Imported()
         let gone = Attachment(mediaType: "image/png", content: .stored(sha256: hash, byteCount: 3))
         let messages = [
@@ -65,7 +65,7 @@ struct ExportTests {
         ]
         try await from.history.append(messages, to: Scope(userId: from.userId, sessionId: "s", agentId: ""))
         var bytes: [UInt8] = []
-        let missing = try await ConversationExporter(history: from.history).export(from.only().id, as: format) {
+        let missing = try await SessionExporter(history: from.history).export(from.only().id, as: format) {
             bytes += $0
         }
         #expect(String(decoding: bytes, as: UTF8.self).contains("behind it"))
@@ -76,15 +76,15 @@ struct ExportTests {
     @Test("a session without a message comes along with its title, tags, pin and time")
     func emptySession() async throws {
         let (from, to, folder) = (Imported(), Imported(), try TemporaryFolder())
-        let id = ConversationID(userId: from.userId, sessionId: "plans")
+        let id = SessionKey(userId: from.userId, sessionId: "plans")
         let created = Date(millisecondsSince1970: 1_700_000_000_000)
         try await from.history.update(
             id,
-            with: ConversationDetails(
+            with: SessionDetails(
                 title: "Plans", isPinned: true, addedTags: ["important"], firstMessage: "what to do", createdAt: created
             ))
-        let conversation = try await from.only()
-        _ = try await to.run(folder.write("x.jsonl", from.export(conversation, .jsonl)))
+        let session = try await from.only()
+        _ = try await to.run(folder.write("x.jsonl", from.export(session, .jsonl)))
         let imported = try await to.only()
         #expect(imported.title == "Plans" && imported.isPinned && imported.tags == ["important"])
         #expect(imported.createdAt == created && imported.firstMessage == "what to do")
@@ -113,7 +113,7 @@ struct ExportTests {
         try await from.history.append(
             [ConversationMessage(id: "long", role: .user, text: String(repeating: "x", count: 1_000))],
             to: Scope(userId: from.userId, sessionId: "s", agentId: "a"))
-        let exporter = ConversationExporter(history: from.history, maxLineBytes: 1_000)
+        let exporter = SessionExporter(history: from.history, maxLineBytes: 1_000)
         let failure = await #expect(throws: RecollectError.self) {
             try await exporter.export(from.only().id, as: .jsonl) { _ in }
         }
@@ -127,13 +127,13 @@ struct ExportTests {
         try await from.history.append(
             [ConversationMessage(role: .user, text: "x")], to: Scope(userId: from.userId, sessionId: "s", agentId: "a"))
         try await from.history.update(
-            from.only().id, with: ConversationDetails(isPinned: true, isArchived: true, addedTags: ["a", "b"]))
+            from.only().id, with: SessionDetails(isPinned: true, isArchived: true, addedTags: ["a", "b"]))
         let path = try await folder.write("x.jsonl", from.export(from.only(), .jsonl))
         _ = try await to.run(path)
         var imported = try await to.only()
         #expect(imported.isPinned && imported.isArchived && imported.tags == ["a", "b"])
         try await to.history.update(
-            imported.id, with: ConversationDetails(isPinned: false, isArchived: false, removedTags: ["a"]))
+            imported.id, with: SessionDetails(isPinned: false, isArchived: false, removedTags: ["a"]))
         _ = try await to.run(path)
         imported = try await to.only()
         #expect(!imported.isPinned && !imported.isArchived && imported.tags == ["b"])
@@ -144,9 +144,9 @@ struct ExportTests {
         let (from, to, folder) = (Imported(), Imported(), try TemporaryFolder())
         _ = try await from.fixture("titles")
         var text = ""
-        for conversation in try await from.conversations() { text += try await from.export(conversation, .jsonl) }
+        for session in try await from.sessions() { text += try await from.export(session, .jsonl) }
         _ = try await to.run(folder.write("all.jsonl", text))
-        #expect(try await to.conversations() == from.conversations())
+        #expect(try await to.sessions() == from.sessions())
     }
 
     @Test("an export of a version to come is reported, not guessed at")
@@ -196,9 +196,9 @@ struct ExportTests {
 
     @Test("an unknown session cannot be exported")
     func unknown() async throws {
-        let exporter = ConversationExporter(history: Imported().history)
+        let exporter = SessionExporter(history: Imported().history)
         let error = await #expect(throws: RecollectError.self) {
-            try await exporter.export(ConversationID(userId: "ada", sessionId: "no"), as: .json) { _ in }
+            try await exporter.export(SessionKey(userId: "ada", sessionId: "no"), as: .json) { _ in }
         }
         #expect(error?.code == .notFound)
     }

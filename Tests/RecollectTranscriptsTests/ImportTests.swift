@@ -32,13 +32,13 @@ struct ImportTests {
         let importer = TranscriptImporter(history: imported.history, userId: imported.userId)
         let first = try await importer.run(paths)
         let change = try await imported.history.latestChange()
-        let before = try await imported.conversations()
+        let before = try await imported.sessions()
         let second = try await importer.run(paths)
         #expect(first.added == first.messages)
         #expect(second.added == 0)
         #expect(second.unchanged == first.messages)
         #expect(second.sessions == first.sessions)
-        #expect(try await imported.conversations() == before)
+        #expect(try await imported.sessions() == before)
         #expect(try await imported.history.latestChange() == change)
     }
 
@@ -88,12 +88,12 @@ struct ImportTests {
     func titles() async throws {
         let imported = Imported()
         _ = try await imported.fixture("titles")
-        let titles = try await imported.conversations().map(\.title)
+        let titles = try await imported.sessions().map(\.title)
         #expect(titles == ["Belongs to the first file", "Belongs to the other file"])
-        let session = try await imported.conversations()[0]
-        try await imported.history.update(session.id, with: ConversationDetails(title: "Mine"))
+        let session = try await imported.sessions()[0]
+        try await imported.history.update(session.id, with: SessionDetails(title: "Mine"))
         _ = try await imported.fixture("titles")
-        #expect(try await imported.conversations()[0].title == "Mine")
+        #expect(try await imported.sessions()[0].title == "Mine")
     }
 
     @Test("titles of unknown messages cost one lookup each, however many sessions there are")
@@ -131,8 +131,8 @@ struct ImportTests {
         let steps = Locked<[ImportProgress]>([])
         let report = try await importer.run([folder.path]) { step in steps.withLock { $0.append(step) } }
         #expect((report.sessions, report.added) == (2, 40))
-        for conversation in try await imported.conversations() {
-            #expect(try await imported.messages(conversation).map(\.id) == ids)
+        for session in try await imported.sessions() {
+            #expect(try await imported.messages(session).map(\.id) == ids)
         }
         let last = try #require(steps.withLock { $0.last })
         #expect((last.bytesRead, last.messages) == (last.bytesTotal, 40))

@@ -55,7 +55,7 @@ struct InterruptedImportTests {
         try folder.write("c.jsonl", userLine("1", session: "third") + userLine("2", session: "third"))
         let whole = Imported()
         _ = try await whole.run(folder.path)
-        let expected = try await whole.conversations()
+        let expected = try await whole.sessions()
         #expect(expected.map(\.tags) == [["harbour", "work"], [], []])
         #expect(expected.map(\.isPinned) == [true, true, false])
         #expect(expected.allSatisfy { !$0.isUnread })
@@ -63,7 +63,7 @@ struct InterruptedImportTests {
             let imported = Imported()
             await interrupt(imported, after: batches)
             _ = try await imported.run(folder.path)
-            #expect(try await imported.conversations() == expected, "interrupted after \(batches) batches")
+            #expect(try await imported.sessions() == expected, "interrupted after \(batches) batches")
         }
     }
 
@@ -73,7 +73,7 @@ struct InterruptedImportTests {
         let (read, unread) = (Imported(), Imported())
         for imported in [read, unread] { _ = try await imported.run(folder.path) }
         let id = try await read.only().id
-        try await unread.history.update(id, with: ConversationDetails(isRead: false))
+        try await unread.history.update(id, with: SessionDetails(isRead: false))
         try folder.write("a.jsonl", export("first", messages: 9))
         for (imported, isUnread) in [(read, false), (unread, true)] {
             await interrupt(imported, after: 3)
@@ -92,7 +92,7 @@ struct InterruptedImportTests {
         let id = try await imported.only().id
         try await imported.history.update(
             id,
-            with: ConversationDetails(
+            with: SessionDetails(
                 title: "Another", isPinned: false, isArchived: false, isRead: false, removedTags: ["work"]))
         _ = try await imported.run(folder.path)
         let session = try await imported.only()

@@ -13,13 +13,13 @@ struct SampleTests {
         let report = try await imported.run(folder.standardizedFileURL.path)
         #expect(report.unreadable.isEmpty)
         #expect(report.sessions == 3)
-        for conversation in try await imported.conversations() {
-            #expect(conversation.title != nil)
-            for agent in conversation.agents {
-                let messages = try await imported.messages(conversation, agentId: agent)
+        for session in try await imported.sessions() {
+            #expect(session.title != nil)
+            for agent in session.agents {
+                let messages = try await imported.messages(session, agentId: agent)
                 #expect(messages.wholeExchanges() == messages)
             }
         }
-        #expect(try await imported.conversations().map(\.agents.count) == [2, 1, 1])
+        #expect(try await imported.sessions().map(\.agents.count) == [2, 1, 1])
     }
 }

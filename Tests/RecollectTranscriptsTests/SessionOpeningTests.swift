@@ -69,7 +69,7 @@ struct SessionOpeningTests {
         #expect(try await imported.only().title == "A map")
         _ = try await imported.run(plain)
         #expect(try await imported.only().title == "A map")
-        try await imported.history.update(imported.only().id, with: ConversationDetails(title: "Mine"))
+        try await imported.history.update(imported.only().id, with: SessionDetails(title: "Mine"))
         _ = try await imported.run(plain, told)
         #expect(try await imported.only().title == "Mine")
     }

@@ -55,30 +55,30 @@ struct Imported {
         try await TranscriptImporter(history: history, userId: userId).run(names.map { try Fixtures.path($0) })
     }
 
-    func conversations() async throws -> [Conversation] {
-        try await history.conversations(of: userId, sessionIdPrefix: "", limit: 1_000)
+    func sessions() async throws -> [Session] {
+        try await history.sessions(of: userId, sessionIdPrefix: "", limit: 1_000)
     }
 
-    func only() async throws -> Conversation {
-        let all = try await conversations()
+    func only() async throws -> Session {
+        let all = try await sessions()
         try #require(all.count == 1)
         return all[0]
     }
 
-    func messages(_ conversation: Conversation, agentId: String? = nil) async throws -> [ConversationMessage] {
-        try await stored(conversation, agentId: agentId).map(\.message)
+    func messages(_ session: Session, agentId: String? = nil) async throws -> [ConversationMessage] {
+        try await stored(session, agentId: agentId).map(\.message)
     }
 
-    func stored(_ conversation: Conversation, agentId: String? = nil) async throws -> [StoredMessage] {
+    func stored(_ session: Session, agentId: String? = nil) async throws -> [StoredMessage] {
         try await history.messages(
-            of: conversation.id, agentId: agentId, page: PageRequest(limit: 1_000_000)
+            of: session.id, agentId: agentId, page: PageRequest(limit: 1_000_000)
         ).elements
     }
 
     /// A session as an export.
-    func export(_ conversation: Conversation, _ format: ConversationExporter.Format) async throws -> String {
+    func export(_ session: Session, _ format: SessionExporter.Format) async throws -> String {
         var bytes: [UInt8] = []
-        try await ConversationExporter(history: history).export(conversation.id, as: format) { bytes += $0 }
+        try await SessionExporter(history: history).export(session.id, as: format) { bytes += $0 }
         return String(decoding: bytes, as: UTF8.self)
     }
 }

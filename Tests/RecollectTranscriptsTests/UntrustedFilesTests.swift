@@ -158,7 +158,7 @@ struct UntrustedFilesTests {
             let error = await #expect(throws: RecollectError.self) { try await imported.run(path) }
             #expect(error?.code == .unreadable)
         }
-        #expect(try await imported.conversations().isEmpty)
+        #expect(try await imported.sessions().isEmpty)
         let report = try await imported.run(folder.path)
         #expect(report.added == 1)
         #expect(report.unreadable.map(\.file) == [foreign, binary])
@@ -183,8 +183,8 @@ struct UntrustedFilesTests {
         let report = try await Imported().run(folder.write("s.jsonl", userLine("1") + bad))
         #expect(report.unreadable.count == 1_000)
         #expect(report.unreadableCount == 3_000)
-        #expect(report.notConversation.count <= 101)
-        #expect(report.notConversation.values.reduce(0, +) == 3_000)
+        #expect(report.notMessages.count <= 101)
+        #expect(report.notMessages.values.reduce(0, +) == 3_000)
     }
 
     @Test("more files than an import may have are reported once, not each")

@@ -75,7 +75,7 @@ private func turns(
         // An agent is given the window, so it is there as long as the turn: a store that shares it must copy it to save.
         defer { withExtendedLifetime(window) {} }
         try await save(ConversationMessage(role: .user, text: Turn.question), nil)
-        if pieces > 0, let drafting = store as? any DraftingChatStorage {
+        if pieces > 0, let drafting = store as? any StreamingChatStorage {
             let reply = try await drafting.beginReply(
                 ConversationMessage(role: .assistant, parts: []), userId: scope.userId, sessionId: scope.sessionId,
                 agentId: scope.agentId, maxMessages: budget)

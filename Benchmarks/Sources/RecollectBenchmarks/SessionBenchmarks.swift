@@ -23,14 +23,14 @@ func sessionListLines(sessions count: Int, rounds: Int) async throws -> [Line] {
     }
     try bare.commit()
 
-    let request = PageRequest<ConversationCursor>(limit: pageSize)
+    let request = PageRequest<SessionCursor>(limit: pageSize)
     var (ours, floor) = (Samples(), Samples())
     var read = (sessions: 0, bytes: 0)
     for _ in 0..<rounds {
         for _ in 0..<50 {
             ours.add(
                 try await time {
-                    read.sessions += try await history.conversations(of: "bench", page: request).elements.count
+                    read.sessions += try await history.sessions(of: "bench", page: request).elements.count
                 })
         }
         for _ in 0..<50 { floor.add(time { read.bytes += bare.readFirstPage() }) }

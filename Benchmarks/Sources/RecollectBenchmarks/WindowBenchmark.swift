@@ -63,7 +63,7 @@ private func freshLines(
         let history = SQLiteHistoryStore(directory: folder, configuration: configuration)
         page.add(
             try await time {
-                read += try await history.conversations(of: "bench", page: PageRequest(limit: 50)).elements.count
+                read += try await history.sessions(of: "bench", page: PageRequest(limit: 50)).elements.count
             })
         await history.close()
     }

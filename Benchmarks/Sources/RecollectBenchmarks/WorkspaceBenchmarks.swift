@@ -87,7 +87,7 @@ private func foldLine(rounds: Int) async throws -> Line {
             try base.replacingOccurrences(of: "line 100,", with: "line one hundred,").write(
                 to: folder.appendingPathComponent(copy), atomically: true, encoding: .utf8)
         }
-        var folded: [FoldedConflict] = []
+        var folded: [ResolvedConflict] = []
         ours.add(try await time { folded = try await workspace.resolveConflicts() })
         precondition(folded.map(\.outcome) == [.merged], "\(folded)")
         floor.add(

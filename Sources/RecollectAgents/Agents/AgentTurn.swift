@@ -8,7 +8,7 @@ struct AgentTurn {
     private let stream: AsyncThrowingStream<AgentEvent, any Error>.Continuation
     private var reply: AgentTurnReply
     /// The room left for the model's output in all rounds.
-    private var room: ReplyRoom
+    private var room: ReplySizeLimit
 
     init(
         agent: Agent, input: AgentInput, history: [ConversationMessage], context: AgentContext,
@@ -19,7 +19,7 @@ struct AgentTurn {
         self.stream = stream
         messages = history + [input.message]
         reply = AgentTurnReply(history: history)
-        room = ReplyRoom(bytes: agent.maxReplyBytes)
+        room = ReplySizeLimit(bytes: agent.maxReplyBytes)
     }
 
     /// Runs the turn, up to and including `final`.

@@ -70,7 +70,7 @@ public struct HistorianAgent: AgentProtocol {
         let writer = HistoryWriter(history: history, calendar: calendar)
         let question = asked.question
         guard !question.words.words.isEmpty else {
-            return try await writer.conversations(in: question.time, besides: context.conversation)
+            return try await writer.sessions(in: question.time, besides: context.session)
         }
         let search = HistorySearch(
             history: history, userId: context.userId, sessionId: question.isOfThisSession ? context.sessionId : nil,

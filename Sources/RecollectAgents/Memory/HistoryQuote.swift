@@ -15,7 +15,7 @@ public struct HistoryQuote: Hashable, Sendable {
     public var timestamp: Date
 
     init(_ hit: SearchHit) {
-        sessionId = hit.conversation.sessionId
+        sessionId = hit.session.sessionId
         messageId = hit.messageId
         agentId = hit.agentId
         role = hit.role
@@ -48,7 +48,7 @@ public struct HistoryQuote: Hashable, Sendable {
         private let messageId: ByteString
 
         init(_ hit: SearchHit) {
-            sessionId = ByteString(hit.conversation.sessionId)
+            sessionId = ByteString(hit.session.sessionId)
             messageId = ByteString(hit.messageId)
         }
 

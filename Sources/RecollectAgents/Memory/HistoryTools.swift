@@ -83,18 +83,18 @@ public struct HistoryTools: Sendable {
         let limit = try arguments.number("limit", in: 1...20, default: 8)
         // One more, because the current input may be among the hits.
         query.limit = limit + 1
-        if let session = try arguments.text("session") {
-            query.sessionId = try await conversation(session, of: context.userId).id.sessionId
+        if let id = try arguments.text("session") {
+            query.sessionId = try await session(id, of: context.userId).id.sessionId
         }
         let page = try await history.search(query)
         let found = page.elements.filter { hit in
-            hit.conversation != context.conversation || !(context.inputId?.hasSameBytes(as: hit.messageId) ?? false)
+            hit.session != context.session || !(context.inputId?.hasSameBytes(as: hit.messageId) ?? false)
         }
         var hits: [JSONValue] = []
         for hit in found.prefix(limit) {
-            let title = try await history.conversation(hit.conversation)?.displayTitle ?? hit.conversation.sessionId
+            let title = try await history.session(hit.session)?.displayTitle ?? hit.session.sessionId
             hits.append([
-                "session": .string(hit.conversation.sessionId), "title": .string(title.onOneLine(atMost: 80)),
+                "session": .string(hit.session.sessionId), "title": .string(title.onOneLine(atMost: 80)),
                 "message": .string(hit.messageId), "agent": .string(hit.agentId), "role": .string(hit.role.rawValue),
                 "when": hit.timestamp.forModel(in: calendar),
                 "snippet": .string(hit.snippet.text.onOneLine(atMost: 600)),
@@ -115,22 +115,22 @@ public struct HistoryTools: Sendable {
         guard after == nil || before == nil else {
             throw ToolArguments.Failure(message: "Give “after” or “before”, not both.")
         }
-        let conversation = try await conversation(arguments.requiredText("session"), of: context.userId)
+        let session = try await session(arguments.requiredText("session"), of: context.userId)
         let agent = try arguments.text("agent")
-        let cursor = try await place(of: after ?? before, agentId: agent, in: conversation.id)
+        let cursor = try await place(of: after ?? before, agentId: agent, in: session.id)
         let page = try await history.messages(
-            of: conversation.id, agentId: nil,
+            of: session.id, agentId: nil,
             page: before == nil ? PageRequest(limit: limit, after: cursor) : PageRequest(limit: limit, before: cursor))
         let pages = SessionPages(page, isBackward: before != nil, calendar: calendar)
         var result: [String: JSONValue] = [
-            "session": .string(conversation.id.sessionId),
-            "title": .string(conversation.displayTitle.onOneLine(atMost: 80)),
+            "session": .string(session.id.sessionId),
+            "title": .string(session.displayTitle.onOneLine(atMost: 80)),
             "messages": .array(pages.messages),
         ]
         if let next = pages.next {
             var place = "\(before == nil ? "after" : "before") = \(next.message.id)"
             // Several agents may have received a message with the same ID.
-            if try await history.message(next.message.id, in: conversation.id)?.cursor != next.cursor {
+            if try await history.message(next.message.id, in: session.id)?.cursor != next.cursor {
                 place += " and agent = \(next.agentId)"
             }
             result["note"] = .string("There is more: read on with \(place)")
@@ -139,12 +139,12 @@ public struct HistoryTools: Sendable {
     }
 
     /// Returns the session with an ID, otherwise the only session with an ID beginning with it.
-    private func conversation(_ session: String, of userId: String) async throws -> Conversation {
-        let id = ConversationID(userId: userId, sessionId: session)
-        if let conversation = try await history.conversation(id), conversation.discardedAt == nil {
-            return conversation
+    private func session(_ sessionId: String, of userId: String) async throws -> Session {
+        let key = SessionKey(userId: userId, sessionId: sessionId)
+        if let session = try await history.session(key), session.discardedAt == nil {
+            return session
         }
-        let matching = try await history.conversations(of: userId, sessionIdPrefix: session, limit: 20)
+        let matching = try await history.sessions(of: userId, sessionIdPrefix: sessionId, limit: 20)
             .filter { $0.discardedAt == nil }
         guard let first = matching.first else {
             throw ToolArguments.Failure(message: "No session has that id: take one from a hit of search_history.")
@@ -157,10 +157,10 @@ public struct HistoryTools: Sendable {
     }
 
     private func place(
-        of messageId: String?, agentId: String?, in conversation: ConversationID
+        of messageId: String?, agentId: String?, in session: SessionKey
     ) async throws -> MessageCursor? {
         guard let messageId else { return nil }
-        guard let stored = try await history.message(messageId, in: conversation, agentId: agentId) else {
+        guard let stored = try await history.message(messageId, in: session, agentId: agentId) else {
             throw ToolArguments.Failure(
                 message: "The session has no message of that id; leave it out to read from the beginning.")
         }

@@ -35,11 +35,11 @@ struct HistoryWriter {
             return HistoryAnswer(pieces: [text])
         }
         var answer = HistoryAnswer(pieces: [opening(of: found, asked)])
-        var titles: [ConversationID: String] = [:]
+        var titles: [SessionKey: String] = [:]
         for hit in found.hits {
-            if titles[hit.conversation] == nil { titles[hit.conversation] = try await title(of: hit.conversation) }
+            if titles[hit.session] == nil { titles[hit.session] = try await title(of: hit.session) }
             let place =
-                "\n\n• \(hit.timestamp.formatted(for: calendar)), \(speaker(of: hit)), in \(titles[hit.conversation] ?? "")"
+                "\n\n• \(hit.timestamp.formatted(for: calendar)), \(speaker(of: hit)), in \(titles[hit.session] ?? "")"
             answer.pieces.append("\(place)\n  “\(hit.snippet.text.onOneLine(atMost: 400))”")
             answer.quotes.append(HistoryQuote(hit))
         }
@@ -62,14 +62,14 @@ struct HistoryWriter {
     }
 
     /// Returns a reply with the latest sessions, of a time if one is given, without the current session.
-    func conversations(in time: SpokenTime?, besides asking: ConversationID) async throws -> HistoryAnswer {
-        let query = ConversationQuery(userId: asking.userId, from: time?.from)
-        var listed: [Conversation] = []
-        var cursor: ConversationCursor?
+    func sessions(in time: SpokenTime?, besides asking: SessionKey) async throws -> HistoryAnswer {
+        let query = SessionQuery(userId: asking.userId, from: time?.from)
+        var listed: [Session] = []
+        var cursor: SessionCursor?
         repeat {
-            let page = try await history.conversations(query, page: PageRequest(limit: 50, after: cursor))
-            listed += page.elements.filter { conversation in
-                conversation.id != asking && time.map { conversation.createdAt < $0.until } ?? true
+            let page = try await history.sessions(query, page: PageRequest(limit: 50, after: cursor))
+            listed += page.elements.filter { session in
+                session.id != asking && time.map { session.createdAt < $0.until } ?? true
             }
             cursor = page.next
         } while listed.count < HistorySearch.quotationCount && cursor != nil
@@ -78,9 +78,9 @@ struct HistoryWriter {
             return HistoryAnswer(pieces: ["There are no earlier conversations\(when)."])
         }
         var answer = HistoryAnswer(pieces: ["What is it about? Your latest conversations\(when):"])
-        for conversation in listed.prefix(HistorySearch.quotationCount) {
+        for session in listed.prefix(HistorySearch.quotationCount) {
             answer.pieces.append(
-                "\n\n• \(conversation.lastActivityAt.formatted(for: calendar)), \(try await name(of: conversation))")
+                "\n\n• \(session.lastActivityAt.formatted(for: calendar)), \(try await name(of: session))")
         }
         return answer
     }
@@ -103,18 +103,18 @@ struct HistoryWriter {
         }
     }
 
-    private func title(of id: ConversationID) async throws -> String {
-        guard let conversation = try await history.conversation(id) else { return id.sessionId.onOneLine(atMost: 60) }
-        return try await name(of: conversation)
+    private func title(of id: SessionKey) async throws -> String {
+        guard let session = try await history.session(id) else { return id.sessionId.onOneLine(atMost: 60) }
+        return try await name(of: session)
     }
 
     /// Returns a session's title, and the first 8 characters of its ID, or all of it if they are not unique.
-    private func name(of conversation: Conversation) async throws -> String {
-        let sessionId = conversation.id.sessionId
+    private func name(of session: Session) async throws -> String {
+        let sessionId = session.id.sessionId
         let beginning = String(sessionId.prefix(8))
-        let same = try await history.conversations(of: conversation.id.userId, sessionIdPrefix: beginning, limit: 2)
+        let same = try await history.sessions(of: session.id.userId, sessionIdPrefix: beginning, limit: 2)
         let name = same.count == 1 ? beginning : sessionId
-        return "“\(conversation.displayTitle.onOneLine(atMost: 60))” [\(name)]"
+        return "“\(session.displayTitle.onOneLine(atMost: 60))” [\(name)]"
     }
 }
 

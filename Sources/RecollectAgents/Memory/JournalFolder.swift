@@ -94,7 +94,7 @@ public final class JournalFolder: Journal {
     }
 
     private func onFiles<Value: Sendable>(
-        of journal: JournalID, _ work: @escaping @Sendable (inout SessionPlace) throws -> Value
+        of journal: JournalID, _ work: @escaping @Sendable (inout SessionFolder) throws -> Value
     ) async throws -> Value {
         try Task.checkCancellation()
         let base = baseURL.path
@@ -103,8 +103,8 @@ public final class JournalFolder: Journal {
                 continuation.resume(
                     with: Result {
                         // The same layout as for chats: a folder for the user, containing one for the session.
-                        var place = SessionPlace(
-                            ConversationID(userId: journal.userId, sessionId: journal.agentId), base: base)
+                        var place = SessionFolder(
+                            SessionKey(userId: journal.userId, sessionId: journal.agentId), base: base)
                         return try explaining("use", base) { try work(&place) }
                     })
             }

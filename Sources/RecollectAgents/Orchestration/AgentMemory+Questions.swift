@@ -58,8 +58,8 @@ extension AgentMemory {
     /// The save does not trim: a window trimmed at the question would begin with an answer. Saving the reply trims.
     /// An earlier question without a reply is closed first, unless its reply is still streaming. Cancellation does
     /// not affect the save: in a turn already begun, the user's message is saved.
-    /// - Throws: `notKept` if the questions of other writers in the session prevent the save; errors of the store.
-    func save(_ input: AgentInput, after past: AgentPast) async throws -> AskedQuestion {
+    /// - Throws: `notSaved` if the questions of other writers in the session prevent the save; errors of the store.
+    func save(_ input: AgentInput, after past: AgentHistory) async throws -> SavedInput {
         var before = past.messages
         var asked: ConversationMessage?
         if let last = before.last, last.role == .user {
@@ -71,9 +71,9 @@ extension AgentMemory {
             }
         }
         let given = MessageWindow.size(for: maxMessages) == 0 ? [] : before.wholeExchanges()
-        if let asked { return AskedQuestion(message: asked, isStored: true, before: given) }
+        if let asked { return SavedInput(message: asked, isStored: true, before: given) }
         let (question, isStored) = try await saveQuestion(input, after: past.messages)
-        return AskedQuestion(message: question, isStored: isStored, before: given)
+        return SavedInput(message: question, isStored: isStored, before: given)
     }
 
     /// Saves the user's message under the first unused ID of its copies, otherwise under a new ID, until the store
@@ -115,7 +115,7 @@ extension AgentMemory {
             }
         }
         throw RecollectError(
-            .notKept,
+            .notSaved,
             "the question could not be kept: others ask in session \(scope.sessionId) at the same time; ask again, share one "
                 + "orchestrator, or make the store with sameRole: .keep")
     }

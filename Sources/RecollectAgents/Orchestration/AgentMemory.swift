@@ -11,7 +11,7 @@ struct AgentMemory: Sendable {
 
     init(of agent: any AgentProtocol, id: String, in turn: Turn) {
         store = turn.store
-        scope = turn.context.conversation.scope(agentId: id)
+        scope = turn.context.session.scope(agentId: id)
         maxMessages = turn.maxMessages
         isKept = agent.saveChat
     }
@@ -19,16 +19,16 @@ struct AgentMemory: Sendable {
     // MARK: Reading
 
     /// Returns the past messages. A reply of an ended process is included as far as it was saved.
-    func history() async throws -> AgentPast {
-        guard let store else { return AgentPast() }
+    func history() async throws -> AgentHistory {
+        guard let store else { return AgentHistory() }
         let messages = try await fetch(from: store)
-        guard messages.last?.role == .user, let drafting = store as? any DraftingChatStorage else {
-            return AgentPast(messages: messages)
+        guard messages.last?.role == .user, let drafting = store as? any StreamingChatStorage else {
+            return AgentHistory(messages: messages)
         }
         // The reply to this message may be streaming, or its process may have ended. In that case,
-        // `repliesInFlight` saves it as an interrupted reply.
-        let replies = try await drafting.repliesInFlight(userId: scope.userId, sessionId: scope.sessionId)
-        return AgentPast(
+        // `streamingReplies` saves it as an interrupted reply.
+        let replies = try await drafting.streamingReplies(userId: scope.userId, sessionId: scope.sessionId)
+        return AgentHistory(
             messages: try await fetch(from: store),
             inFlight: Set(
                 replies.filter { $0.agentId.hasSameBytes(as: scope.agentId) }.map { ByteString($0.message.id) }))
@@ -48,9 +48,9 @@ struct AgentMemory: Sendable {
     // MARK: Saving
 
     /// Saves the reply to a question and trims to the limit.
-    /// - Throws: `notKept` if the store drops the reply because of another reply saved meanwhile; errors of the
+    /// - Throws: `notSaved` if the store drops the reply because of another reply saved meanwhile; errors of the
     ///   store.
-    func saveReply(_ message: ConversationMessage, to question: AskedQuestion) async throws {
+    func saveReply(_ message: ConversationMessage, to question: SavedInput) async throws {
         try await save(message, maxMessages: maxMessages)
         guard isKept, let store, question.isStored else { return }
         let tail = try await uncancelled { try await fetch(from: store, last: Self.tail) }
@@ -60,7 +60,7 @@ struct AgentMemory: Sendable {
             try await !isSaved(message.id, after: question.message.id, in: tail)
         else { return }
         throw RecollectError(
-            .notKept,
+            .notSaved,
             "the reply was not kept: another reply was saved in session \(scope.sessionId) at the same time; ask again, share one "
                 + "orchestrator, or make the store with sameRole: .keep")
     }
@@ -78,9 +78,9 @@ struct AgentMemory: Sendable {
             .contains { $0.id.hasSameBytes(as: id) }
     }
 
-    /// Begins the reply to a question. A `DraftingChatStorage` saves it while it streams. Its timestamp is never
+    /// Begins the reply to a question. A `StreamingChatStorage` saves it while it streams. Its timestamp is never
     /// before the question's, whatever the clock says.
-    func beginReply(to question: AskedQuestion) async -> ReplyDraft {
+    func beginReply(to question: SavedInput) async -> StreamingReply {
         let ids = replyIDs(to: question.message)
         let message = ConversationMessage(
             id: ids.derived, role: .assistant, parts: [],
@@ -88,13 +88,13 @@ struct AgentMemory: Sendable {
         if let draft = await beginDraft(message) { return draft }
         // A store without streaming replies keeps the first content of an ID, possibly an empty reply from another
         // writer closing the question. A new ID avoids this.
-        return ReplyDraft(
-            message.with(id: ids.new()), scope: scope, keeper: ReplySaving(to: question, in: self))
+        return StreamingReply(
+            message.with(id: ids.new()), scope: scope, keeper: ChatReplyWriter(to: question, in: self))
     }
 
     /// Begins a streaming reply in the store. Returns `nil` if the store does not support it, or fails.
-    private func beginDraft(_ message: ConversationMessage) async -> ReplyDraft? {
-        guard isKept, let drafting = store as? any DraftingChatStorage else { return nil }
+    private func beginDraft(_ message: ConversationMessage) async -> StreamingReply? {
+        guard isKept, let drafting = store as? any StreamingChatStorage else { return nil }
         // On failure the turn continues. If the failure persists, the save at the end of the reply throws it.
         return try? await uncancelled { [scope, maxMessages] in
             try await drafting.beginReply(
@@ -126,12 +126,12 @@ struct AgentMemory: Sendable {
 ///
 /// The save is tried once. On its release, a draft tries again in the background. Here this must not happen: the
 /// turn is over by then, and the store may have saved the message despite its error.
-private final class ReplySaving: ReplyKeeping {
-    private let question: AskedQuestion
+private final class ChatReplyWriter: ReplyWriter {
+    private let question: SavedInput
     private let memory: AgentMemory
     private let isTried = Locked(false)
 
-    init(to question: AskedQuestion, in memory: AgentMemory) {
+    init(to question: SavedInput, in memory: AgentMemory) {
         self.question = question
         self.memory = memory
     }

@@ -16,7 +16,7 @@ import RecollectCore
 /// - The user's message is saved before the agent runs. If that fails, the agent does not run.
 /// - A complete reply is saved before `final` is sent. A stopped or failed reply is saved as far as it was
 ///   received, marked with `isInterrupted`. Cancellation does not affect this save.
-/// - With a `DraftingChatStorage` (`DeviceChatStorage`), the reply is saved in increments while it streams. If the
+/// - With a `StreamingChatStorage` (`DeviceChatStorage`), the reply is saved in increments while it streams. If the
 ///   process is killed, the saved part remains as an interrupted reply. With other stores, only the user's message
 ///   remains. The agent's next turn in the session then adds an empty, interrupted reply. Otherwise the store would
 ///   drop the next message as a repetition.
@@ -63,7 +63,7 @@ public final class Orchestrator: Sendable {
     /// user's message is saved. The last is `final`, after the reply is saved, interrupted or not. Then the stream
     /// ends, or throws the error of the agent, the classifier or the store. If the classifier fails, the user's
     /// message is saved with the first agent. If the store drops one of the two messages because of another
-    /// program's message in the session, the stream throws `notKept` instead of sending the event.
+    /// program's message in the session, the stream throws `notSaved` instead of sending the event.
     ///
     /// Before that, the turn stops in these cases:
     ///
@@ -93,7 +93,7 @@ public final class Orchestrator: Sendable {
     public func route(
         _ input: AgentInput, userId: String, sessionId: String, params: [String: JSONValue] = [:]
     ) -> AsyncThrowingStream<AgentEvent, any Error> {
-        let conversation = ConversationID(userId: userId, sessionId: sessionId)
+        let session = SessionKey(userId: userId, sessionId: sessionId)
         let (events, continuation) = AsyncThrowingStream<AgentEvent, any Error>.makeStream()
         let isIterated = Locked(false)
         let turn = Turn(
@@ -101,7 +101,7 @@ public final class Orchestrator: Sendable {
             context: AgentContext(userId: userId, sessionId: sessionId, inputId: input.id, params: params),
             agents: agents, classifier: classifier, store: store, maxMessages: maxMessages,
             tell: { continuation.yield($0) })
-        let task = turns.add(to: conversation) {
+        let task = turns.add(to: session) {
             do {
                 try await turn.run()
                 continuation.finish()
@@ -161,7 +161,7 @@ public final class Orchestrator: Sendable {
     /// Inside a turn that the session's turns wait for, and inside one of them, it returns at once: that turn would wait
     /// for its own end.
     public func stop(userId: String, sessionId: String) async {
-        await turns.stop(ConversationID(userId: userId, sessionId: sessionId))
+        await turns.stop(SessionKey(userId: userId, sessionId: sessionId))
     }
 
     /// Waits until no turn is left, including turns queued meanwhile. Call it before the process ends, for example.

@@ -5,12 +5,12 @@ import RecollectCore
 ///
 /// Used only by its turn, one call at a time.
 final class Reply {
-    private let draft: ReplyDraft
+    private let draft: StreamingReply
     private var thinking = ""
     private var whole: ConversationMessage?
 
     /// Creates an empty reply.
-    init(_ draft: ReplyDraft) {
+    init(_ draft: StreamingReply) {
         self.draft = draft
     }
 

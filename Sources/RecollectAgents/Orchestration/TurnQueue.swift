@@ -6,14 +6,14 @@ import RecollectCore
 /// A turn waits for earlier turns of its session, for turns begun inside it, and for turns that it stops. No circle of
 /// such turns forms: what would close one does not wait.
 final class TurnQueue: Sendable {
-    private struct Session: Hashable, Sendable {
+    private struct QueuedSession: Hashable, Sendable {
         /// The queue. It exists as long as it has unfinished turns.
         let queue: ObjectIdentifier
-        let conversation: ConversationID
+        let key: SessionKey
     }
 
     private struct Turn: Hashable, Sendable {
-        let session: Session
+        let session: QueuedSession
         let number: Int
     }
 
@@ -26,11 +26,11 @@ final class TurnQueue: Sendable {
 
     private struct State {
         /// The unfinished turns of each session, by number in queue order. No inner dictionary is empty.
-        var sessions: [Session: [Int: Entry]] = [:]
-        var last: [Session: Turn] = [:]
+        var sessions: [QueuedSession: [Int: Entry]] = [:]
+        var last: [QueuedSession: Turn] = [:]
         var count = 0
 
-        func tasks(of session: Session) -> [Turn: Task<Void, Never>] {
+        func tasks(of session: QueuedSession) -> [Turn: Task<Void, Never>] {
             let tasks = (sessions[session] ?? [:]).map { (Turn(session: session, number: $0), $1.task) }
             return Dictionary(uniqueKeysWithValues: tasks)
         }
@@ -75,9 +75,9 @@ final class TurnQueue: Sendable {
     /// still waits for its predecessors.
     /// - Returns: `nil` if the turn would wait for a turn containing the current task: neither would end.
     func add(
-        to conversation: ConversationID, _ body: @escaping @Sendable () async -> Void
+        to key: SessionKey, _ body: @escaping @Sendable () async -> Void
     ) -> Task<Void, Never>? {
-        let (surroundings, session) = (Self.surroundings, session(conversation))
+        let (surroundings, session) = (Self.surroundings, queuedSession(key))
         return Self.state.withLock { state in
             let last = state.last[session]
             if let last, state.waits(last, forAnyOf: surroundings) { return nil }
@@ -101,8 +101,8 @@ final class TurnQueue: Sendable {
 
     /// Cancels the turns of a session, and waits for their ends, except inside a turn that they wait for. The last
     /// turn is canceled first, so that no turn begins when another ends.
-    func stop(_ conversation: ConversationID) async {
-        let tasks = Self.state.withLock { [session = session(conversation)] in $0.tasks(of: session) }
+    func stop(_ key: SessionKey) async {
+        let tasks = Self.state.withLock { [session = queuedSession(key)] in $0.tasks(of: session) }
         for (_, task) in tasks.sorted(by: { $0.key.number > $1.key.number }) { task.cancel() }
         await Self.wait(for: tasks)
     }
@@ -135,7 +135,7 @@ final class TurnQueue: Sendable {
         return !awaited.isEmpty
     }
 
-    private func session(_ conversation: ConversationID) -> Session {
-        Session(queue: ObjectIdentifier(self), conversation: conversation)
+    private func queuedSession(_ key: SessionKey) -> QueuedSession {
+        QueuedSession(queue: ObjectIdentifier(self), key: key)
     }
 }

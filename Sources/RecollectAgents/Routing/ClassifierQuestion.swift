@@ -30,7 +30,7 @@ struct ClassifierQuestion {
         let list = choices.map { "- \($0.name): \($0.agent.name). \($0.agent.description)" }.joined(separator: "\n")
         return LLMRequest(
             system: "\(instructions)\n\nThe agents:\n\(list)",
-            messages: [ConversationMessage(role: .user, text: conversation)],
+            messages: [ConversationMessage(role: .user, text: session)],
             tools: [tool], toolChoice: .tool(Self.toolName))
     }
 
@@ -65,7 +65,7 @@ struct ClassifierQuestion {
 
     /// The messages of the session, as one message of the role `user`: the model must choose an agent, not continue
     /// the session.
-    private var conversation: String {
+    private var session: String {
         let lines = history.suffix(LLMClassifier.messageLimit).compactMap { message -> String? in
             let text = message.text.firstBytes(LLMClassifier.messageByteLimit)
             switch message.role {

@@ -145,7 +145,7 @@
             let server = baseURL ?? other?.baseURL
             let key = keyVariable ?? (baseURL == nil ? other?.keyVariable : nil)
             return AgentsFile.Model(
-                name: name, baseURL: server, keyVariable: key ?? (server == nil ? AgentMeans.keyVariable : nil))
+                name: name, baseURL: server, keyVariable: key ?? (server == nil ? AgentFactory.keyVariable : nil))
         }
     }
 #endif

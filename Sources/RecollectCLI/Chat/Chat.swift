@@ -8,17 +8,17 @@
     final class Chat {
         let history: SQLiteHistoryStore
         let options: StoreOptions
-        let team: ChatTeam
+        let team: AgentRoster
         let output: Output
         /// The session. A new one is in the history after its first message.
-        private(set) var session: ConversationID
+        private(set) var session: SessionKey
 
         private let orchestrator: Orchestrator
         private let display: any ReplyDisplay
         private let signals: Signals
 
         init(
-            history: SQLiteHistoryStore, options: StoreOptions, team: ChatTeam, session: ConversationID, output: Output,
+            history: SQLiteHistoryStore, options: StoreOptions, team: AgentRoster, session: SessionKey, output: Output,
             signals: Signals
         ) {
             self.history = history
@@ -61,7 +61,7 @@
             try await display.end(failure: failure)
             // On a terminal, a shown reply counts as read.
             if output.isTerminal, failure == nil {
-                try await history.update(session, with: ConversationDetails(isRead: true), makesNew: false)
+                try await history.update(session, with: SessionDetails(isRead: true), makesNew: false)
             }
             if let signal = stopped.withLock({ $0 }) { return .stopped(by: signal) }
             return failure == nil ? .answered : .failed
@@ -90,13 +90,13 @@
         }
 
         /// Continues in another session.
-        func move(to session: ConversationID) async throws {
+        func move(to session: SessionKey) async throws {
             self.session = session
-            if options.json { try await tellSession() }
+            if options.json { try await printSession() }
         }
 
         /// Writes the session's ID, with `--json`.
-        func tellSession() async throws {
+        func printSession() async throws {
             guard let display = display as? ReplyJSON else { return }
             try await display.write("session", ["id": .string(session.sessionId)])
         }
@@ -114,7 +114,7 @@
 
         /// The style for the lines written by `tell`.
         var style: Style {
-            output.isTerminal && !options.json ? output.style : Style(isOn: Screen.takesColours(STDERR_FILENO))
+            output.isTerminal && !options.json ? output.style : Style(isOn: Screen.supportsColor(STDERR_FILENO))
         }
     }
 #endif

@@ -105,24 +105,24 @@
         }
 
         fileprivate func listSessions() async throws {
-            let page = try await history.conversations(of: options.user, page: PageRequest(limit: 20))
+            let page = try await history.sessions(of: options.user, page: PageRequest(limit: 20))
             guard !page.elements.isEmpty else { return try await tell(["No sessions yet."]) }
-            var sessions: [(Conversation, String)] = []
-            for conversation in page.elements {
-                sessions.append((conversation, try await options.shortId(of: conversation.id.sessionId, in: history)))
+            var sessions: [(Session, String)] = []
+            for session in page.elements {
+                sessions.append((session, try await options.shortId(of: session.id.sessionId, in: history)))
             }
             try await tell(SessionTable(style: style, columns: output.columns).lines(sessions))
             if page.next != nil { try await tell([style.dim("The last 20; `recall sessions` lists all.")]) }
         }
 
         fileprivate func switchSession(to prefix: String) async throws {
-            let conversation = try await options.session(prefix, in: history)
-            try await move(to: conversation.id)
-            try await tell(ChatOpening(chat: self).lines(of: conversation))
+            let session = try await options.session(prefix, in: history)
+            try await move(to: session.id)
+            try await tell(ChatBanner(chat: self).lines(of: session))
         }
 
         fileprivate func fork() async throws {
-            let made = try await history.forkConversation(session, at: nil)
+            let made = try await history.forkSession(session, at: nil)
             try await move(to: made.id)
             try await tell(["Forked; this is \(style.bold(try await options.name(of: made, in: history)))"])
         }

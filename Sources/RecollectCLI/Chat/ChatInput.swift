@@ -7,7 +7,7 @@
     final class ChatInput: Sendable {
         /// The next input.
         enum Next: Sendable {
-            case typed(Typed)
+            case typed(PromptInput)
             /// A request to end the chat, from the system or another program.
             case signal(Int32)
         }
@@ -60,14 +60,14 @@
             }
         }
 
-        private func read(_ answer: @escaping @Sendable (Typed) -> Void) {
+        private func read(_ answer: @escaping @Sendable (PromptInput) -> Void) {
             queue.async { [editor] in
                 guard let editor else {
                     if isatty(STDIN_FILENO) == 1 { try? Output.writeAll(Array(Self.prompt.utf8), to: STDERR_FILENO) }
-                    return answer(readLine().map(Typed.line) ?? .end)
+                    return answer(readLine().map(PromptInput.line) ?? .end)
                 }
                 LineEditor.shared.read(
-                    Self.prompt, style: Style(isOn: Screen.takesColours(STDOUT_FILENO)), mode: editor.mode,
+                    Self.prompt, style: Style(isOn: Screen.supportsColor(STDOUT_FILENO)), mode: editor.mode,
                     answer: answer)
             }
         }

@@ -11,8 +11,8 @@
 
         /// Runs a chat at a terminal until the user leaves.
         /// - Throws: `ExitCode` if a signal ended it.
-        func runAtTerminal(opening session: Conversation?) async throws {
-            let opening = ChatOpening(chat: chat)
+        func runAtTerminal(opening session: Session?) async throws {
+            let opening = ChatBanner(chat: chat)
             if let session { try await chat.tell(try await opening.lines(of: session)) }
             try await chat.tell([opening.hint])
             var wasAskedToLeave = false

@@ -11,15 +11,15 @@
         /// Writes the session. A failed export removes the file; a failed `close` leaves it.
         /// - Throws: `invalidArgument` for an unknown extension, `notFound` for a session without messages,
         ///   `conflict` if the file exists, and errors of the export.
-        func write(_ conversation: ConversationID, of history: any HistoryStore) async throws {
-            let endings: [(String, ConversationExporter.Format)] = [
+        func write(_ session: SessionKey, of history: any HistoryStore) async throws {
+            let endings: [(String, SessionExporter.Format)] = [
                 (".md", .markdown), (".markdown", .markdown), (".jsonl", .jsonl), (".json", .json),
             ]
             guard let format = endings.first(where: { path.lowercased().hasSuffix($0.0) })?.1 else {
                 throw RecollectError(
                     .invalidArgument, "\(path.visible) does not end in .md, .jsonl or .json, which says what to write")
             }
-            guard try await history.conversation(conversation) != nil else {
+            guard try await history.session(session) != nil else {
                 throw RecollectError(.notFound, "nothing has been said in this session yet")
             }
             let queue = DispatchQueue(label: "recall.export")
@@ -32,7 +32,7 @@
                 return descriptor
             }
             do {
-                try await ConversationExporter(history: history).export(conversation, as: format) { bytes in
+                try await SessionExporter(history: history).export(session, as: format) { bytes in
                     try await Self.run(on: queue) { try Output.writeAll(bytes, to: descriptor) }
                 }
             } catch {

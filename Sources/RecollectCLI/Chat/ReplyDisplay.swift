@@ -62,7 +62,7 @@
             if let failure {
                 Output.tell("recall: \(failure.visible)")
             } else if isInterrupted {
-                try await tellInterrupted()
+                try await printInterrupted()
             }
         }
 
@@ -95,7 +95,7 @@
             place = next
         }
 
-        private func tellInterrupted() async throws {
+        private func printInterrupted() async throws {
             guard output.isTerminal else {
                 return Output.tell("recall: the reply was interrupted; what was said is kept")
             }

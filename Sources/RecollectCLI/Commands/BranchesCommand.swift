@@ -22,8 +22,8 @@
 
         func run() async throws {
             try await options.withHistory { history in
-                let conversation = try await options.session(session, in: history)
-                let branches = try await history.branches(of: conversation.id)
+                let session = try await options.session(session, in: history)
+                let branches = try await history.branches(of: session.id)
                 try await Output.open(paged: !options.json) { output in
                     if options.json {
                         try await output.list(branches, isFirst: true) { Array($0.listed.jsonString.utf8) }
@@ -36,7 +36,7 @@
         }
 
         private func lines(
-            _ branches: [Conversation], _ history: any HistoryStore, _ output: Output
+            _ branches: [Session], _ history: any HistoryStore, _ output: Output
         ) async throws -> [String] {
             let (format, style) = (Format(), output.style)
             var table = Table(columns: [

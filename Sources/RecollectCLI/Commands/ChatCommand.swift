@@ -85,9 +85,9 @@
 
         func run() async throws {
             try await options.withHistory(makes: true) { history in
-                options.tellEvents(of: history)
+                options.printEvents(of: history)
                 let team = try team(history)
-                let session = try await conversation(in: history)
+                let session = try await session(in: history)
                 try await Output.open { output in
                     let signals = Signals()
                     let chat = Chat(
@@ -95,7 +95,7 @@
                         session: session?.id ?? .new(of: options.user), output: output, signals: signals)
                     let result: Result<Void, any Error>
                     do {
-                        try await chat.tellSession()
+                        try await chat.printSession()
                         result = .success(try await talk(in: chat, session, signals))
                     } catch {
                         result = .failure(error)
@@ -106,7 +106,7 @@
             }
         }
 
-        private func talk(in chat: Chat, _ session: Conversation?, _ signals: Signals) async throws {
+        private func talk(in chat: Chat, _ session: Session?, _ signals: Signals) async throws {
             let usesEditor = message.isEmpty && !options.json
             let input = ChatInput(
                 usesEditor: usesEditor, lines: TypedLines(in: options.directory, of: options.user), signals: signals)
@@ -124,15 +124,15 @@
         }
 
         /// The session to continue; `nil` for a new one.
-        private func conversation(in history: any HistoryStore) async throws -> Conversation? {
+        private func session(in history: any HistoryStore) async throws -> Session? {
             if let session { return try await options.session(session, in: history) }
             guard !new else { return nil }
-            return try await history.conversations(of: options.user, page: PageRequest(limit: 1)).elements.first
+            return try await history.sessions(of: options.user, page: PageRequest(limit: 1)).elements.first
         }
 
-        private func team(_ history: any HistoryStore) throws -> ChatTeam {
+        private func team(_ history: any HistoryStore) throws -> AgentRoster {
             let folder = journal.map { URL(fileURLWithPath: $0, isDirectory: true) }
-            let means = AgentMeans(
+            let means = AgentFactory(
                 history: history,
                 journal: JournalFolder(
                     baseURL: folder ?? options.directory.appendingPathComponent("journal", isDirectory: true)),
@@ -141,7 +141,7 @@
             guard let model else { return .builtIn(means) }
             let server = baseURL.flatMap(AgentsFile.serverURL)
             return try .assistant(
-                AgentsFile.Model(name: model, baseURL: server, keyVariable: AgentMeans.keyVariable), means)
+                AgentsFile.Model(name: model, baseURL: server, keyVariable: AgentFactory.keyVariable), means)
         }
     }
 #endif

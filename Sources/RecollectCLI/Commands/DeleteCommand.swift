@@ -43,7 +43,7 @@
                         refusal: "nothing was deleted: there is no terminal to ask on; --yes deletes without asking")
                     guard try await question.ask() else { return Output.tell("Nothing was deleted.") }
                 }
-                for session in sessions { try await history.deleteConversation(session.id) }
+                for session in sessions { try await history.deleteSession(session.id) }
                 let isErased = try await isErased(history)
                 try await confirmDeletion(of: sessions, in: history)
                 let setAside = try await history.setAsideFiles()
@@ -83,16 +83,16 @@
         private func isErased(_ history: SQLiteHistoryStore) async throws -> Bool {
             let end = ContinuousClock.now + .seconds(5)
             var left = try await history.waitUntilErased(atMost: .milliseconds(100))
-            while left.conversations > 0 || left.isIndexPending, ContinuousClock.now < end {
+            while left.sessions > 0 || left.isIndexPending, ContinuousClock.now < end {
                 left = try await history.waitUntilErased(atMost: .milliseconds(100))
             }
             return left.isComplete
         }
 
         /// Throws `storeReplaced` if a deleted session exists: the files were replaced after the deletion.
-        private func confirmDeletion(of sessions: [Conversation], in history: any HistoryStore) async throws {
+        private func confirmDeletion(of sessions: [Session], in history: any HistoryStore) async throws {
             for session in sessions {
-                guard let found = try await history.conversation(session.id), found.createdAt == session.createdAt
+                guard let found = try await history.session(session.id), found.createdAt == session.createdAt
                 else { continue }
                 throw RecollectError(
                     .storeReplaced,
@@ -102,7 +102,7 @@
         }
 
         /// The session's name, and the numbers of its messages, agents and branches.
-        private func described(_ session: Conversation, in history: any HistoryStore) async throws -> String {
+        private func described(_ session: Session, in history: any HistoryStore) async throws -> String {
             var facts = [Format.count(session.messageCount, "message")]
             if session.agents.count > 1 { facts.append(Format.count(session.agents.count, "agent")) }
             let branches = try await history.branches(of: session.id)

@@ -30,7 +30,7 @@
                 var names: [String] = []
                 for session in sessions {
                     names.append(try await options.name(of: session, in: history))
-                    try await history.discardConversation(session.id)
+                    try await history.discardSession(session.id)
                 }
                 if options.json { return try await options.write(sessions, in: history) }
                 try await Output.open { [names] output in

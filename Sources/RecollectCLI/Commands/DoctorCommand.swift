@@ -100,7 +100,7 @@
                 ("Schema", report.migrations.joined(separator: ", ")),
                 (
                     "Holds",
-                    "\(Format.count(report.messages, "message")) in \(Format.count(report.conversations, "session")) of "
+                    "\(Format.count(report.messages, "message")) in \(Format.count(report.sessions, "session")) of "
                         + Format.count(report.users, "user")
                 ),
                 ("Database", Format.bytes(Int64(report.databaseBytes)) + log),

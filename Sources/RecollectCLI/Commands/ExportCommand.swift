@@ -20,7 +20,7 @@
         var session: String
 
         @Option(name: .shortAndLong, help: "json, jsonl or markdown.")
-        var format: ConversationExporter.Format?
+        var format: SessionExporter.Format?
 
         func validate() throws {
             if options.json, let format, format != .json {
@@ -30,11 +30,11 @@
 
         func run() async throws {
             try await options.withHistory { history in
-                let conversation = try await options.session(session, in: history)
+                let session = try await options.session(session, in: history)
                 let format = format ?? (options.json ? .json : .jsonl)
-                var missing: [ConversationExporter.MissingAttachment] = []
+                var missing: [SessionExporter.MissingAttachment] = []
                 try await Output.open { output in
-                    missing = try await ConversationExporter(history: history).export(conversation.id, as: format) {
+                    missing = try await SessionExporter(history: history).export(session.id, as: format) {
                         try await output.write($0)
                     }
                 }
@@ -48,5 +48,5 @@
         }
     }
 
-    extension ConversationExporter.Format: ExpressibleByArgument {}
+    extension SessionExporter.Format: ExpressibleByArgument {}
 #endif

@@ -33,10 +33,10 @@
 
         func run() async throws {
             try await options.withHistory { history in
-                let conversation = try await options.session(session, in: history)
+                let session = try await options.session(session, in: history)
                 var message: String?
-                if let at { message = try await options.message(at, of: conversation, in: history) }
-                let made = try await history.forkConversation(conversation.id, at: message, into: into)
+                if let at { message = try await options.message(at, of: session, in: history) }
+                let made = try await history.forkSession(session.id, at: message, into: into)
                 try await options.write([made], in: history)
             }
         }

@@ -15,7 +15,7 @@
                 Which of these it is, is seen from what is there. Importing again adds only what is new; what is imported \
                 is never changed.
 
-                JSON keys: sessions, users, messages, added, unchanged, notConversation (lines by kind), unreadable (a list of \
+                JSON keys: sessions, users, messages, added, unchanged, notMessages (lines by kind), unreadable (a list of \
                 file, line, reason; at most 1,000), unreadableCount, unfinished (files whose last line is half written). \
                 Exit code 2 says that some lines or files could not be read; the rest was imported.
                 """)
@@ -32,7 +32,7 @@
                     let text = options.json ? report.listed.jsonString : report.summary(options, output.style)
                     try await output.line(text)
                 }
-                if !options.json { report.tellUnreadable() }
+                if !options.json { report.printUnreadable() }
                 if report.unreadableCount > 0 { throw ExitCode.partly }
             }
         }

@@ -31,7 +31,7 @@
             let added = "\(Format.count(self.added, "new message")) in \(Format.count(sessions, "session"))"
             let unchanged = "\(Format.grouped(self.unchanged)) \(self.unchanged == 1 ? "was" : "were") there before"
             var lines = ["\(style.bold("Imported")) \(added); \(unchanged)."]
-            let left = notConversation.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+            let left = notMessages.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
             if !left.isEmpty {
                 let kinds = left.prefix(6).map { "\($0.key.oneLine) \(Format.grouped($0.value))" }
                 let more = left.count > 6 ? ", …" : ""
@@ -51,7 +51,7 @@
         }
 
         /// Prints the unreadable lines and files to standard error.
-        func tellUnreadable() {
+        func printUnreadable() {
             guard unreadableCount > 0 else { return }
             Output.tell(
                 "recall: \(Format.count(unreadableCount, "line or file", "lines or files")) could not be read:")
@@ -72,7 +72,7 @@
                 "sessions": .integer(Int64(sessions)), "users": .array(users.map { .string($0) }),
                 "messages": .integer(Int64(messages)),
                 "added": .integer(Int64(added)), "unchanged": .integer(Int64(unchanged)),
-                "notConversation": .object(notConversation.mapValues { .integer(Int64($0)) }),
+                "notMessages": .object(notMessages.mapValues { .integer(Int64($0)) }),
                 "unreadable": .array(
                     unreadable.map {
                         ["file": .string($0.file), "line": .integer(Int64($0.line)), "reason": .string($0.reason)]

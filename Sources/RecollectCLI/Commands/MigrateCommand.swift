@@ -126,7 +126,7 @@
                     ? report.listed.naming(from, to).jsonString : report.summary(options, in: to.url, output.style)
                 try await output.line(text)
             }
-            if !options.json { report.tellUnreadable() }
+            if !options.json { report.printUnreadable() }
             if report.unreadableCount > 0 { throw ExitCode.partly }
         }
     }

@@ -30,7 +30,7 @@
 
         func run() async throws {
             try await options.withHistory { history in
-                var restored: [Conversation] = []
+                var restored: [Session] = []
                 if let branch {
                     let session = try await options.session(session[0], in: history)
                     let found = try await options.branch(branch, of: session, in: history)
@@ -39,7 +39,7 @@
                 } else {
                     // All of them are looked up first: if one is missing, none is restored.
                     for prefix in session { restored.append(try await options.discardedSession(prefix, in: history)) }
-                    for session in restored { try await history.restoreConversation(session.id) }
+                    for session in restored { try await history.restoreSession(session.id) }
                 }
                 try await options.write(restored, in: history)
             }

@@ -34,10 +34,10 @@
             help: ArgumentHelp(
                 "Only from then on: a day (2026-02-03), a time (2026-02-03T09:30) or how long ago (12h, 7d, 2w).",
                 valueName: "moment"))
-        var from: Moment?
+        var from: DateArgument?
 
         @Option(name: .long, help: ArgumentHelp("Only before then.", valueName: "moment"))
-        var until: Moment?
+        var until: DateArgument?
 
         @Option(name: .shortAndLong, help: "Give at most so many hits.")
         var limit = 20
@@ -78,7 +78,7 @@
         /// The hit as JSON.
         fileprivate var listed: JSONValue {
             [
-                "sessionId": .string(conversation.sessionId), "agentId": .string(agentId),
+                "sessionId": .string(session.sessionId), "agentId": .string(agentId),
                 "messageId": .string(messageId), "role": .string(role.rawValue),
                 "timestamp": .integer(timestamp.millisecondsSince1970), "snippet": .string(snippet.marked()),
                 "score": .number(score),

@@ -36,13 +36,13 @@
                     if options.json { return try await writeJSON(history, output) }
                     for line in try await lines(history, output) { try await output.line(line) }
                 }
-                try await tellLosses(of: history)
+                try await printLosses(of: history)
             }
         }
 
         /// Prints the losses to standard error, as long as their damaged files exist.
         /// - Throws: `ExitCode.partly` if there are losses.
-        private func tellLosses(of history: SQLiteHistoryStore) async throws {
+        private func printLosses(of history: SQLiteHistoryStore) async throws {
             let losses = try await history.losses()
             for loss in losses {
                 let count =
@@ -56,7 +56,7 @@
             if !losses.isEmpty { throw ExitCode.partly }
         }
 
-        private var query: ConversationQuery { filter.query(of: options.user) }
+        private var query: SessionQuery { filter.query(of: options.user) }
 
         private func writeJSON(_ history: any HistoryStore, _ output: Output) async throws {
             var isFirst = true
@@ -68,22 +68,22 @@
         }
 
         private func lines(_ history: any HistoryStore, _ output: Output) async throws -> [String] {
-            var found: [Conversation] = []
+            var found: [Session] = []
             try await history.forEachPage(of: query, limit: limit ?? .max) { found += $0 }
             guard !found.isEmpty else { return [try await reason(history)] }
             let discarded = filter.discarded ? found.map(\.id.sessionId) : []
-            var sessions: [(Conversation, String)] = []
-            for conversation in found {
-                let id = conversation.id.sessionId
-                sessions.append((conversation, try await options.shortId(of: id, in: history, among: discarded)))
+            var sessions: [(Session, String)] = []
+            for session in found {
+                let id = session.id.sessionId
+                sessions.append((session, try await options.shortId(of: id, in: history, among: discarded)))
             }
             return SessionTable(style: output.style, columns: output.columns).lines(sessions)
         }
 
         /// Returns the reason for an empty list.
         private func reason(_ history: any HistoryStore) async throws -> String {
-            let everything = ConversationQuery(userId: options.user)
-            let isNew = try await history.conversations(everything, page: PageRequest(limit: 1)).elements.isEmpty
+            let everything = SessionQuery(userId: options.user)
+            let isNew = try await history.sessions(everything, page: PageRequest(limit: 1)).elements.isEmpty
             if filter.discarded { return "No session that fits was discarded." }
             if isNew {
                 return "No sessions of \(options.user.oneLine) yet. Bring some: recall import ~/.claude/projects"

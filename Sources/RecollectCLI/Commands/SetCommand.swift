@@ -41,7 +41,7 @@
         var unread = false
 
         func validate() throws {
-            if details == ConversationDetails() {
+            if details == SessionDetails() {
                 throw ValidationError("Say what to set: --title, --tag, --untag, --pin, --archive, --read or --unread.")
             }
             if title != nil, session.count > 1 { throw ValidationError("--title is for one session.") }
@@ -60,8 +60,8 @@
             }
         }
 
-        private var details: ConversationDetails {
-            ConversationDetails(
+        private var details: SessionDetails {
+            SessionDetails(
                 title: title, isPinned: pin, isArchived: archive, isRead: read ? true : unread ? false : nil,
                 addedTags: tag, removedTags: untag)
         }

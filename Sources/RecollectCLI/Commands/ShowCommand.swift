@@ -44,27 +44,26 @@
 
         func run() async throws {
             try await options.withHistory { history in
-                var conversation = try await options.session(session, in: history)
-                if let branch { conversation = try await options.branch(branch, of: conversation, in: history) }
-                if let agent, !conversation.agents.contains(where: agent.hasSameBytes) {
-                    let agents = conversation.agents.map { "'\($0.visible)'" }.joined(separator: ", ")
+                var session = try await options.session(session, in: history)
+                if let branch { session = try await options.branch(branch, of: session, in: history) }
+                if let agent, !session.agents.contains(where: agent.hasSameBytes) {
+                    let agents = session.agents.map { "'\($0.visible)'" }.joined(separator: ", ")
                     throw RecollectError(
                         .notFound, "no agent '\(agent.visible)' speaks in that session; those who do are \(agents)")
                 }
-                try await Output.open(paged: !options.json) { [conversation] output in
+                try await Output.open(paged: !options.json) { [session] output in
                     if options.json {
-                        try await writeJSON(conversation, history, output)
+                        try await writeJSON(session, history, output)
                     } else {
-                        try await writeText(conversation, history, output)
+                        try await writeText(session, history, output)
                     }
                 }
             }
         }
 
-        private func writeJSON(_ conversation: Conversation, _ history: any HistoryStore, _ output: Output) async throws
-        {
+        private func writeJSON(_ session: Session, _ history: any HistoryStore, _ output: Output) async throws {
             var isFirst = true
-            try await forEachPage(of: conversation, history) { page in
+            try await forEachPage(of: session, history) { page in
                 try await output.list(page, isFirst: isFirst) { stored in
                     var writer = JSONWriter()
                     stored.writeListed(to: &writer)
@@ -75,13 +74,12 @@
             try await output.line(isFirst ? "[]" : "\n]")
         }
 
-        private func writeText(_ conversation: Conversation, _ history: any HistoryStore, _ output: Output) async throws
-        {
+        private func writeText(_ session: Session, _ history: any HistoryStore, _ output: Output) async throws {
             let view = MessageView(
                 style: output.style, columns: output.columns ?? 100, isWhole: full,
-                showsAgents: conversation.agents.count > 1, showsIds: ids)
-            for line in view.head(of: conversation) { try await output.line(line) }
-            try await forEachPage(of: conversation, history) { page in
+                showsAgents: session.agents.count > 1, showsIds: ids)
+            for line in view.head(of: session) { try await output.line(line) }
+            try await forEachPage(of: session, history) { page in
                 for stored in page {
                     let lines = [""] + view.lines(of: stored)
                     try await output.line(lines.joined(separator: "\n"))
@@ -91,19 +89,19 @@
 
         /// Passes the requested messages and then the streaming replies to `body`.
         private func forEachPage(
-            of conversation: Conversation, _ history: any HistoryStore, _ body: ([StoredMessage]) async throws -> Void
+            of session: Session, _ history: any HistoryStore, _ body: ([StoredMessage]) async throws -> Void
         ) async throws {
             // Read first: a reply ending meanwhile is among the messages, and left out here.
-            let replies = try await history.repliesInFlight(in: conversation.id)
+            let replies = try await history.streamingReplies(in: session.id)
             if let last {
                 let page = try await history.messages(
-                    of: conversation.id, agentId: agent, page: PageRequest(limit: last, before: nil))
+                    of: session.id, agentId: agent, page: PageRequest(limit: last, before: nil))
                 if !page.elements.isEmpty { try await body(page.elements) }
             } else {
-                try await history.forEachPage(of: conversation.id, agentId: agent, body)
+                try await history.forEachPage(of: session.id, agentId: agent, body)
             }
             for (agentId, message) in replies where agent.map(agentId.hasSameBytes) ?? true {
-                guard try await history.message(message.id, in: conversation.id, agentId: agentId) == nil else {
+                guard try await history.message(message.id, in: session.id, agentId: agentId) == nil else {
                     continue
                 }
                 try await body([

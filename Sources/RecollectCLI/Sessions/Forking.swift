@@ -2,10 +2,10 @@
     import Foundation
     import Recollect
 
-    extension ConversationID {
+    extension SessionKey {
         /// Returns the ID of a new session of a user. The session is in the history after its first message.
-        static func new(of userId: String) -> ConversationID {
-            ConversationID(userId: userId, sessionId: UUID().uuidString.lowercased())
+        static func new(of userId: String) -> SessionKey {
+            SessionKey(userId: userId, sessionId: UUID().uuidString.lowercased())
         }
     }
 
@@ -14,20 +14,20 @@
         /// session.
         /// - Throws: `notFound` for a session without messages, or if the fork is deleted at once; errors of
         ///   `fork`.
-        func forkConversation(
-            _ conversation: ConversationID, at message: String?, into sessionId: String? = nil
-        ) async throws -> Conversation {
-            var fork = ConversationID.new(of: conversation.userId)
-            if let sessionId { fork = ConversationID(userId: conversation.userId, sessionId: sessionId) }
-            let page = try await messages(of: conversation, agentId: nil, page: PageRequest(limit: 1, before: nil))
+        func forkSession(
+            _ session: SessionKey, at message: String?, into sessionId: String? = nil
+        ) async throws -> Session {
+            var fork = SessionKey.new(of: session.userId)
+            if let sessionId { fork = SessionKey(userId: session.userId, sessionId: sessionId) }
+            let page = try await messages(of: session, agentId: nil, page: PageRequest(limit: 1, before: nil))
             guard let last = page.elements.last else {
                 throw RecollectError(.notFound, "that session has no message to copy")
             }
             // The last message may have an id that another agent's message has, too.
             try await self.fork(
-                conversation, at: message ?? last.message.id, agentId: message == nil ? last.agentId : nil,
+                session, at: message ?? last.message.id, agentId: message == nil ? last.agentId : nil,
                 into: fork.sessionId)
-            guard let made = try await self.conversation(fork) else {
+            guard let made = try await self.session(fork) else {
                 throw RecollectError(.notFound, "session \(fork.sessionId.visible) was deleted as soon as it was made")
             }
             return made

@@ -5,12 +5,12 @@
     extension HistoryStore {
         /// Passes the sessions of a query to `body`, page by page, at most `limit` of them.
         func forEachPage(
-            of query: ConversationQuery, limit: Int = .max, _ body: ([Conversation]) async throws -> Void
+            of query: SessionQuery, limit: Int = .max, _ body: ([Session]) async throws -> Void
         ) async throws {
             var left = limit
-            var request = PageRequest<ConversationCursor>(limit: min(left, 200))
+            var request = PageRequest<SessionCursor>(limit: min(left, 200))
             while true {
-                let page = try await conversations(query, page: request)
+                let page = try await sessions(query, page: request)
                 if !page.elements.isEmpty { try await body(page.elements) }
                 left -= page.elements.count
                 guard let next = page.next, left > 0 else { return }
@@ -20,11 +20,11 @@
 
         /// Passes the messages of a session to `body`, page by page: those of one agent, or of all.
         func forEachPage(
-            of conversation: ConversationID, agentId: String? = nil, _ body: ([StoredMessage]) async throws -> Void
+            of session: SessionKey, agentId: String? = nil, _ body: ([StoredMessage]) async throws -> Void
         ) async throws {
             var request = PageRequest<MessageCursor>(limit: 200)
             while true {
-                let page = try await messages(of: conversation, agentId: agentId, page: request)
+                let page = try await messages(of: session, agentId: agentId, page: request)
                 if !page.elements.isEmpty { try await body(page.elements) }
                 guard let next = page.next else { return }
                 request = PageRequest(limit: 200, after: next)

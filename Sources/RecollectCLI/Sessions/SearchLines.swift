@@ -10,9 +10,9 @@
         ) async throws -> [String] {
             guard !page.elements.isEmpty else { return ["Nothing found."] }
             let format = Format()
-            let sessions = try await names(of: Set(page.elements.map(\.conversation)), in: history)
+            let sessions = try await names(of: Set(page.elements.map(\.session)), in: history)
             let lines = page.elements.flatMap { hit in
-                let session = sessions[hit.conversation] ?? (hit.conversation.sessionId, "")
+                let session = sessions[hit.session] ?? (hit.session.sessionId, "")
                 let who = "\(hit.role.rawValue.oneLine) \(style.dim(hit.agentId.oneLine))"
                 let snippet = hit.snippet.runs.map { run in
                     let text = run.text.visible.replacingOccurrences(of: "\n", with: " ")
@@ -28,11 +28,11 @@
 
         /// Returns the short IDs and the titles of sessions.
         private func names(
-            of sessions: Set<ConversationID>, in history: any HistoryStore
-        ) async throws -> [ConversationID: (shortId: String, title: String)] {
-            var names: [ConversationID: (shortId: String, title: String)] = [:]
+            of sessions: Set<SessionKey>, in history: any HistoryStore
+        ) async throws -> [SessionKey: (shortId: String, title: String)] {
+            var names: [SessionKey: (shortId: String, title: String)] = [:]
             for id in sessions {
-                let title = try await history.conversation(id)?.displayTitle ?? ""
+                let title = try await history.session(id)?.displayTitle ?? ""
                 names[id] = (try await shortId(of: id.sessionId, in: history), title.oneLine)
             }
             return names

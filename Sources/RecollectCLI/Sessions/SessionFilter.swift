@@ -8,7 +8,7 @@
         enum Order: String, CaseIterable, ExpressibleByArgument {
             case activity, access, created, title, messages
 
-            var order: ConversationQuery.Order {
+            var order: SessionQuery.Order {
                 switch self {
                 case .activity: .lastActivity
                 case .access: .lastAccess
@@ -33,10 +33,10 @@
             help: ArgumentHelp(
                 "Only those active since then: a day (2026-02-03), a time (2026-02-03T09:30) or how long ago (12h, 7d, 2w).",
                 valueName: "moment"))
-        var since: Moment?
+        var since: DateArgument?
 
         @Option(name: .long, help: ArgumentHelp("Only those whose last activity was before then.", valueName: "moment"))
-        var until: Moment?
+        var until: DateArgument?
 
         @Flag(name: .long, help: "Only pinned ones.")
         var pinned = false
@@ -72,8 +72,8 @@
         }
 
         /// Returns the query for a user.
-        func query(of userId: String) -> ConversationQuery {
-            ConversationQuery(
+        func query(of userId: String) -> SessionQuery {
+            SessionQuery(
                 userId: userId, order: sort.order, isReversed: reverse, text: search ?? "", tags: tag, agentId: agent,
                 from: since?.date, until: until?.date, isPinned: pinned ? true : nil,
                 // Discarded sessions are listed with and without an archive mark.

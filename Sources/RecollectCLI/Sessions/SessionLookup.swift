@@ -9,19 +9,19 @@
     extension StoreOptions {
         /// Returns the one session with an ID equal to `prefix` or beginning with it.
         /// - Throws: `notFound`, `ambiguous`, or `invalidArgument` for an empty prefix.
-        func session(_ prefix: String, in history: any HistoryStore) async throws -> Conversation {
-            if let exact = try await history.conversation(ConversationID(userId: user, sessionId: prefix)) {
+        func session(_ prefix: String, in history: any HistoryStore) async throws -> Session {
+            if let exact = try await history.session(SessionKey(userId: user, sessionId: prefix)) {
                 return exact
             }
-            let found = try await history.conversations(of: user, sessionIdPrefix: prefix, limit: 6)
+            let found = try await history.sessions(of: user, sessionIdPrefix: prefix, limit: 6)
             return try Self.one(
                 of: found.isEmpty ? try await discarded(beginningWith: prefix, in: history) : found, \.id.sessionId,
                 beginningWith: prefix, kind: "session", "`recall sessions` lists those there are")
         }
 
         /// Returns the sessions of several arguments, each once.
-        func sessions(_ prefixes: [String], in history: any HistoryStore) async throws -> [Conversation] {
-            var sessions: [Conversation] = []
+        func sessions(_ prefixes: [String], in history: any HistoryStore) async throws -> [Session] {
+            var sessions: [Session] = []
             for prefix in prefixes {
                 let session = try await session(prefix, in: history)
                 if !sessions.contains(where: { $0.id == session.id }) { sessions.append(session) }
@@ -30,7 +30,7 @@
         }
 
         /// Returns the one discarded session with an ID equal to `prefix` or beginning with it.
-        func discardedSession(_ prefix: String, in history: any HistoryStore) async throws -> Conversation {
+        func discardedSession(_ prefix: String, in history: any HistoryStore) async throws -> Session {
             let found = try await discarded(beginningWith: prefix, in: history)
             if let exact = found.first(where: { $0.id.sessionId.hasSameBytes(as: prefix) }) { return exact }
             return try Self.one(
@@ -39,8 +39,8 @@
         }
 
         /// Returns the one branch of a session with an ID equal to `prefix` or beginning with it.
-        func branch(_ prefix: String, of session: Conversation, in history: any HistoryStore) async throws
-            -> Conversation
+        func branch(_ prefix: String, of session: Session, in history: any HistoryStore) async throws
+            -> Session
         {
             let found = try await history.branches(of: session.id)
                 .filter { $0.id.sessionId.utf8.starts(with: prefix.utf8) }
@@ -50,7 +50,7 @@
         }
 
         /// Returns the one message ID of a session equal to `prefix` or beginning with it.
-        func message(_ prefix: String, of session: Conversation, in history: any HistoryStore) async throws -> String {
+        func message(_ prefix: String, of session: Session, in history: any HistoryStore) async throws -> String {
             if try await history.message(prefix, in: session.id) != nil { return prefix }
             var found: [String] = []
             try await history.forEachPage(of: session.id) { page in
@@ -71,7 +71,7 @@
         {
             var short = String(sessionId.prefix(8))
             while !short.hasSameBytes(as: sessionId) {
-                let listed = try await history.conversations(of: user, sessionIdPrefix: short, limit: 2)
+                let listed = try await history.sessions(of: user, sessionIdPrefix: short, limit: 2)
                 let alike =
                     listed.map(\.id.sessionId) + others.filter { $0.utf8.starts(with: short.utf8) }
                 guard let other = alike.first(where: { !$0.hasSameBytes(as: sessionId) }) else { break }
@@ -82,10 +82,10 @@
         }
 
         private func discarded(beginningWith prefix: String, in history: any HistoryStore) async throws
-            -> [Conversation]
+            -> [Session]
         {
-            var found: [Conversation] = []
-            try await history.forEachPage(of: ConversationQuery(userId: user, isDiscarded: true)) { page in
+            var found: [Session] = []
+            try await history.forEachPage(of: SessionQuery(userId: user, isDiscarded: true)) { page in
                 found += page.filter { $0.id.sessionId.utf8.starts(with: prefix.utf8) }
             }
             return found

@@ -5,10 +5,10 @@
     /// The output of commands for changing sessions.
     extension StoreOptions {
         /// Writes the current state of sessions: as a table, or as JSON.
-        func write(_ sessions: [Conversation], in history: any HistoryStore) async throws {
-            var current: [(Conversation, String)] = []
+        func write(_ sessions: [Session], in history: any HistoryStore) async throws {
+            var current: [(Session, String)] = []
             for session in sessions {
-                guard let now = try await history.conversation(session.id) else { continue }
+                guard let now = try await history.session(session.id) else { continue }
                 current.append((now, try await shortId(of: now.id.sessionId, in: history)))
             }
             try await Output.open { [current] output in
@@ -22,7 +22,7 @@
         }
 
         /// Returns a session's short ID and its title.
-        func name(of session: Conversation, in history: any HistoryStore) async throws -> String {
+        func name(of session: Session, in history: any HistoryStore) async throws -> String {
             let short = try await shortId(of: session.id.sessionId, in: history)
             return "\(short.oneLine)  \(session.displayTitle.oneLine.cut(to: 60))"
         }

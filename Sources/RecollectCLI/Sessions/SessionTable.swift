@@ -8,7 +8,7 @@
         let columns: Int?
 
         /// Returns a line of headings and a line for each session.
-        func lines(_ sessions: [(conversation: Conversation, shortId: String)]) -> [String] {
+        func lines(_ sessions: [(session: Session, shortId: String)]) -> [String] {
             let format = Format()
             var table = Table(columns: [
                 .init(heading: "SESSION", paint: style.cyan), .init(heading: "LAST ACTIVITY"),
@@ -21,32 +21,32 @@
                 .init(heading: "BRANCH", isOptional: true, needsContent: true, paint: style.dim),
                 .init(heading: "TITLE", paint: style.bold),
             ])
-            table.rows = sessions.map { conversation, shortId in
+            table.rows = sessions.map { session, shortId in
                 [
-                    shortId.oneLine, format.short(conversation.lastActivityAt), conversation.marks,
-                    conversation.tags.map(\.oneLine).joined(separator: ", ").cut(to: 16),
-                    conversation.usage.short, Format.grouped(conversation.messageCount), Self.agents(of: conversation),
-                    Self.folder(of: conversation).oneLine.cut(to: 24),
-                    (conversation.branchName ?? "").oneLine.cut(to: 20),
-                    conversation.displayTitle.oneLine,
+                    shortId.oneLine, format.short(session.lastActivityAt), session.marks,
+                    session.tags.map(\.oneLine).joined(separator: ", ").cut(to: 16),
+                    session.usage.short, Format.grouped(session.messageCount), Self.agents(of: session),
+                    Self.folder(of: session).oneLine.cut(to: 24),
+                    (session.branchName ?? "").oneLine.cut(to: 20),
+                    session.displayTitle.oneLine,
                 ]
             }
             return table.lines(style: style, width: columns)
         }
 
-        private static func folder(of conversation: Conversation) -> String {
-            conversation.workingDirectory.map { $0.split(separator: "/").last.map(String.init) ?? $0 } ?? ""
+        private static func folder(of session: Session) -> String {
+            session.workingDirectory.map { $0.split(separator: "/").last.map(String.init) ?? $0 } ?? ""
         }
 
         /// Returns the first agent, and the number of other agents.
-        private static func agents(of conversation: Conversation) -> String {
-            guard let first = conversation.agents.first?.oneLine.cut(to: 16) else { return "" }
-            let others = conversation.agents.count - 1
+        private static func agents(of session: Session) -> String {
+            guard let first = session.agents.first?.oneLine.cut(to: 16) else { return "" }
+            let others = session.agents.count - 1
             return others > 0 ? "\(first) +\(others)" : first
         }
     }
 
-    extension Conversation {
+    extension Session {
         /// The marks in a list: `P` pinned, `U` unread, `A` archived.
         var marks: String {
             (isPinned ? "P" : "") + (isUnread ? "U" : "") + (isArchived ? "A" : "")

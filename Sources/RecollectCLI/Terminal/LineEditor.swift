@@ -5,7 +5,7 @@
     import Recollect
 
     /// The input at a prompt.
-    enum Typed: Sendable {
+    enum PromptInput: Sendable {
         case line(String)
         /// Ctrl-C. `wasEmpty` is true if it removed no text.
         case interrupt(wasEmpty: Bool)
@@ -24,7 +24,7 @@
 
         private let queue = DispatchQueue(label: "recall.editor")
         /// The result of a line ended by Ctrl-C.
-        private let interrupt = Locked<Typed?>(nil)
+        private let interrupt = Locked<PromptInput?>(nil)
 
         private init() {}
 
@@ -48,7 +48,8 @@
         }
 
         /// Shows a prompt, and passes the input to `answer`, on a queue.
-        func read(_ prompt: String, style: Style, mode: TerminalMode, answer: @escaping @Sendable (Typed) -> Void) {
+        func read(_ prompt: String, style: Style, mode: TerminalMode, answer: @escaping @Sendable (PromptInput) -> Void)
+        {
             // Marks around escape sequences let libedit count columns correctly.
             let marked = style.isOn ? "\u{1}\u{1B}[1;32m\u{2}\(prompt)\u{1}\u{1B}[0m\u{2}" : prompt
             queue.async { [interrupt] in
@@ -60,7 +61,7 @@
                 }
                 let typed = readline(marked).map { line in
                     defer { free(line) }
-                    return Typed.line(String(cString: line))
+                    return PromptInput.line(String(cString: line))
                 }
                 mode.waitForReply()
                 answer(typed ?? interrupt.withLock { $0 } ?? .end)

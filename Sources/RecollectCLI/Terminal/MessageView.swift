@@ -26,32 +26,32 @@
         }
 
         /// Returns the title, the ID and the details of a session.
-        func head(of conversation: Conversation) -> [String] {
-            var facts = [Format.count(conversation.messageCount, "message")]
-            if showsAgents { facts.append(Format.count(conversation.agents.count, "agent")) }
-            let usage = conversation.usage
+        func head(of session: Session) -> [String] {
+            var facts = [Format.count(session.messageCount, "message")]
+            if showsAgents { facts.append(Format.count(session.agents.count, "agent")) }
+            let usage = session.usage
             if usage.total > 0 {
                 facts.append("\(Format.tokens(usage.input)) in / \(Format.tokens(usage.output)) out tokens")
             }
-            facts.append("\(format.full(conversation.createdAt)) to \(format.full(conversation.lastActivityAt))")
-            let place = [conversation.workingDirectory, conversation.branchName].compactMap { $0?.oneLine }
-            let states = states(of: conversation)
+            facts.append("\(format.full(session.createdAt)) to \(format.full(session.lastActivityAt))")
+            let place = [session.workingDirectory, session.branchName].compactMap { $0?.oneLine }
+            let states = states(of: session)
             return [
-                style.bold(conversation.displayTitle.oneLine.cut(to: columns)),
-                style.dim(conversation.id.sessionId.oneLine), style.dim(facts.joined(separator: ", ")),
+                style.bold(session.displayTitle.oneLine.cut(to: columns)),
+                style.dim(session.id.sessionId.oneLine), style.dim(facts.joined(separator: ", ")),
             ] + (place.isEmpty ? [] : [style.dim(place.joined(separator: " on "))])
                 + (states.isEmpty ? [] : [style.yellow(states.joined(separator: ", "))])
         }
 
         /// Returns the tags and marks of a session.
-        private func states(of conversation: Conversation) -> [String] {
-            var states = conversation.tags.map(\.oneLine)
+        private func states(of session: Session) -> [String] {
+            var states = session.tags.map(\.oneLine)
             if !states.isEmpty { states = ["tagged \(states.joined(separator: " "))"] }
-            if conversation.isPinned { states.append("pinned") }
-            if conversation.isArchived { states.append("archived") }
-            if conversation.isUnread { states.append("unread") }
-            if let date = conversation.discardedAt { states.append("discarded \(format.full(date))") }
-            if let point = conversation.branchOf { states.append("a branch of \(point.sessionId.oneLine)") }
+            if session.isPinned { states.append("pinned") }
+            if session.isArchived { states.append("archived") }
+            if session.isUnread { states.append("unread") }
+            if let date = session.discardedAt { states.append("discarded \(format.full(date))") }
+            if let point = session.branchOf { states.append("a branch of \(point.sessionId.oneLine)") }
             return states
         }
 
@@ -63,7 +63,7 @@
             var facts = [format.full(message.timestamp)]
             if showsIds { facts.append(message.id.oneLine) }
             var heading = "\(painted(who, as: message.role))  \(style.dim(facts.joined(separator: "  ")))"
-            if message.isInFlight { heading += "  \(style.yellow("still being written"))" }
+            if message.isStreaming { heading += "  \(style.yellow("still being written"))" }
             if message.isInterrupted { heading += "  \(style.yellow("interrupted"))" }
             let body = message.parts.flatMap(lines(of:))
             return [heading] + (body.isEmpty ? [style.dim("  (\(nature(of: message)))")] : body)

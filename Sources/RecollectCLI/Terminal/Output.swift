@@ -39,7 +39,7 @@
 
         private init(paged: Bool) {
             isTerminal = isatty(STDOUT_FILENO) == 1
-            style = Style(isOn: Screen.takesColours(STDOUT_FILENO))
+            style = Style(isOn: Screen.supportsColor(STDOUT_FILENO))
             columns = isTerminal ? Screen.columns(STDOUT_FILENO) : nil
             pager = paged && isTerminal ? Pager() : nil
             descriptor = pager?.descriptor ?? STDOUT_FILENO

@@ -5,7 +5,7 @@
     /// A progress bar on standard error; hidden unless standard error is a capable terminal.
     final class ProgressBar: Sendable {
         private let isOn = isatty(STDERR_FILENO) == 1 && Screen.isCapable
-        private let style = Style(isOn: Screen.takesColours(STDERR_FILENO))
+        private let style = Style(isOn: Screen.supportsColor(STDERR_FILENO))
         private let nextDraw = Locked(DispatchTime(uptimeNanoseconds: 0))
 
         /// Draws the bar, at most ten times a second.

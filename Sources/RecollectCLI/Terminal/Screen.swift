@@ -10,7 +10,7 @@
         }
 
         /// Whether output to a descriptor is in color: it is a capable terminal, and `NO_COLOR` is not set.
-        static func takesColours(_ descriptor: Int32) -> Bool {
+        static func supportsColor(_ descriptor: Int32) -> Bool {
             let refusal = ProcessInfo.processInfo.environment["NO_COLOR"] ?? ""
             return isatty(descriptor) == 1 && refusal.isEmpty && isCapable
         }

@@ -23,7 +23,7 @@
         @Option(
             name: .long,
             help: ArgumentHelp("Read this day, 2026-02-03 or 1d for yesterday; today if left out.", valueName: "day"))
-        var day: Moment?
+        var day: DateArgument?
 
         @Argument(help: "What to write down; - for standard input.")
         var text: String?

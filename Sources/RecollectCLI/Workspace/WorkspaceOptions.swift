@@ -30,7 +30,7 @@
             } catch {
                 result = .failure(error)
             }
-            tell(workspace.events.takeUnheard())
+            tell(workspace.events.takeUndelivered())
             try result.get()
         }
 
@@ -56,9 +56,9 @@
                 let path = (event.path ?? "").oneLine
                 let what =
                     switch event.kind {
-                    case .foldedConflict: "versions of \(path) that contradicted each other have been folded into one"
-                    case .twins: "some systems take these files for one: \(path)"
-                    case .vanished: "most of the files are missing; nothing was concluded from that"
+                    case .resolvedConflict: "versions of \(path) that contradicted each other have been folded into one"
+                    case .nameCollision: "some systems take these files for one: \(path)"
+                    case .massDeletion: "most of the files are missing; nothing was concluded from that"
                     case .largeFile: "\(path) is larger than a synced folder is good for"
                     case .frequentWrites: "\(path) is written more often than a synced folder is good for"
                     case .salvaged:

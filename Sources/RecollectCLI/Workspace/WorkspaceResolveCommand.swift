@@ -26,7 +26,7 @@
             try await options.withWorkspace { workspace in
                 let folded = try await preview ? workspace.previewConflicts() : workspace.resolveConflicts()
                 // The output replaces the events.
-                _ = workspace.events.takeUnheard()
+                _ = workspace.events.takeUndelivered()
                 try await Output.open { output in
                     if options.json {
                         try await output.list(folded, isFirst: true) { Array(json(of: $0).jsonString.utf8) }
@@ -52,7 +52,7 @@
         /// The number of deleted lines shown for a file.
         private static let mostLines = 20
 
-        private func words(for outcome: FoldedConflict.Outcome) -> String {
+        private func words(for outcome: ResolvedConflict.Outcome) -> String {
             switch outcome {
             case .identical: "all versions were the same"
             case .restored: "only a copy was left, and has the file's name now"
@@ -67,7 +67,7 @@
             }
         }
 
-        private func json(of conflict: FoldedConflict) -> JSONValue {
+        private func json(of conflict: ResolvedConflict) -> JSONValue {
             func list(_ paths: [WorkspacePath]) -> JSONValue { .array(paths.map { .string($0.description) }) }
             var told: [String: JSONValue] = [
                 "path": .string(conflict.path.description), "outcome": .string(conflict.outcome.rawValue),

@@ -15,7 +15,7 @@
                 Left out are what has a name that not every system takes, and links; hidden files are not told. The first of them \
                 are named.
 
-                JSON keys: root, isAvailable, isVanished, missing, files, bytes, conflicted, notLocal, unreadable, leftOut, \
+                JSON keys: root, isAvailable, isMassDeletion, missing, files, bytes, conflicted, notLocal, unreadable, leftOut, \
                 leftOutCount, notUploaded, overQuota, twins, archivedContents, archivedBytes.
                 """)
 
@@ -29,12 +29,12 @@
                 if acceptDeletions { try await workspace.acceptDeletions() }
                 let status = try await workspace.status()
                 // The output replaces the other events.
-                options.tell(workspace.events.takeUnheard().filter { $0.kind == .salvaged })
+                options.tell(workspace.events.takeUndelivered().filter { $0.kind == .salvaged })
                 try await Output.open { output in
                     let lines = options.json ? [json(of: status).jsonString] : lines(of: status, output.style)
                     for line in lines { try await output.line(line) }
                 }
-                if !status.isAvailable || status.isVanished { throw ExitCode.partly }
+                if !status.isAvailable || status.isMassDeletion { throw ExitCode.partly }
             }
         }
 
@@ -42,14 +42,14 @@
             func list(_ paths: [WorkspacePath]) -> JSONValue { .array(paths.map { .string($0.description) }) }
             return [
                 "root": .string(status.rootURL.path), "isAvailable": .bool(status.isAvailable),
-                "isVanished": .bool(status.isVanished), "missing": list(status.missing),
+                "isMassDeletion": .bool(status.isMassDeletion), "missing": list(status.missing),
                 "files": .integer(Int64(status.files)), "bytes": .integer(Int64(status.bytes)),
                 "conflicted": list(status.conflicted), "notLocal": list(status.notLocal),
                 "unreadable": list(status.unreadable),
                 "leftOut": .array(status.leftOut.map { .string($0) }),
                 "leftOutCount": .integer(Int64(status.leftOutCount)),
                 "notUploaded": list(status.notUploaded), "overQuota": list(status.overQuota),
-                "twins": .array(status.twins.map(list)),
+                "nameCollisions": .array(status.nameCollisions.map(list)),
                 "archivedContents": .integer(Int64(status.archivedContents)),
                 "archivedBytes": .integer(Int64(status.archivedBytes)),
             ]
@@ -76,10 +76,12 @@
             lines += listed("Unreadable", status.unreadable, of: "item")
             lines += listed("Left out", status.leftOut, count: status.leftOutCount, of: "name")
             lines += listed("Not uploaded", status.notUploaded) + listed("Over quota", status.overQuota)
-            lines += status.twins.map { fact("Twins", $0.map(\.description.oneLine).joined(separator: "  ")) }
+            lines += status.nameCollisions.map {
+                fact("Name collision", $0.map(\.description.oneLine).joined(separator: "  "))
+            }
             lines += listed("Missing", status.missing)
             if !status.isAvailable { lines += ["", style.red("The folder cannot be reached.")] }
-            if status.isVanished {
+            if status.isMassDeletion {
                 lines += [
                     "", style.red("Most of the files are missing, so nothing is concluded from that."),
                     "Bring them back, or say that they were deleted: recall workspace status --accept-deletions",

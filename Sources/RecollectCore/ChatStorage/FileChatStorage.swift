@@ -70,7 +70,7 @@ public final class FileChatStorage: VersionedChatStorage {
         userId: String, sessionId: String, agentId: String, maxMessages: Int?
     ) async throws -> [ConversationMessage] {
         let size = MessageWindow.size(for: maxMessages)
-        return try await onFiles(of: ConversationID(userId: userId, sessionId: sessionId)) {
+        return try await onFiles(of: SessionKey(userId: userId, sessionId: sessionId)) {
             try $0.messages(of: agentId, last: size)
         }
     }
@@ -96,7 +96,7 @@ public final class FileChatStorage: VersionedChatStorage {
         try messages.checkSavable()
         let scope = Scope(userId: userId, sessionId: sessionId, agentId: agentId)
         let size = MessageWindow.size(for: maxMessages)
-        let admission = try await onFiles(of: scope.conversation) { [sameRole] in
+        let admission = try await onFiles(of: scope.session) { [sameRole] in
             try $0.save(messages, for: agentId, window: size, sameRole: sameRole)
         }
         admission.report(to: events, scope: scope)
@@ -105,7 +105,7 @@ public final class FileChatStorage: VersionedChatStorage {
     /// Returns all messages of a session, merged over its agents by timestamp. The text of assistants begins with
     /// `[agentId]`.
     public func fetchAllChats(userId: String, sessionId: String) async throws -> [ConversationMessage] {
-        try await onFiles(of: ConversationID(userId: userId, sessionId: sessionId)) {
+        try await onFiles(of: SessionKey(userId: userId, sessionId: sessionId)) {
             MergedChats.merge(try $0.allMessages())
         }
     }
@@ -116,13 +116,13 @@ public final class FileChatStorage: VersionedChatStorage {
     /// the same date. So until the last change is more than three seconds old, every call returns a new version.
     /// So does every call with a foreign file or folder in place of the session's folder.
     public func version(userId: String, sessionId: String) async throws -> ChatVersion? {
-        try await onFiles(of: ConversationID(userId: userId, sessionId: sessionId)) { try $0.version() }
+        try await onFiles(of: SessionKey(userId: userId, sessionId: sessionId)) { try $0.version() }
     }
 
     private func onFiles<Result: Sendable>(
-        of conversation: ConversationID, _ work: @escaping @Sendable (SessionFiles) throws -> Result
+        of session: SessionKey, _ work: @escaping @Sendable (SessionFiles) throws -> Result
     ) async throws -> Result {
         try Task.checkCancellation()
-        return try await queues.run(conversation, work)
+        return try await queues.run(session, work)
     }
 }

@@ -11,7 +11,7 @@ public final class InMemoryChatStorage: VersionedChatStorage {
 
     private let seed: Seed
     private let sameRole: SameRole
-    private let sessions = Locked<[ConversationID: Session]>([:])
+    private let sessions = Locked<[SessionKey: SessionMessages]>([:])
 
     /// Creates a store in which every scope, of every user and session, begins with `messages`.
     ///
@@ -35,7 +35,7 @@ public final class InMemoryChatStorage: VersionedChatStorage {
         userId: String, sessionId: String, agentId: String, maxMessages: Int?
     ) async throws -> [ConversationMessage] {
         let messages = sessions.withLock { sessions in
-            sessions[ConversationID(userId: userId, sessionId: sessionId)]?.scopes[ByteString(agentId)]
+            sessions[SessionKey(userId: userId, sessionId: sessionId)]?.scopes[ByteString(agentId)]
         }
         return trimToEvenPairs(messages ?? seed.messages, maxMessages: maxMessages)
     }
@@ -58,7 +58,7 @@ public final class InMemoryChatStorage: VersionedChatStorage {
         try messages.checkSavable()
         let scope = Scope(userId: userId, sessionId: sessionId, agentId: agentId)
         let admission = sessions.withLock { sessions in
-            sessions[scope.conversation, default: Session()].save(
+            sessions[scope.session, default: SessionMessages()].save(
                 messages, agent: ByteString(agentId), seed: seed, sameRole: sameRole
             ) { trimToEvenPairs($0, maxMessages: maxMessages) }
         }
@@ -68,7 +68,7 @@ public final class InMemoryChatStorage: VersionedChatStorage {
     /// Returns the seeded messages unchanged, then the saved messages of the session, merged by timestamp, with
     /// agent prefixes.
     public func fetchAllChats(userId: String, sessionId: String) async throws -> [ConversationMessage] {
-        let session = sessions.withLock { $0[ConversationID(userId: userId, sessionId: sessionId)] }
+        let session = sessions.withLock { $0[SessionKey(userId: userId, sessionId: sessionId)] }
         let scopes = (session?.scopes ?? [:]).map { agent, messages in
             (agentId: agent.string, messages: messages.filter { !seed.ids.contains(ByteString($0.id)) })
         }
@@ -77,7 +77,7 @@ public final class InMemoryChatStorage: VersionedChatStorage {
 
     /// Returns the number of saves to the session so far.
     public func version(userId: String, sessionId: String) async throws -> ChatVersion? {
-        let saves = sessions.withLock { $0[ConversationID(userId: userId, sessionId: sessionId)]?.saves ?? 0 }
+        let saves = sessions.withLock { $0[SessionKey(userId: userId, sessionId: sessionId)]?.saves ?? 0 }
         return ChatVersion(rawValue: "\(saves)")
     }
 }
@@ -89,7 +89,7 @@ private struct Seed: Sendable {
 }
 
 /// The messages of a session by agent, including seeded ones.
-private struct Session {
+private struct SessionMessages {
     var scopes: [ByteString: [ConversationMessage]] = [:]
     /// The IDs of the messages saved for each agent and not trimmed.
     var ids: [ByteString: Set<ByteString>] = [:]
@@ -98,12 +98,12 @@ private struct Session {
     mutating func save(
         _ batch: [ConversationMessage], agent: ByteString, seed: Seed, sameRole: SameRole,
         trim: ([ConversationMessage]) -> [ConversationMessage]
-    ) -> Admission {
+    ) -> BatchFilter {
         // Removed and put back, because otherwise every save would copy the array.
         var messages = scopes.removeValue(forKey: agent) ?? seed.messages
         var ids = ids.removeValue(forKey: agent) ?? []
         saves += 1
-        let admission = Admission(of: batch, sameRole: sameRole, lastRole: messages.last?.role) {
+        let admission = BatchFilter(of: batch, sameRole: sameRole, lastRole: messages.last?.role) {
             ids.contains($0) || seed.ids.contains($0)
         }
         messages += admission.accepted

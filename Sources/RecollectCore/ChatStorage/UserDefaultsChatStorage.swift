@@ -71,7 +71,7 @@ public final class UserDefaultsChatStorage: ChatStorage {
         let admission = try await defaults.run(making: true) {
             var chat = try self.chat(of: scope)
             let ids = Set(chat.map { ByteString($0.message.id) })
-            let admission = Admission(
+            let admission = BatchFilter(
                 of: messages, sameRole: self.sameRole, lastRole: chat.last?.message.role, isKnown: ids.contains)
             let before = chat.count
             chat += admission.accepted.map { EncodedMessage($0) }
@@ -87,10 +87,10 @@ public final class UserDefaultsChatStorage: ChatStorage {
     /// Returns all messages of a session, merged over its agents by timestamp. The text of assistants begins with
     /// `[agentId]`.
     public func fetchAllChats(userId: String, sessionId: String) async throws -> [ConversationMessage] {
-        let conversation = ConversationID(userId: userId, sessionId: sessionId)
+        let session = SessionKey(userId: userId, sessionId: sessionId)
         return try await defaults.run {
             MergedChats.merge(
-                try self.scopes(of: conversation).map { ($0.agentId, try self.chat(of: $0).map(\.message)) })
+                try self.scopes(of: session).map { ($0.agentId, try self.chat(of: $0).map(\.message)) })
         }
     }
 }
@@ -121,7 +121,7 @@ extension UserDefaultsChatStorage {
     /// Returns the messages of a scope saved by the store of Agent Squad's guide. Leaves a damaged value
     /// unchanged, and reports it once.
     private func guideChat(of scope: Scope) -> [EncodedMessage] {
-        guard let prefix = Self.guidePrefix(of: scope.conversation), !scope.agentId.utf8.contains(Byte.dot),
+        guard let prefix = Self.guidePrefix(of: scope.session), !scope.agentId.utf8.contains(Byte.dot),
             let data = guideValue(of: prefix + scope.agentId)
         else { return [] }
         let bytes = Array(data)
@@ -145,8 +145,8 @@ extension UserDefaultsChatStorage {
     }
 
     /// Returns the key prefix of a session in the store of Agent Squad's guide; `nil` if it is ambiguous.
-    private static func guidePrefix(of conversation: ConversationID) -> String? {
-        let ids = [conversation.userId, conversation.sessionId]
+    private static func guidePrefix(of session: SessionKey) -> String? {
+        let ids = [session.userId, session.sessionId]
         return ids.contains { $0.utf8.contains(Byte.dot) } ? nil : "AgentSquad.\(ids[0]).\(ids[1])."
     }
 
@@ -156,28 +156,28 @@ extension UserDefaultsChatStorage {
     }
 
     /// Returns the scopes of a session with a key, of this store or of the guide's.
-    private func scopes(of conversation: ConversationID) -> Set<Scope> {
-        let prefix = Self.prefix(of: conversation)
-        let guidePrefix = Self.guidePrefix(of: conversation)
+    private func scopes(of session: SessionKey) -> Set<Scope> {
+        let prefix = Self.prefix(of: session)
+        let guidePrefix = Self.guidePrefix(of: session)
         var scopes: Set<Scope> = []
         for key in defaults.keys {
             if key.hasPrefix(prefix), let id = EscapedName.id(of: String(key.dropFirst(prefix.count))) {
-                scopes.insert(conversation.scope(agentId: id))
+                scopes.insert(session.scope(agentId: id))
             } else if let guidePrefix, key.utf8.starts(with: guidePrefix.utf8) {
                 let agent = key.utf8.dropFirst(guidePrefix.utf8.count)
-                if !agent.contains(Byte.dot) { scopes.insert(conversation.scope(agentId: String(Substring(agent)))) }
+                if !agent.contains(Byte.dot) { scopes.insert(session.scope(agentId: String(Substring(agent)))) }
             }
         }
         return scopes
     }
 
     private static func key(of scope: Scope) -> String {
-        prefix(of: scope.conversation) + EscapedName.escaped(scope.agentId)
+        prefix(of: scope.session) + EscapedName.escaped(scope.agentId)
     }
 
     /// Escaped IDs have no slash, so exactly the keys of the session have this prefix.
-    private static func prefix(of conversation: ConversationID) -> String {
-        let (user, session) = (EscapedName.escaped(conversation.userId), EscapedName.escaped(conversation.sessionId))
+    private static func prefix(of session: SessionKey) -> String {
+        let (user, session) = (EscapedName.escaped(session.userId), EscapedName.escaped(session.sessionId))
         return "recollect.chat/\(user)/\(session)/"
     }
 }

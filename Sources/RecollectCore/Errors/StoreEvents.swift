@@ -38,17 +38,17 @@ public struct StoreEvent: Sendable {
         /// The search index was rebuilt.
         public static let rebuiltIndex = Kind(rawValue: "rebuiltIndex")
         /// A conflict of versions of one file was resolved.
-        public static let foldedConflict = Kind(rawValue: "foldedConflict")
+        public static let resolvedConflict = Kind(rawValue: "resolvedConflict")
         /// Files with a name collision were found.
-        public static let twins = Kind(rawValue: "twins")
+        public static let nameCollision = Kind(rawValue: "nameCollision")
         /// Most or all files of a workspace were missing at once. They are not treated as deleted.
-        public static let vanished = Kind(rawValue: "vanished")
+        public static let massDeletion = Kind(rawValue: "massDeletion")
         /// A file too large for a synced folder was written.
         public static let largeFile = Kind(rawValue: "largeFile")
         /// A file is written too often for a synced folder.
         public static let frequentWrites = Kind(rawValue: "frequentWrites")
         /// A person's edit of a file written by Recollect was taken in, or archived if it could not be.
-        public static let handEdited = Kind(rawValue: "handEdited")
+        public static let externalEdit = Kind(rawValue: "externalEdit")
         /// A summary could not be made or saved. Agents are given the messages instead.
         public static let summaryFailed = Kind(rawValue: "summaryFailed")
     }
@@ -99,11 +99,11 @@ public final class StoreEvents: Sendable {
     private struct State {
         var listeners: [Int: AsyncStream<StoreEvent>.Continuation] = [:]
         var nextListener = 0
-        var unheard: [StoreEvent] = []
+        var undelivered: [StoreEvent] = []
     }
 
     /// The kinds of events in normal operation. They need no action.
-    private static let expected: Set<StoreEvent.Kind> = [.droppedSameRole, .foldedConflict, .handEdited, .erased]
+    private static let expected: Set<StoreEvent.Kind> = [.droppedSameRole, .resolvedConflict, .externalEdit, .erased]
 
     private let logger: Logger
     private let state = Locked(State())
@@ -120,8 +120,8 @@ public final class StoreEvents: Sendable {
     public func stream() -> AsyncStream<StoreEvent> {
         let (stream, continuation) = AsyncStream<StoreEvent>.makeStream(bufferingPolicy: .bufferingNewest(1024))
         let key = state.withLock { state -> Int in
-            state.unheard.forEach { continuation.yield($0) }
-            state.unheard = []
+            state.undelivered.forEach { continuation.yield($0) }
+            state.undelivered = []
             state.nextListener += 1
             state.listeners[state.nextListener] = continuation
             return state.nextListener
@@ -133,10 +133,10 @@ public final class StoreEvents: Sendable {
     }
 
     /// Returns the unread events and marks them as read. For programs without a listener.
-    package func takeUnheard() -> [StoreEvent] {
+    package func takeUndelivered() -> [StoreEvent] {
         state.withLock { state in
-            defer { state.unheard = [] }
-            return state.unheard
+            defer { state.undelivered = [] }
+            return state.undelivered
         }
     }
 
@@ -147,7 +147,7 @@ public final class StoreEvents: Sendable {
             "\(event.kind.rawValue)", metadata: metadata(of: event))
         state.withLock { state in
             if state.listeners.isEmpty {
-                state.unheard = state.unheard.suffix(63) + [event]
+                state.undelivered = state.undelivered.suffix(63) + [event]
             }
             state.listeners.values.forEach { $0.yield(event) }
         }

@@ -47,8 +47,8 @@ package struct ChatFolder: Sendable {
 
     /// Returns the chats of a session, one for each agent, in the order of the bytes of their agent IDs.
     /// - Throws: `tooLarge` if a file is larger than `maxBytes`.
-    package func chats(of conversation: ConversationID, maxBytes: Int) throws -> [Chat] {
-        var place = SessionPlace(conversation, base: base)
+    package func chats(of session: SessionKey, maxBytes: Int) throws -> [Chat] {
+        var place = SessionFolder(session, base: base)
         guard let folder = try place.open(exclusively: false) else { return [] }
         return try agents(in: folder).sorted { ByteString($0.agentId) < ByteString($1.agentId) }.map { agentId, name in
             try explaining("read", folder.path(of: name)) {
@@ -67,8 +67,8 @@ package struct ChatFolder: Sendable {
     }
 
     /// Returns the total size of a session's files in bytes, and whether any of them begins like a chat.
-    package func look(at conversation: ConversationID) throws -> (byteCount: Int64, isChat: Bool) {
-        var place = SessionPlace(conversation, base: base)
+    package func look(at session: SessionKey) throws -> (byteCount: Int64, isChat: Bool) {
+        var place = SessionFolder(session, base: base)
         guard let folder = try place.open(exclusively: false) else { return (0, false) }
         return try agents(in: folder).reduce(into: (0, false)) { result, agent in
             try explaining("read", folder.path) {

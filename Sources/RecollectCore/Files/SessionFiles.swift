@@ -7,7 +7,7 @@ import Foundation
 final class SessionFiles {
     private let events: StoreEvents
     private let isDurable: Bool
-    private var place: SessionPlace
+    private var place: SessionFolder
     /// The cached state of the files, by name.
     private var known: [String: ScopeFile] = [:]
     /// The files with a failed save. Their content on the disk is uncertain, so the next save writes them anew.
@@ -19,7 +19,7 @@ final class SessionFiles {
     /// The files with an unknown ID, already reported by an event.
     private var lost: Set<String> = []
 
-    init(_ place: SessionPlace, durability: Durability, events: StoreEvents) {
+    init(_ place: SessionFolder, durability: Durability, events: StoreEvents) {
         self.place = place
         isDurable = durability == .full
         self.events = events
@@ -87,7 +87,7 @@ final class SessionFiles {
         } catch let error as RecollectError where error.code == .foreignStore {
             if !hasToldOfForeign {
                 hasToldOfForeign = true
-                let scope = place.conversation.scope(agentId: "")
+                let scope = place.session.scope(agentId: "")
                 events.post(StoreEvent(kind: .foreignFile, scope: scope, failure: error))
             }
             return []
@@ -129,14 +129,14 @@ final class SessionFiles {
     /// - Returns: The accepted and the dropped messages of the batch.
     func save(
         _ batch: [ConversationMessage], for agentId: String, window: Int?, sameRole: SameRole
-    ) throws -> Admission {
+    ) throws -> BatchFilter {
         let folder = try place.make()
         let names = try names(in: folder)
         try explaining("tidy", folder.path) { try folder.removeLeftovers(among: names.all) }
         let existing = names.existing(for: agentId)
         let name = existing ?? names.new(for: agentId)
         var state = try existing.map { try healedState(of: agentId, $0, in: folder) } ?? ScopeFile()
-        let admission = Admission(
+        let admission = BatchFilter(
             of: batch, sameRole: sameRole, lastRole: state.lastRole, isKnown: state.ids.contains)
         if isDurable, existing != nil, admission.accepted.count + admission.dropped.count < batch.count {
             try settle(name, in: folder)
@@ -268,7 +268,7 @@ final class SessionFiles {
         }
         events.post(
             StoreEvent(
-                kind: .salvaged, scope: place.conversation.scope(agentId: agentId),
+                kind: .salvaged, scope: place.session.scope(agentId: agentId),
                 setAside: URL(fileURLWithPath: folder.path(of: aside)), recoveredMessages: damage.ranges.count))
     }
 
@@ -293,7 +293,7 @@ final class SessionFiles {
                     return try names.id(of: name, in: folder).map { ($0, name) }
                 } catch let error as RecollectError where error.code == .damaged {
                     if lost.insert(name).inserted {
-                        let scope = place.conversation.scope(agentId: "")
+                        let scope = place.session.scope(agentId: "")
                         events.post(StoreEvent(kind: .missingFile, scope: scope, failure: error))
                     }
                     return nil

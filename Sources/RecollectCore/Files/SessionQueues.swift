@@ -20,7 +20,7 @@ final class SessionQueues: @unchecked Sendable {
 
     private typealias Operation = (_ files: SessionFiles, _ mayTryAgain: Bool) -> Outcome
 
-    private struct Session {
+    private struct QueuedSession {
         let files: SessionFiles
         var waiting = Line<(work: Operation, since: ContinuousClock.Instant)>()
         /// The date when the lock was first found held; `nil` after a successful operation.
@@ -31,13 +31,13 @@ final class SessionQueues: @unchecked Sendable {
     private let base: String
     private let durability: Durability
     private let events: StoreEvents
-    private let knownNames = KnownNames()
+    private let knownNames = FolderNameCache()
     /// The longest wait of an operation for a continuously held lock.
     private let patience: Duration
     /// The queues, each with the work of some sessions, one operation at a time.
     private let lanes = (0..<4).map { DispatchQueue(label: "recollect.files.\($0)") }
     private let lock = NSLock()
-    private var sessions: [ConversationID: Session] = [:]
+    private var sessions: [SessionKey: QueuedSession] = [:]
     private var now = 0
 
     /// The number of cached sessions. Above it, the least recently used idle session is removed, and read again at
@@ -56,10 +56,10 @@ final class SessionQueues: @unchecked Sendable {
     /// Performs work on the files of a session, after the session's earlier work. It is not canceled once it is
     /// queued.
     func run<Result: Sendable>(
-        _ conversation: ConversationID, _ work: @escaping @Sendable (SessionFiles) throws -> Result
+        _ key: SessionKey, _ work: @escaping @Sendable (SessionFiles) throws -> Result
     ) async throws -> Result {
         try await withCheckedThrowingContinuation { continuation in
-            add(conversation) { files, mayTryAgain in
+            add(key) { files, mayTryAgain in
                 let result = Swift.Result { try work(files) }
                 let isHeld =
                     if case .failure(let error as RecollectError) = result { error.isOfHeldLock } else { false }
@@ -70,25 +70,25 @@ final class SessionQueues: @unchecked Sendable {
         }
     }
 
-    private func add(_ conversation: ConversationID, _ work: @escaping Operation) {
+    private func add(_ key: SessionKey, _ work: @escaping Operation) {
         let isIdle = lock.withLock {
-            var session = sessions.removeValue(forKey: conversation) ?? makeSession(conversation)
-            defer { sessions[conversation] = session }
+            var session = sessions.removeValue(forKey: key) ?? makeSession(key)
+            defer { sessions[key] = session }
             let isIdle = session.waiting.isEmpty
             session.waiting.append((work, .now))
             return isIdle
         }
-        if isIdle { lane(of: conversation).async { self.serve(conversation) } }
+        if isIdle { lane(of: key).async { self.serve(key) } }
     }
 
-    private func lane(of conversation: ConversationID) -> DispatchQueue {
-        lanes[Int(UInt(bitPattern: conversation.hashValue) % UInt(lanes.count))]
+    private func lane(of key: SessionKey) -> DispatchQueue {
+        lanes[Int(UInt(bitPattern: key.hashValue) % UInt(lanes.count))]
     }
 
     /// Performs the first operation of a session. No other operation of the session is in progress.
-    private func serve(_ conversation: ConversationID) {
+    private func serve(_ key: SessionKey) {
         let next = lock.withLock { () -> (files: SessionFiles, work: Operation, mayTryAgain: Bool)? in
-            guard let session = sessions[conversation], let first = session.waiting.first else { return nil }
+            guard let session = sessions[key], let first = session.waiting.first else { return nil }
             session.files.lockPatience = session.heldSince == nil ? Self.firstPatience : .zero
             // The later date counts: neither a wait for the session's other operations nor a lock held before uses
             // up patience.
@@ -97,21 +97,21 @@ final class SessionQueues: @unchecked Sendable {
         }
         guard let next else { return }
         let outcome = next.work(next.files, next.mayTryAgain)
-        guard let pause = lock.withLock({ settle(conversation, outcome) }) else { return }
-        let lane = lane(of: conversation)
+        guard let pause = lock.withLock({ settle(key, outcome) }) else { return }
+        let lane = lane(of: key)
         if pause > 0 {
-            lane.asyncAfter(deadline: .now() + pause) { self.serve(conversation) }
+            lane.asyncAfter(deadline: .now() + pause) { self.serve(key) }
         } else {
-            lane.async { self.serve(conversation) }
+            lane.async { self.serve(key) }
         }
     }
 
     /// Records the outcome of an operation. Requires the lock.
     /// - Returns: The seconds until the session's next operation begins; `nil` if there is none.
-    private func settle(_ conversation: ConversationID, _ outcome: Outcome) -> Double? {
+    private func settle(_ key: SessionKey, _ outcome: Outcome) -> Double? {
         now += 1
-        guard var session = sessions.removeValue(forKey: conversation) else { return nil }
-        defer { sessions[conversation] = session }
+        guard var session = sessions.removeValue(forKey: key) else { return nil }
+        defer { sessions[key] = session }
         session.usedAt = now
         if outcome == .waits {
             let since = session.heldSince ?? .now
@@ -125,13 +125,13 @@ final class SessionQueues: @unchecked Sendable {
     }
 
     /// Creates a session, and removes the least recently used idle one from a full cache.
-    private func makeSession(_ conversation: ConversationID) -> Session {
+    private func makeSession(_ key: SessionKey) -> QueuedSession {
         if sessions.count >= Self.capacity {
             let idle = sessions.filter { $0.value.waiting.isEmpty }
             if let oldest = idle.min(by: { $0.value.usedAt < $1.value.usedAt })?.key { sessions[oldest] = nil }
         }
-        let place = SessionPlace(conversation, base: base, patience: Self.firstPatience, knownNames: knownNames)
-        return Session(files: SessionFiles(place, durability: durability, events: events))
+        let place = SessionFolder(key, base: base, patience: Self.firstPatience, knownNames: knownNames)
+        return QueuedSession(files: SessionFiles(place, durability: durability, events: events))
     }
 }
 

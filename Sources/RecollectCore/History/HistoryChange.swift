@@ -39,12 +39,12 @@ public struct HistoryChange: Hashable, Sendable {
         /// A message was deleted.
         public static let messageDeleted = Kind(rawValue: "messageDeleted")
         /// A session's details were set, or it was discarded or restored.
-        public static let conversationUpdated = Kind(rawValue: "conversationUpdated")
+        public static let sessionUpdated = Kind(rawValue: "sessionUpdated")
         /// A session's list of messages changed: by a branch, by messages from another session, or by the removal
         /// of expired messages.
-        public static let conversationRearranged = Kind(rawValue: "conversationRearranged")
+        public static let sessionRearranged = Kind(rawValue: "sessionRearranged")
         /// A session was deleted, or continues under another session ID.
-        public static let conversationDeleted = Kind(rawValue: "conversationDeleted")
+        public static let sessionDeleted = Kind(rawValue: "sessionDeleted")
         /// A user's whole history was deleted.
         public static let userDeleted = Kind(rawValue: "userDeleted")
     }
@@ -54,7 +54,7 @@ public struct HistoryChange: Hashable, Sendable {
     /// The kind of the change.
     public var kind: Kind
     /// The session. Its session ID is empty for `userDeleted`.
-    public var conversation: ConversationID
+    public var session: SessionKey
     /// The agent, for a change of a message.
     public var agentId: String?
     /// The message, for a change of a message.
@@ -62,11 +62,11 @@ public struct HistoryChange: Hashable, Sendable {
 
     /// Creates a change.
     public init(
-        cursor: ChangeCursor, kind: Kind, conversation: ConversationID, agentId: String? = nil, messageId: String? = nil
+        cursor: ChangeCursor, kind: Kind, session: SessionKey, agentId: String? = nil, messageId: String? = nil
     ) {
         self.cursor = cursor
         self.kind = kind
-        self.conversation = conversation
+        self.session = session
         self.agentId = agentId
         self.messageId = messageId
     }

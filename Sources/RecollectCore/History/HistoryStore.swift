@@ -34,7 +34,7 @@ public protocol HistoryStore: Sendable {
     /// - Returns: Whether the session exists.
     @discardableResult
     func update(
-        _ conversation: ConversationID, with details: ConversationDetails, makesNew: Bool
+        _ session: SessionKey, with details: SessionDetails, makesNew: Bool
     ) async throws -> Bool
 
     /// Copies a session up to and including a message into a new session of the same user.
@@ -43,7 +43,7 @@ public protocol HistoryStore: Sendable {
     /// - Parameter agentId: The agent of the message; `nil` means the first message with this ID.
     /// - Throws: `notFound` for an unknown message, `invalidArgument` if the new session already has messages.
     func fork(
-        _ conversation: ConversationID, at messageId: String, agentId: String?, into newSessionId: String
+        _ session: SessionKey, at messageId: String, agentId: String?, into newSessionId: String
     ) async throws
 
     /// Replaces the content of messages in a session. They keep their positions, agents and IDs; unknown IDs are
@@ -53,7 +53,7 @@ public protocol HistoryStore: Sendable {
     /// is left unchanged. The previous content is deleted permanently; `branch` preserves it.
     /// - Returns: The number of messages found.
     @discardableResult
-    func edit(_ messages: [ConversationMessage], in conversation: ConversationID) async throws -> Int
+    func edit(_ messages: [ConversationMessage], in session: SessionKey) async throws -> Int
 
     /// Moves a session to another session ID, with its messages, attachments, details and branches.
     ///
@@ -64,7 +64,7 @@ public protocol HistoryStore: Sendable {
     /// both IDs are equal.
     /// - Returns: Whether a session was moved.
     @discardableResult
-    func moveConversation(_ conversation: ConversationID, to newSessionId: String) async throws -> Bool
+    func moveSession(_ session: SessionKey, to newSessionId: String) async throws -> Bool
 
     /// Moves the messages from one message on out of a session into a branch, before an edit or a retry.
     ///
@@ -73,11 +73,11 @@ public protocol HistoryStore: Sendable {
     /// - Parameter agentId: The agent of the message; `nil` means the first message with this ID.
     /// - Throws: `notFound` for an unknown message.
     func branch(
-        _ conversation: ConversationID, from messageId: String, agentId: String?
-    ) async throws -> ConversationID
+        _ session: SessionKey, from messageId: String, agentId: String?
+    ) async throws -> SessionKey
 
     /// Returns the branches of a session, the oldest first.
-    func branches(of conversation: ConversationID) async throws -> [Conversation]
+    func branches(of session: SessionKey) async throws -> [Session]
 
     /// Restores a branch in one step; the session's messages after the branch point become a branch themselves.
     ///
@@ -86,7 +86,7 @@ public protocol HistoryStore: Sendable {
     /// in a merge of sessions.
     /// - Throws: `notFound` if it is not a branch of the session, or if the message at the branch point is in
     ///   another branch.
-    func restoreBranch(_ branch: ConversationID, in conversation: ConversationID) async throws
+    func restoreBranch(_ branch: SessionKey, in session: SessionKey) async throws
 
     /// Removes a session from all lists and searches.
     ///
@@ -95,14 +95,14 @@ public protocol HistoryStore: Sendable {
     /// session also restores it.
     /// - Returns: Whether the session existed.
     @discardableResult
-    func discardConversation(_ conversation: ConversationID) async throws -> Bool
+    func discardSession(_ session: SessionKey) async throws -> Bool
 
     /// Restores a discarded session.
     /// - Returns: Whether there was such a discarded session.
     @discardableResult
-    func restoreConversation(_ conversation: ConversationID) async throws -> Bool
+    func restoreSession(_ session: SessionKey) async throws -> Bool
 
-    /// Begins a streaming reply: see `ReplyDraft`. A missing session or scope is created.
+    /// Begins a streaming reply: see `StreamingReply`. A missing session or scope is created.
     ///
     /// - Parameters:
     ///   - message: The reply as far as it is known: its ID, role, timestamp, metadata and first text.
@@ -110,12 +110,12 @@ public protocol HistoryStore: Sendable {
     ///   - maxMessages: The budget for the scope's window. The window is trimmed in the same step in which the
     ///     reply becomes a message; `nil` trims nothing. A reply whose process has ended trims nothing either.
     /// - Throws: `invalidArgument` if the scope has a streaming reply with this ID.
-    func beginReply(_ message: ConversationMessage, in scope: Scope, maxMessages: Int?) async throws -> ReplyDraft
+    func beginReply(_ message: ConversationMessage, in scope: Scope, maxMessages: Int?) async throws -> StreamingReply
 
     /// Returns the saved state of a session's streaming replies, of this and other processes, the oldest first.
     ///
-    /// They have `isInFlight` set and follow all messages.
-    func repliesInFlight(in conversation: ConversationID) async throws -> [(
+    /// They have `isStreaming` set and follow all messages.
+    func streamingReplies(in session: SessionKey) async throws -> [(
         agentId: String, message: ConversationMessage
     )]
 
@@ -123,12 +123,12 @@ public protocol HistoryStore: Sendable {
     /// Unknown IDs are ignored.
     /// - Returns: The number of messages found.
     @discardableResult
-    func deleteMessages(_ ids: [String], in conversation: ConversationID) async throws -> Int
+    func deleteMessages(_ ids: [String], in session: SessionKey) async throws -> Int
 
     /// Deletes a session permanently: its messages, index entries, and attachments without other uses.
     /// - Returns: Whether the session existed.
     @discardableResult
-    func deleteConversation(_ conversation: ConversationID) async throws -> Bool
+    func deleteSession(_ session: SessionKey) async throws -> Bool
 
     /// Deletes all data of a user permanently, and erases files set aside as damaged.
     func deleteUser(_ userId: String) async throws
@@ -144,27 +144,27 @@ public protocol HistoryStore: Sendable {
     func wholeWindow(of scope: Scope, maxMessages: Int?) async throws -> [ConversationMessage]
 
     /// Returns the windows of all agents of a session, for merging by `ChatStorage.fetchAllChats`.
-    func windows(of conversation: ConversationID) async throws -> [(agentId: String, messages: [ConversationMessage])]
+    func windows(of session: SessionKey) async throws -> [(agentId: String, messages: [ConversationMessage])]
 
     // MARK: Lists and search
 
     /// Returns a page of a user's sessions in any order, without reading messages.
-    func conversations(_ query: ConversationQuery, page: PageRequest<ConversationCursor>) async throws
-        -> Page<Conversation, ConversationCursor>
+    func sessions(_ query: SessionQuery, page: PageRequest<SessionCursor>) async throws
+        -> Page<Session, SessionCursor>
 
     /// Returns a session, including discarded ones and branches; `nil` if there is none.
-    func conversation(_ conversation: ConversationID) async throws -> Conversation?
+    func session(_ session: SessionKey) async throws -> Session?
 
     /// Returns at most `limit` sessions of a user whose session ID begins with the bytes of `prefix`, ordered by
     /// ID.
-    func conversations(of userId: String, sessionIdPrefix prefix: String, limit: Int) async throws -> [Conversation]
+    func sessions(of userId: String, sessionIdPrefix prefix: String, limit: Int) async throws -> [Session]
 
     /// Returns a page of a session's messages in the order of saving, of one agent or all, in either direction.
-    func messages(of conversation: ConversationID, agentId: String?, page: PageRequest<MessageCursor>) async throws
+    func messages(of session: SessionKey, agentId: String?, page: PageRequest<MessageCursor>) async throws
         -> Page<StoredMessage, MessageCursor>
 
     /// Returns the message of an agent, or without one the first in the session's order; `nil` if there is none.
-    func message(_ id: String, in conversation: ConversationID, agentId: String?) async throws -> StoredMessage?
+    func message(_ id: String, in session: SessionKey, agentId: String?) async throws -> StoredMessage?
 
     /// Returns the bytes of an attachment by hash.
     /// - Throws: `notFound` if the bytes are missing, `damaged` if their hash is different.
@@ -196,35 +196,35 @@ extension HistoryStore {
     }
 
     /// Sets details of a session; fields with `nil` stay unchanged. A missing session is created.
-    public func update(_ conversation: ConversationID, with details: ConversationDetails) async throws {
-        try await update(conversation, with: details, makesNew: true)
+    public func update(_ session: SessionKey, with details: SessionDetails) async throws {
+        try await update(session, with: details, makesNew: true)
     }
 
     /// Begins a streaming reply without a trim at its end.
-    public func beginReply(_ message: ConversationMessage, in scope: Scope) async throws -> ReplyDraft {
+    public func beginReply(_ message: ConversationMessage, in scope: Scope) async throws -> StreamingReply {
         try await beginReply(message, in: scope, maxMessages: nil)
     }
 
     /// Copies a session up to and including the first message with an ID into a new session of the same user.
-    public func fork(_ conversation: ConversationID, at messageId: String, into newSessionId: String) async throws {
-        try await fork(conversation, at: messageId, agentId: nil, into: newSessionId)
+    public func fork(_ session: SessionKey, at messageId: String, into newSessionId: String) async throws {
+        try await fork(session, at: messageId, agentId: nil, into: newSessionId)
     }
 
     /// Moves the messages from the first one with an ID on out of a session into a branch.
-    public func branch(_ conversation: ConversationID, from messageId: String) async throws -> ConversationID {
-        try await branch(conversation, from: messageId, agentId: nil)
+    public func branch(_ session: SessionKey, from messageId: String) async throws -> SessionKey {
+        try await branch(session, from: messageId, agentId: nil)
     }
 
     /// Returns a message, the first of several agents' messages with this ID; `nil` if there is none.
-    public func message(_ id: String, in conversation: ConversationID) async throws -> StoredMessage? {
-        try await message(id, in: conversation, agentId: nil)
+    public func message(_ id: String, in session: SessionKey) async throws -> StoredMessage? {
+        try await message(id, in: session, agentId: nil)
     }
 
     /// Returns a page of a user's sessions, the latest activity first.
-    public func conversations(
-        of userId: String, page: PageRequest<ConversationCursor>
-    ) async throws -> Page<Conversation, ConversationCursor> {
-        try await conversations(ConversationQuery(userId: userId), page: page)
+    public func sessions(
+        of userId: String, page: PageRequest<SessionCursor>
+    ) async throws -> Page<Session, SessionCursor> {
+        try await sessions(SessionQuery(userId: userId), page: page)
     }
 }
 

@@ -70,7 +70,7 @@ public struct MessageCursor: Hashable, Comparable, Sendable, Codable {
 }
 
 /// A session's position in a list of its user's sessions, in any order of the list.
-public struct ConversationCursor: Hashable, Sendable, Codable {
+public struct SessionCursor: Hashable, Sendable, Codable {
     /// A sort key of a list.
     public enum Key: Hashable, Sendable, Codable {
         /// A date in milliseconds since 1970, or a count.

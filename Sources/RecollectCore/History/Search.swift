@@ -48,7 +48,7 @@ public struct SearchQuery: Hashable, Sendable {
 /// A message found by a search.
 public struct SearchHit: Hashable, Sendable {
     /// The session of the message.
-    public var conversation: ConversationID
+    public var session: SessionKey
     /// The agent of the message's scope.
     public var agentId: String
     /// The message's ID.
@@ -64,10 +64,10 @@ public struct SearchHit: Hashable, Sendable {
 
     /// Creates a hit.
     public init(
-        conversation: ConversationID, agentId: String, messageId: String, role: Role, timestamp: Date, snippet: Snippet,
+        session: SessionKey, agentId: String, messageId: String, role: Role, timestamp: Date, snippet: Snippet,
         score: Double
     ) {
-        self.conversation = conversation
+        self.session = session
         self.agentId = agentId
         self.messageId = messageId
         self.role = role

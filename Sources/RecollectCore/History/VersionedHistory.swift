@@ -1,5 +1,5 @@
 /// A history with a version for the windows of each session, for views conforming to `VersionedChatStorage`.
 package protocol VersionedHistory: HistoryStore {
     /// Returns the version of a session's windows: see `VersionedChatStorage`.
-    func version(of conversation: ConversationID) async throws -> ChatVersion
+    func version(of session: SessionKey) async throws -> ChatVersion
 }

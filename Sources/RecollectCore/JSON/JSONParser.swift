@@ -101,7 +101,7 @@ package struct JSONParser {
     package mutating func object() throws -> [String: JSONValue] {
         skipWhitespace()
         let start = offset
-        guard let members = try members() else { throw twinKeys(at: start) }
+        guard let members = try members() else { throw duplicateKeys(at: start) }
         return members
     }
 
@@ -110,17 +110,17 @@ package struct JSONParser {
         // Separate loops here and in `array`: with closures, each level of a deep value would need several stack
         // frames.
         var members: [String: JSONValue] = [:]
-        var haveTwins = false
+        var haveDuplicateKeys = false
         var more = try open("{", closedBy: "}")
         while more {
             let key = try string()
             try expect(":")
             if members.updateValue(try value(), forKey: key) != nil, let index = members.index(forKey: key) {
-                haveTwins = haveTwins || !members.keys[index].hasSameBytes(as: key)
+                haveDuplicateKeys = haveDuplicateKeys || !members.keys[index].hasSameBytes(as: key)
             }
             more = try continues(until: "}")
         }
-        return haveTwins ? nil : members
+        return haveDuplicateKeys ? nil : members
     }
 
     /// Reads an array.
@@ -288,7 +288,7 @@ package struct JSONParser {
     }
 
     /// Returns the error for an object with keys equal in a dictionary.
-    func twinKeys(at place: Int) -> RecollectError {
+    func duplicateKeys(at place: Int) -> RecollectError {
         failure("two keys of an object differ in bytes alone", at: place)
     }
 

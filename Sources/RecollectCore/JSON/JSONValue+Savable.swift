@@ -145,7 +145,7 @@ extension [ChatMessage] {
     }
 }
 
-extension ConversationDetails {
+extension SessionDetails {
     /// Throws an error for details impossible to read again.
     /// - Throws: `tooLarge` for more than `JSONValue.depthLimit` levels, `invalidArgument` for a number without a
     ///   JSON representation.

@@ -7,7 +7,7 @@ extension ConversationMessage {
     }
 
     /// Whether the message is a streaming reply. Saved messages never have this mark.
-    public var isInFlight: Bool {
+    public var isStreaming: Bool {
         get { metadata[Self.inFlight] == true }
         set { metadata[Self.inFlight] = newValue ? true : nil }
     }

@@ -5,7 +5,7 @@
 /// target is completed: its messages stay, and missing ones are appended. An interrupted migration can be repeated
 /// until it is complete; no message is copied twice.
 ///
-/// A target with the same-role rule also drops messages here, reported as `notKept`; create it with `sameRole:
+/// A target with the same-role rule also drops messages here, reported as `notSaved`; create it with `sameRole:
 /// .keep`.
 ///
 /// Cancellation ends the migration before the next scope.
@@ -15,7 +15,7 @@
 ///   - target: The store to write.
 ///   - progress: Called after each scope, on any thread; scopes are counted as sessions.
 /// - Throws: `conflict` if the target has different content under a message's ID. Such scopes are left unchanged;
-///   the error is thrown after all others are copied. `notKept`, immediately, if the target returns different
+///   the error is thrown after all others are copied. `notSaved`, immediately, if the target returns different
 ///   content than was saved. Errors of the stores.
 @discardableResult
 public func migrate(
@@ -54,13 +54,13 @@ public func migrate(
     var report = MigrationReport()
     var conflicts = MigrationConflicts()
     var state = try await MigrationProgress.beginning(user: userId, in: source)
-    try await source.forEachConversation(of: userId) { conversation, _ in
+    try await source.forEachSession(of: userId) { session, _ in
         var (messages, added) = (0, 0)
-        for agentId in conversation.agents {
-            let stored = try await source.allMessages(of: conversation.id, agentId: agentId)
+        for agentId in session.agents {
+            let stored = try await source.allMessages(of: session.id, agentId: agentId)
             added +=
-                try await conflicts.collecting(sessionId: conversation.id.sessionId) {
-                    try await migration.move(stored, to: conversation.id.scope(agentId: agentId))
+                try await conflicts.collecting(sessionId: session.id.sessionId) {
+                    try await migration.move(stored, to: session.id.scope(agentId: agentId))
                 } ?? 0
             messages += stored.count
         }
@@ -97,13 +97,13 @@ private struct ChatMigration {
         let saved = try await kept(in: scope)
         for message in missing {
             guard let kept = saved[ByteString(message.id)] else {
-                throw RecollectError.notKept(
+                throw RecollectError.notSaved(
                     session: scope.sessionId,
                     "message \(message.id) is missing after it was saved; a storage that drops messages of a repeated "
                         + "role is made with `sameRole: .keep` for this")
             }
             if let field = MessageDifference.field(message, kept) {
-                throw RecollectError.notKept(session: scope.sessionId, message: message.id, field: field)
+                throw RecollectError.notSaved(session: scope.sessionId, message: message.id, field: field)
             }
         }
         return missing.count
@@ -118,7 +118,7 @@ private struct ChatMigration {
 
 extension HistoryStore {
     /// Returns all messages of an agent in a session, read by pages, with the bytes of their attachments.
-    fileprivate func allMessages(of id: ConversationID, agentId: String) async throws -> [ConversationMessage] {
+    fileprivate func allMessages(of id: SessionKey, agentId: String) async throws -> [ConversationMessage] {
         var all: [ConversationMessage] = []
         var request = PageRequest<MessageCursor>(limit: 500)
         while true {

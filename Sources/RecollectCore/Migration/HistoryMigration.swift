@@ -18,7 +18,7 @@
 ///   - target: The history to write.
 ///   - progress: Called after each session and each page, on any thread.
 /// - Throws: `conflict` if the target has different content under a message's ID. Such sessions are left unchanged;
-///   the error is thrown after all others are copied. `notKept`, immediately, if the target returns different
+///   the error is thrown after all others are copied. `notSaved`, immediately, if the target returns different
 ///   content than was saved. Errors of the histories.
 @discardableResult
 public func migrate(
@@ -28,11 +28,11 @@ public func migrate(
     var report = MigrationReport()
     var conflicts = MigrationConflicts()
     var state = try await MigrationProgress.beginning(user: userId, in: source)
-    try await source.forEachConversation(of: userId) { conversation, isDiscarded in
+    try await source.forEachSession(of: userId) { session, isDiscarded in
         let before = state.messages
-        let moved = try await conflicts.collecting(sessionId: conversation.id.sessionId) {
-            var migration = ConversationMigration(
-                conversation, isDiscarded: isDiscarded, from: source, to: target)
+        let moved = try await conflicts.collecting(sessionId: session.id.sessionId) {
+            var migration = HistorySessionMigration(
+                session, isDiscarded: isDiscarded, from: source, to: target)
             return try await migration.run { count in
                 state.messages = before + count
                 progress(state)
@@ -40,7 +40,7 @@ public func migrate(
         }
         if let moved { report = report + moved }
         state.sessions += 1
-        state.messages = before + conversation.messageCount
+        state.messages = before + session.messageCount
         progress(state)
     }
     try conflicts.tell()
@@ -51,9 +51,9 @@ extension MigrationProgress {
     /// Returns the progress before the migration of a user's first session.
     static func beginning(user userId: String, in source: any HistoryStore) async throws -> MigrationProgress {
         var (sessions, messages) = (0, 0)
-        try await source.forEachConversation(of: userId) { conversation, _ in
+        try await source.forEachSession(of: userId) { session, _ in
             sessions += 1
-            messages += conversation.messageCount
+            messages += session.messageCount
         }
         return MigrationProgress(sessionsTotal: sessions, messagesTotal: messages)
     }
@@ -65,16 +65,16 @@ extension HistoryStore {
     /// Sessions that are discarded come first. Each group is read by pages, the least recently accessed session
     /// first, and a branch comes before its session.
     /// - Parameter body: Gets each session and whether it, or the session of the branch, is discarded.
-    func forEachConversation(
-        of userId: String, _ body: (_ conversation: Conversation, _ isDiscarded: Bool) async throws -> Void
+    func forEachSession(
+        of userId: String, _ body: (_ session: Session, _ isDiscarded: Bool) async throws -> Void
     ) async throws {
         for isDiscarded in [true, false] {
-            let query = ConversationQuery(
+            let query = SessionQuery(
                 userId: userId, order: .lastAccess, isReversed: true, isDiscarded: isDiscarded)
-            var request = PageRequest<ConversationCursor>(limit: 200)
+            var request = PageRequest<SessionCursor>(limit: 200)
             while true {
-                let page = try await conversations(query, page: request)
-                for conversation in page.elements { try await visit(conversation, isDiscarded, body) }
+                let page = try await sessions(query, page: request)
+                for session in page.elements { try await visit(session, isDiscarded, body) }
                 guard let next = page.next else { break }
                 request = PageRequest(limit: 200, after: next)
             }
@@ -82,10 +82,10 @@ extension HistoryStore {
     }
 
     private func visit(
-        _ conversation: Conversation, _ isDiscarded: Bool, _ body: (Conversation, Bool) async throws -> Void
+        _ session: Session, _ isDiscarded: Bool, _ body: (Session, Bool) async throws -> Void
     ) async throws {
-        for branch in try await branches(of: conversation.id) { try await visit(branch, isDiscarded, body) }
+        for branch in try await branches(of: session.id) { try await visit(branch, isDiscarded, body) }
         try Task.checkCancellation()
-        try await body(conversation, isDiscarded)
+        try await body(session, isDiscarded)
     }
 }

@@ -43,14 +43,14 @@ extension RecollectError {
     }
 
     /// Returns the error for a field read back differently from the target.
-    package static func notKept(session: String, message: String, field: String) -> RecollectError {
-        notKept(session: session, "the `\(field)` of message \(message) reads back differently")
+    package static func notSaved(session: String, message: String, field: String) -> RecollectError {
+        notSaved(session: session, "the `\(field)` of message \(message) reads back differently")
     }
 
     /// Returns the error for a target without the saved content.
-    static func notKept(session: String, _ what: String) -> RecollectError {
+    static func notSaved(session: String, _ what: String) -> RecollectError {
         RecollectError(
-            .notKept,
+            .notSaved,
             "session \(session): \(what); the migration stopped there, and the source is as it was")
     }
 }

@@ -16,7 +16,7 @@
 ///   - target: The store to write.
 ///   - progress: Called after each session.
 /// - Throws: `conflict` if the target has different content under a message's ID. Such sessions are left unchanged;
-///   the error is thrown after all others are copied. `notKept`, immediately, if the target returns different
+///   the error is thrown after all others are copied. `notSaved`, immediately, if the target returns different
 ///   content than was saved. Errors of the stores.
 @discardableResult
 public nonisolated(nonsending) func migrate(
@@ -94,20 +94,20 @@ private struct SessionMigration {
         _ session: StoredSession, isNew: Bool, saved: [ChatMessage]
     ) async throws {
         guard let kept = try await target.getSession(id: session.id) else {
-            throw RecollectError.notKept(session: session.id, "the target does not have it after it was saved")
+            throw RecollectError.notSaved(session: session.id, "the target does not have it after it was saved")
         }
         if isNew, !kept.firstUserMessage.hasSameBytes(as: session.firstUserMessage) {
-            throw RecollectError.notKept(session: session.id, "its `firstUserMessage` reads back as something else")
+            throw RecollectError.notSaved(session: session.id, "its `firstUserMessage` reads back as something else")
         }
         var rest = kept.messages[...]
         for message in saved {
             let id = message.id.uuidString
             guard let place = rest.firstIndex(where: { $0.id == message.id }) else {
-                throw RecollectError.notKept(
+                throw RecollectError.notSaved(
                     session: session.id, "message \(id) is missing or out of order after it was saved")
             }
             if let field = MessageDifference.field(message, rest[place]) {
-                throw RecollectError.notKept(session: session.id, message: id, field: field)
+                throw RecollectError.notSaved(session: session.id, message: id, field: field)
             }
             rest = rest[(place + 1)...]
         }

@@ -22,9 +22,9 @@ extension ChatStorage {
     ///
     /// A message with a tool call or a tool result never does, because dropping it would leave half of an exchange.
     public func isConsecutiveSameRole(
-        _ conversation: [ConversationMessage], _ newMessage: ConversationMessage
+        _ session: [ConversationMessage], _ newMessage: ConversationMessage
     ) -> Bool {
-        SameRole.repeats(newMessage, after: conversation.last?.role)
+        SameRole.repeats(newMessage, after: session.last?.role)
     }
 }
 

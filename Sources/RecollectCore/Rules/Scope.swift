@@ -18,26 +18,26 @@ public struct Scope: Sendable {
     }
 
     /// The session of this scope.
-    public var conversation: ConversationID {
-        ConversationID(userId: userId, sessionId: sessionId)
+    public var session: SessionKey {
+        SessionKey(userId: userId, sessionId: sessionId)
     }
 }
 
 extension Scope: Hashable {
     /// Whether all three IDs have the same bytes.
     public static func == (left: Scope, right: Scope) -> Bool {
-        left.agentId.hasSameBytes(as: right.agentId) && left.conversation == right.conversation
+        left.agentId.hasSameBytes(as: right.agentId) && left.session == right.session
     }
 
     /// Hashes the bytes of the three IDs.
     public func hash(into hasher: inout Hasher) {
-        conversation.hash(into: &hasher)
+        session.hash(into: &hasher)
         hasher.combine(bytesOf: agentId)
     }
 }
 
 /// The identifier of a user's session with all its agents, compared by UTF-8 bytes.
-public struct ConversationID: Sendable {
+public struct SessionKey: Sendable {
     /// The user ID, any string.
     public let userId: String
     /// The session ID of this user, any string.
@@ -55,9 +55,9 @@ public struct ConversationID: Sendable {
     }
 }
 
-extension ConversationID: Hashable {
+extension SessionKey: Hashable {
     /// Whether both IDs have the same bytes.
-    public static func == (left: ConversationID, right: ConversationID) -> Bool {
+    public static func == (left: SessionKey, right: SessionKey) -> Bool {
         left.userId.hasSameBytes(as: right.userId) && left.sessionId.hasSameBytes(as: right.sessionId)
     }
 

@@ -4,8 +4,8 @@ import Foundation
 extension ContentPart {
     /// Creates a part from an entry. The ID of a call or result is taken from the metadata, for a result otherwise
     /// from the answered call, else from the entry.
-    init(_ kind: ChatEntry.Kind, of chat: ChatMessage, answering callId: String? = nil) {
-        let id = chat.metadata[ChatEntry.toolCallId]?.stringValue
+    init(_ kind: ChatMessageGroup.Kind, of chat: ChatMessage, answering callId: String? = nil) {
+        let id = chat.metadata[ChatMessageGroup.toolCallId]?.stringValue
         switch kind {
         case .text:
             self = .text(chat.content)
@@ -44,7 +44,7 @@ extension ContentPart {
     }
 
     private static func callId(_ id: String, from old: ChatMessage, to new: ChatMessage) -> String {
-        let (old, new) = (old.metadata[ChatEntry.toolCallId], new.metadata[ChatEntry.toolCallId])
+        let (old, new) = (old.metadata[ChatMessageGroup.toolCallId], new.metadata[ChatMessageGroup.toolCallId])
         if let old, let new, old.hasSameBytes(as: new) { return id }
         return new?.stringValue ?? id
     }

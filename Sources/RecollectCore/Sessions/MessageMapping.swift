@@ -34,7 +34,7 @@ extension ConversationMessage {
     ///   - chat: The entry.
     ///   - callId: The ID of the answered call, for a tool result without one.
     public init(_ chat: ChatMessage, answering callId: String? = nil) {
-        let kind = ChatEntry.Kind(of: chat)
+        let kind = ChatMessageGroup.Kind(of: chat)
         let attachments = chat.attachments.map { ContentPart.attachment($0) }
         // Models refuse empty text beside a file.
         let isFilesAlone = kind == .text && chat.content.isEmpty && !attachments.isEmpty
@@ -62,7 +62,7 @@ extension ConversationMessage {
         message.parts = parts.map(\.part)
         message.movePartFields(to: parts.map(\.index))
         if kept.count == 1 { message.take(last.chat, insteadOf: last.entry.chat) }
-        if last.chat.isComplete, message.isInFlight { message.isInFlight = false }
+        if last.chat.isComplete, message.isStreaming { message.isStreaming = false }
         if last.chat.wasCancelled != last.entry.chat.wasCancelled { message.isInterrupted = last.chat.wasCancelled }
         message.noteWhatHasNoPlace(in: kept.map(\.chat), before: kept.map(\.entry))
         return message
@@ -97,7 +97,7 @@ extension ConversationMessage {
     private static let states = ["interrupted", "inFlight"]
 
     /// Returns the entries for the message's parts, including their notes.
-    func chatEntries() -> [ChatEntry] {
+    func chatEntries() -> [ChatMessageGroup] {
         let plain = plainEntries()
         guard let notes = metadata[Self.notes]?.objectValue else { return plain }
         var ids: Set<UUID> = []
@@ -106,22 +106,22 @@ extension ConversationMessage {
             entry.note(notes[String(entry.index)]?.objectValue ?? [:])
             // Parts added without regard to the notes must not lead to two entries with one ID.
             while !ids.insert(entry.chat.id).inserted {
-                entry.chat.id = ChatEntry.id(of: entry.chat.id.uuidString, at: entry.index)
+                entry.chat.id = ChatMessageGroup.id(of: entry.chat.id.uuidString, at: entry.index)
             }
             return entry
         }
     }
 
     /// Returns the entries for the parts, without their notes.
-    private func plainEntries() -> [ChatEntry] {
+    private func plainEntries() -> [ChatMessageGroup] {
         let shown = shownMetadata
         let fields = metadata[Self.partFields]
-        let groups = ChatEntry.groups(of: parts)
+        let groups = ChatMessageGroup.groups(of: parts)
         return groups.enumerated().map { number, group in
-            var entry = ChatEntry(group, of: self, isAlone: groups.count == 1, metadata: shown)
+            var entry = ChatMessageGroup(group, of: self, isAlone: groups.count == 1, metadata: shown)
             if fields?[String(entry.index)]?["is_error"] == true { entry.tellOfError() }
             if number == groups.count - 1 {
-                entry.chat.isComplete = !isInFlight
+                entry.chat.isComplete = !isStreaming
                 entry.chat.wasCancelled = isInterrupted
             }
             return entry
@@ -138,8 +138,8 @@ extension ConversationMessage {
 
     /// Sets the fields of the whole message from its only remaining entry.
     private mutating func take(_ chat: ChatMessage, insteadOf shown: ChatMessage) {
-        let kind = ChatEntry.Kind(of: chat)
-        if chat.role != shown.role || kind != ChatEntry.Kind(of: shown) { role = kind.role(of: chat) }
+        let kind = ChatMessageGroup.Kind(of: chat)
+        if chat.role != shown.role || kind != ChatMessageGroup.Kind(of: shown) { role = kind.role(of: chat) }
         if chat.timestamp != shown.timestamp { timestamp = chat.timestamp }
         setMetadata(from: shown.metadata, to: chat.metadata)
     }
@@ -154,7 +154,7 @@ extension ConversationMessage {
             {
                 continue
             }
-            if key == ChatEntry.toolCallId, parts.contains(where: \.belongsToToolExchange) { continue }
+            if key == ChatMessageGroup.toolCallId, parts.contains(where: \.belongsToToolExchange) { continue }
             if Self.states.contains(key), new[key] == true || metadata[key] == true { continue }
             // Removed first; otherwise the bytes of the old key would stay.
             metadata[key] = nil
@@ -163,7 +163,7 @@ extension ConversationMessage {
     }
 
     /// Saves notes in the metadata for the differences between the entries and the parts.
-    private mutating func noteWhatHasNoPlace(in chats: [ChatMessage], before: [ChatEntry] = []) {
+    private mutating func noteWhatHasNoPlace(in chats: [ChatMessage], before: [ChatMessageGroup] = []) {
         metadata[Self.notes] = nil
         var notes: [String: JSONValue] = [:]
         for (number, (entry, chat)) in zip(plainEntries(), chats).enumerated() {

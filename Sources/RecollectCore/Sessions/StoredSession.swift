@@ -22,7 +22,7 @@ public struct StoredSession: Identifiable, Sendable {
 
     private enum Content: Sendable {
         case here([ChatMessage])
-        case kept(KeptMessages)
+        case kept(LazyMessages)
     }
 
     /// Creates a session with its messages.
@@ -59,7 +59,7 @@ public struct StoredSession: Identifiable, Sendable {
         self.init(
             id: id, createdAt: createdAt, firstUserMessage: firstUserMessage, lastAccessedAt: lastAccessedAt,
             messages: [], workingDirectory: workingDirectory, branchName: branchName)
-        content = .kept(KeptMessages(read: messages))
+        content = .kept(LazyMessages(read: messages))
     }
 
     /// The messages in order.
@@ -98,7 +98,7 @@ public struct StoredSession: Identifiable, Sendable {
 }
 
 /// The messages of a session, read at their first use.
-private final class KeptMessages: Sendable {
+private final class LazyMessages: Sendable {
     private let read: @Sendable () -> [ChatMessage]
     private let known = Locked<[ChatMessage]?>(nil)
 
@@ -107,8 +107,8 @@ private final class KeptMessages: Sendable {
     }
 
     /// Returns a copy without the messages read so far.
-    func unread() -> KeptMessages {
-        KeptMessages(read: read)
+    func unread() -> LazyMessages {
+        LazyMessages(read: read)
     }
 
     var messages: [ChatMessage] {

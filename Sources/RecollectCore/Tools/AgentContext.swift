@@ -18,5 +18,5 @@ public struct AgentContext: Hashable, Sendable {
     }
 
     /// The session with its user.
-    public var conversation: ConversationID { ConversationID(userId: userId, sessionId: sessionId) }
+    public var session: SessionKey { SessionKey(userId: userId, sessionId: sessionId) }
 }

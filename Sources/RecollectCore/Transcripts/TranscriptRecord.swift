@@ -7,7 +7,7 @@ public struct TranscriptRecord: Sendable {
         /// A title for the session of a message, possibly a different one than the record's.
         case title(String, lastMessageId: String)
         /// Details of the session.
-        case details(ConversationDetails)
+        case details(SessionDetails)
         /// A line without session content.
         case other(kind: String)
         /// An unreadable line, with the reason.

@@ -158,7 +158,7 @@
 
         /// Sends the request until it succeeds, fails for good, or has sent an event.
         private func tryAgain(
-            _ request: LLMRequest, _ failures: ModelFailures, _ yield: @escaping @Sendable (LLMStreamEvent) -> Void
+            _ request: LLMRequest, _ failures: ModelErrors, _ yield: @escaping @Sendable (LLMStreamEvent) -> Void
         ) async throws {
             let hasYielded = Locked(false)
             var retry = 0
@@ -184,7 +184,7 @@
         }
 
         private func attempt(
-            _ request: LLMRequest, asksForUsage: Bool, _ failures: ModelFailures,
+            _ request: LLMRequest, asksForUsage: Bool, _ failures: ModelErrors,
             _ yield: @escaping @Sendable (LLMStreamEvent) -> Void
         ) -> CompletionAttempt {
             var writer = JSONWriter()
@@ -209,8 +209,8 @@
             return all
         }
 
-        private func failures(for request: LLMRequest) -> ModelFailures {
-            ModelFailures(
+        private func failures(for request: LLMRequest) -> ModelErrors {
+            ModelErrors(
                 server: address.name, model: model, hasKey: apiKey != nil, hasUser: address.authorization != nil,
                 request: request,
                 // Short values are not secrets, and would suppress every message from the server.

@@ -17,7 +17,7 @@
         /// body was read to the end, but a server may keep the body open forever.
         let endLimit: Duration
         let maxReplyBytes: Int
-        let failures: ModelFailures
+        let failures: ModelErrors
         let now: @Sendable () -> Date
         let yield: @Sendable (LLMStreamEvent) -> Void
 

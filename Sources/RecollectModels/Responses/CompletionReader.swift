@@ -10,7 +10,7 @@
         }
 
         private var calls = ToolCallPieces()
-        private var room: ReplyRoom
+        private var room: ReplySizeLimit
         private var reason: FinishReason?
         private var usage: TokenUsage?
         private var model: String?
@@ -22,7 +22,7 @@
         /// Creates a reader of a completion.
         /// - Parameter maxBytes: The limit for the reply, in bytes of UTF-8.
         init(maxBytes: Int = .max) {
-            room = ReplyRoom(bytes: maxBytes)
+            room = ReplySizeLimit(bytes: maxBytes)
         }
 
         /// Whether the reply exceeds its limit. The part within the limit was sent.

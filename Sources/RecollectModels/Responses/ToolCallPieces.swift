@@ -22,7 +22,7 @@
         private static let frame = 64
 
         /// Adds an element of `tool_calls`, as far as the limit allows.
-        mutating func add(_ piece: JSONValue, _ room: inout ReplyRoom) {
+        mutating func add(_ piece: JSONValue, _ room: inout ReplySizeLimit) {
             guard !room.isOver else { return }
             let function = piece["function"]
             let name = function?["name"]?.stringValue ?? ""

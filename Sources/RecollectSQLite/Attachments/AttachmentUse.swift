@@ -27,7 +27,7 @@ enum AttachmentUse {
             SELECT 1 FROM attachment_use JOIN message USING (sequence)
             JOIN conversation ON conversation.id = message.conversation_id WHERE sha256 = ? LIMIT 1
             """, hash)
-        if try isUsed != nil || isInFlight(hash, db) { return false }
+        if try isUsed != nil || isStreaming(hash, db) { return false }
         return try isInMessage(hash, db)
             || db.integer("SELECT 1 FROM erasure WHERE kind = 'attachment' AND number = 0 AND name = ?", hash) != nil
     }
@@ -78,14 +78,14 @@ enum AttachmentUse {
 
     /// Whether a message or a streaming reply has the attachment. A streaming reply has no row in `attachment_use`.
     static func isUsed(_ hash: String, _ db: Database) throws -> Bool {
-        try isInMessage(hash, db) || isInFlight(hash, db)
+        try isInMessage(hash, db) || isStreaming(hash, db)
     }
 
     private static func isInMessage(_ hash: String, _ db: Database) throws -> Bool {
         try db.integer("SELECT 1 FROM attachment_use WHERE sha256 = ? LIMIT 1", hash) != nil
     }
 
-    private static func isInFlight(_ hash: String, _ db: Database) throws -> Bool {
+    private static func isStreaming(_ hash: String, _ db: Database) throws -> Bool {
         try db.integer("SELECT 1 FROM draft WHERE instr(parts, ?) LIMIT 1", hash) != nil
     }
 }

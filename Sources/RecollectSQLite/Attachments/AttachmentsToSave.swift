@@ -64,7 +64,7 @@ extension SQLiteHistoryStore {
             let (value, hasOrphans) = try await write(inPlace: inPlace) { [attachments] db, cache in
                 let (value, orphans) = try body(kept.secured(in: attachments), db, cache)
                 let unused = try orphans + kept.unused(db)
-                try Erasing.note(orphans: unused, db)
+                try Eraser.note(orphans: unused, db)
                 return (value, !unused.isEmpty)
             }
             if hasOrphans { upkeep.wake() }

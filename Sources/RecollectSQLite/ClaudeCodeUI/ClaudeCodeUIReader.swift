@@ -85,7 +85,7 @@ final class ClaudeCodeUIReader: TranscriptReading {
 
     private func details(of sessionId: String, at row: Int64) -> TranscriptRecord {
         reading(sessionId, row, "session") {
-            var details = ConversationDetails()
+            var details = SessionDetails()
             try database.forEachRow("SELECT * FROM sessions WHERE rowid = ?", row) { found in
                 var session = ForeignRow(found)
                 _ = session.take("id")

@@ -21,9 +21,9 @@ enum Adoption {
             try MessageMoves.setScope(row.scope, of: sequence, db)
             if !keepsPlace { try MessageMoves.putLast([sequence], db) }
         }
-        try db.recordChange(.messageEdited, scope.conversation, agentId: scope.agentId, messageId: message.id)
+        try db.recordChange(.messageEdited, scope.session, agentId: scope.agentId, messageId: message.id)
         guard !keepsPlace else { return }
-        try Preview.set(row.conversation, db)
-        try db.recordChange(.conversationRearranged, scope.conversation)
+        try Preview.set(row.session, db)
+        try db.recordChange(.sessionRearranged, scope.session)
     }
 }

@@ -7,56 +7,56 @@ enum Branches {
     /// Moves a message and all later ones into a new branch. With an agent ID, the message is this agent's;
     /// otherwise it is the first with this ID.
     static func branch(
-        _ conversation: ConversationID, from messageId: String, agentId: String? = nil, now: Int64, _ db: Database
-    ) throws -> ConversationID {
-        try Settling.settle(db)
-        guard let number = try MessageQueries.number(of: conversation, db),
+        _ session: SessionKey, from messageId: String, agentId: String? = nil, now: Int64, _ db: Database
+    ) throws -> SessionKey {
+        try DerivedData.settle(db)
+        guard let number = try MessageQueries.number(of: session, db),
             let sequence = try MessageQueries.sequences(of: messageId, in: number, agentId: agentId, db).first,
             let position = try MessageQueries.position(of: sequence, db)
         else {
             throw RecollectError(
-                .notFound, "there is no message \(messageId) in session \(conversation.sessionId) to branch at")
+                .notFound, "there is no message \(messageId) in session \(session.sessionId) to branch at")
         }
-        let branch = try cut(conversation, number, from: position, now: now, db)
-        try db.recordChange(.conversationRearranged, conversation)
+        let branch = try cut(session, number, from: position, now: now, db)
+        try db.recordChange(.sessionRearranged, session)
         return branch
     }
 
     /// Restores a branch. The messages saved in the session since the branch was created become a branch themselves.
     static func restore(
-        _ branch: ConversationID, in conversation: ConversationID, now: Int64, _ db: Database
+        _ branch: SessionKey, in session: SessionKey, now: Int64, _ db: Database
     ) throws {
-        try Settling.settle(db)
-        guard let number = try MessageQueries.number(of: conversation, db),
+        try DerivedData.settle(db)
+        guard let number = try MessageQueries.number(of: session, db),
             let source = try db.integer(
                 "SELECT id FROM conversation WHERE user_id = ? AND session_id = ? AND branch_of = ?", branch.userId,
                 branch.sessionId, number)
         else {
             throw RecollectError(
-                .notFound, "session \(conversation.sessionId) has no branch \(branch.sessionId)")
+                .notFound, "session \(session.sessionId) has no branch \(branch.sessionId)")
         }
-        let place = try place(ofBranch: source, in: number, conversation, db)
+        let place = try place(ofBranch: source, in: number, session, db)
         if try !MessageMoves.sequences(of: number, from: place, db).isEmpty {
-            _ = try cut(conversation, number, from: place, now: now, db)
+            _ = try cut(session, number, from: place, now: now, db)
         }
-        try Drafts.separate(source, branch, from: number, db)
+        try StreamingReplies.separate(source, branch, from: number, db)
         let all = try MessageMoves.sequences(of: source, db)
         let messages = try MessageMoves.takingFreeIDs(all, branch, in: number, db)
-        _ = try MessageDeletion.remove(Set(all).subtracting(messages).sorted(), conversation: source, db)
+        _ = try MessageDeletion.remove(Set(all).subtracting(messages).sorted(), session: source, db)
         let first = try messages.first.flatMap { try db.integer("SELECT position FROM message WHERE sequence = ?", $0) }
         if let first, first < place { try MessageMoves.putLast(messages, db) }
         try MessageMoves.move(messages, to: number, db)
         try db.run("UPDATE conversation SET branch_of = ? WHERE branch_of = ?", number, source)
-        try Drafts.move(conversation: source, to: number, db)
+        try StreamingReplies.move(session: source, to: number, db)
         try MessageDeletion.deleteEmpty(source, db)
-        try Settling.recount(number, db)
-        try db.recordChange(.conversationRearranged, conversation)
+        try DerivedData.recount(number, db)
+        try db.recordChange(.sessionRearranged, session)
     }
 
     /// Returns the position from which the session differs from a branch.
     /// - Throws: `notFound` if the message before this position is now in another branch.
     private static func place(
-        ofBranch branch: Int64, in number: Int64, _ conversation: ConversationID, _ db: Database
+        ofBranch branch: Int64, in number: Int64, _ session: SessionKey, _ db: Database
     ) throws -> Int64 {
         guard let after = try db.optionalText("SELECT branch_after FROM conversation WHERE id = ?", branch) else {
             return .min
@@ -67,7 +67,7 @@ enum Branches {
             guard try branches.allSatisfy({ try position(of: after, agent, in: $0, db) == nil }) else {
                 throw RecollectError(
                     .notFound,
-                    "session \(conversation.sessionId) no longer holds message \(after), after which the branch left it; "
+                    "session \(session.sessionId) no longer holds message \(after), after which the branch left it; "
                         + "restore the branch that holds that message first")
             }
             // The message was deleted. Messages saved since the branch was created come after the branch's first
@@ -92,8 +92,8 @@ enum Branches {
     }
 
     private static func cut(
-        _ conversation: ConversationID, _ number: Int64, from position: Int64, now: Int64, _ db: Database
-    ) throws -> ConversationID {
+        _ session: SessionKey, _ number: Int64, from position: Int64, now: Int64, _ db: Database
+    ) throws -> SessionKey {
         let last = try db.integer(
             """
             SELECT sequence FROM message
@@ -101,16 +101,16 @@ enum Branches {
             ORDER BY position DESC LIMIT 1
             """, number, position)
         let after = try last.flatMap { try MessageQueries.stored($0, db) }
-        let id = ConversationID(userId: conversation.userId, sessionId: UUID().uuidString)
-        let branch = try ScopeRow.makeConversation(id, createdAt: now, db)
+        let id = SessionKey(userId: session.userId, sessionId: UUID().uuidString)
+        let branch = try ScopeRow.makeSession(id, createdAt: now, db)
         try db.run(
             """
             UPDATE conversation SET branch_of = ?1, branch_after = ?2, branch_agent = ?3,
             read_through = (SELECT read_through FROM conversation WHERE id = ?1) WHERE id = ?4
             """, number, after?.message.id, after?.agentId, branch)
         try MessageMoves.move(try MessageMoves.sequences(of: number, from: position, db), to: branch, db)
-        try Settling.recount(branch, db)
-        try Settling.recount(number, db)
+        try DerivedData.recount(branch, db)
+        try DerivedData.recount(number, db)
         return id
     }
 }

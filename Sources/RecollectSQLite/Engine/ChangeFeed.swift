@@ -32,7 +32,7 @@ enum ChangeFeed {
     private static func change(of kind: HistoryChange.Kind, _ row: SQL) -> HistoryChange {
         HistoryChange(
             cursor: ChangeCursor(sequence: row.integer(0)), kind: kind,
-            conversation: ConversationID(userId: row.text(1), sessionId: row.text(2)),
+            session: SessionKey(userId: row.text(1), sessionId: row.text(2)),
             agentId: row.optionalText(3), messageId: row.optionalText(4))
     }
 }
@@ -44,16 +44,16 @@ extension Database {
     /// Appends a change other than a new message to the feed. It replaces the last change of the same kind and
     /// subject: a reader that is behind gets one notice and reads the present state.
     func recordChange(
-        _ kind: HistoryChange.Kind, _ conversation: ConversationID, agentId: String? = nil, messageId: String? = nil,
+        _ kind: HistoryChange.Kind, _ session: SessionKey, agentId: String? = nil, messageId: String? = nil,
         after last: Int64? = nil
     ) throws {
         let number = try max(last ?? 0, lastSequence()) + 1
         try run(
             "DELETE FROM change WHERE user_id = ? AND session_id = ? AND message_id IS ? AND kind = ? AND agent_id IS ?",
-            conversation.userId, conversation.sessionId, messageId, kind.rawValue, agentId)
+            session.userId, session.sessionId, messageId, kind.rawValue, agentId)
         try run(
             "INSERT INTO change (sequence, kind, user_id, session_id, agent_id, message_id) VALUES (?, ?, ?, ?, ?, ?)",
-            number, kind.rawValue, conversation.userId, conversation.sessionId, agentId,
+            number, kind.rawValue, session.userId, session.sessionId, agentId,
             messageId)
     }
 

@@ -28,7 +28,7 @@ final class HistoryDatabase: Sendable {
     private let readers: ReadConnections?
     /// The open files; `nil` in memory, and for a database opened read-only.
     private let held: HeldFiles?
-    private let group = CommitGroup()
+    private let group = GroupCommit()
     private let writerQueue = DispatchQueue(label: "recollect.history.write", qos: .userInitiated)
     private let inlineWrites = InlineWork()
     private let inlineReads = InlineWork()
@@ -252,10 +252,10 @@ final class HistoryDatabase: Sendable {
     /// false if a reader uses an older state. Waits for the process lock for 20 ms at most.
     func truncateLog() async throws -> Bool {
         try await withWriterConnection(patience: 20) { [self] db in
-            guard try !Erasing.isPending(.conversation, db), try !Erasing.isPending(.index, db) else { return true }
+            guard try !Eraser.isPending(.session, db), try !Eraser.isPending(.index, db) else { return true }
             guard try log.truncate(db) else { return false }
             try db.inTransaction(.immediate) {
-                try Erasing.done(.log, db)
+                try Eraser.done(.log, db)
                 return .commit
             }
             return true

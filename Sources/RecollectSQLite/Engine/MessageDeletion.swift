@@ -3,17 +3,17 @@ import GRDB
 import RecollectCore
 
 /// Deletes permanently, inside a write transaction: rows, index entries, uses of attachments. The remaining work of
-/// erasing is recorded (`Erasing`), or the hashes of unused attachments are returned.
+/// erasing is recorded (`Eraser`), or the hashes of unused attachments are returned.
 enum MessageDeletion {
     /// Deletes messages of a session by ID and records the changes in the feed. Returns the number of deleted
     /// messages.
-    static func delete(_ ids: [String], in conversation: ConversationID, _ db: Database) throws -> Int {
-        guard let number = try MessageQueries.number(of: conversation, db) else { return 0 }
-        try Settling.settle(db)
+    static func delete(_ ids: [String], in session: SessionKey, _ db: Database) throws -> Int {
+        guard let number = try MessageQueries.number(of: session, db) else { return 0 }
+        try DerivedData.settle(db)
         let sequences = try ids.flatMap { try MessageQueries.sequences(of: $0, in: number, db) }
-        let deleted = try delete(sequences, of: number, conversation, db)
-        if deleted.count > 0 { try Erasing.noteRemoval(db) }
-        try Erasing.note(orphans: deleted.orphans, db)
+        let deleted = try delete(sequences, of: number, session, db)
+        if deleted.count > 0 { try Eraser.noteRemoval(db) }
+        try Eraser.note(orphans: deleted.orphans, db)
         return deleted.count
     }
 
@@ -21,18 +21,18 @@ enum MessageDeletion {
     /// the index at once, and the file with the next deletion that erases. Returns the number of deleted
     /// messages and the hashes of unused attachments.
     static func delete(
-        _ sequences: [Int64], of number: Int64, _ conversation: ConversationID, _ db: Database
+        _ sequences: [Int64], of number: Int64, _ session: SessionKey, _ db: Database
     ) throws -> (count: Int, orphans: [String]) {
-        try Settling.settle(db)
+        try DerivedData.settle(db)
         let gone = Set(sequences).sorted()
         guard !gone.isEmpty else { return (0, []) }
         for sequence in gone {
             let id = try db.optionalText("SELECT message_id FROM message WHERE sequence = ?", sequence)
             try db.recordChange(
-                .messageDeleted, conversation, agentId: MessageQueries.agent(of: sequence, db), messageId: id)
+                .messageDeleted, session, agentId: MessageQueries.agent(of: sequence, db), messageId: id)
         }
-        let orphans = try Settling.following(deletionOf: gone, in: number, db) {
-            try remove(gone, conversation: number, db)
+        let orphans = try DerivedData.following(deletionOf: gone, in: number, db) {
+            try remove(gone, session: number, db)
         }
         return (gone.count, orphans)
     }
@@ -40,10 +40,10 @@ enum MessageDeletion {
     /// Deletes the rows of a scope before its window. Records no change in the feed: a trim is not a deletion.
     static func deleteTrimmed(scope: Int64, before position: Int64, _ db: Database) throws -> [String] {
         let sequences = try self.sequences("WHERE scope_id = ? AND position < ?", [scope, position], db)
-        guard let conversation = try db.integer("SELECT conversation_id FROM scope WHERE id = ?", scope) else {
+        guard let session = try db.integer("SELECT conversation_id FROM scope WHERE id = ?", scope) else {
             return []
         }
-        return try remove(sequences, conversation: conversation, db)
+        return try remove(sequences, session: session, db)
     }
 
     /// Deletes messages of all users with timestamps before a date and sequence numbers from `first` up to, not
@@ -51,7 +51,7 @@ enum MessageDeletion {
     static func deleteOlder(
         than milliseconds: Int64, from first: Int64, to end: Int64, limit: Int, _ db: Database
     ) throws -> Int {
-        var byConversation: [Int64: [Int64]] = [:]
+        var bySession: [Int64: [Int64]] = [:]
         var count = 0
         // Messages of deleted sessions are removed by erasing.
         try db.sql(
@@ -60,57 +60,57 @@ enum MessageDeletion {
             AND EXISTS (SELECT 1 FROM conversation WHERE id = conversation_id) LIMIT ?
             """
         ).bind(first, end, milliseconds, limit).forEachRow {
-            byConversation[$0.integer(1), default: []].append($0.integer(0))
+            bySession[$0.integer(1), default: []].append($0.integer(0))
             count += 1
         }
         guard count > 0 else { return 0 }
-        try Settling.settle(db)
-        for (conversation, sequences) in byConversation.sorted(by: { $0.key < $1.key }) {
-            let orphans = try Settling.following(deletionOf: sequences, in: conversation, db) {
-                try remove(sequences, conversation: conversation, db)
+        try DerivedData.settle(db)
+        for (session, sequences) in bySession.sorted(by: { $0.key < $1.key }) {
+            let orphans = try DerivedData.following(deletionOf: sequences, in: session, db) {
+                try remove(sequences, session: session, db)
             }
-            try Erasing.note(orphans: orphans, db)
-            try db.recordChange(.conversationRearranged, MessageQueries.id(of: conversation, db))
+            try Eraser.note(orphans: orphans, db)
+            try db.recordChange(.sessionRearranged, MessageQueries.id(of: session, db))
         }
-        try Erasing.noteRemoval(db)
+        try Eraser.noteRemoval(db)
         return count
     }
 
     /// Deletes a session with its branches. Returns false if there was none.
-    static func delete(_ conversation: ConversationID, _ db: Database) throws -> Bool {
-        guard let number = try MessageQueries.number(of: conversation, db) else { return false }
-        try deleteTold(number, conversation, db)
+    static func delete(_ session: SessionKey, _ db: Database) throws -> Bool {
+        guard let number = try MessageQueries.number(of: session, db) else { return false }
+        try deleteTold(number, session, db)
         return true
     }
 
     /// Deletes a session, removes its earlier changes from the feed, and records the deletion there.
-    private static func deleteTold(_ number: Int64, _ conversation: ConversationID, _ db: Database) throws {
-        try Erasing.keepNumbers(db)
-        try hide(number, of: conversation.userId, db)
+    private static func deleteTold(_ number: Int64, _ session: SessionKey, _ db: Database) throws {
+        try Eraser.keepNumbers(db)
+        try hide(number, of: session.userId, db)
         // The number of the last change may be that of a deleted row. The next number must still be larger.
         let last = try db.lastSequence()
         try db.run(
-            "DELETE FROM change WHERE user_id = ? AND session_id = ?", conversation.userId, conversation.sessionId)
-        try db.recordChange(.conversationDeleted, conversation, after: last)
-        try Erasing.noteRemoval(db)
+            "DELETE FROM change WHERE user_id = ? AND session_id = ?", session.userId, session.sessionId)
+        try db.recordChange(.sessionDeleted, session, after: last)
+        try Eraser.noteRemoval(db)
     }
 
     /// Deletes all data of a user.
     /// - Parameter leftovers: The names of files to delete, because they may contain data of the user.
     static func deleteUser(_ userId: String, leftovers: [String], _ db: Database) throws {
-        for name in leftovers { try Erasing.note(.file, name: name, db) }
-        try Erasing.note(.leftovers, db)
+        for name in leftovers { try Eraser.note(.file, name: name, db) }
+        try Eraser.note(.leftovers, db)
         let numbers = try db.integers("SELECT id FROM conversation WHERE user_id = ?", userId)
         let isNamed = try db.integer(
             "SELECT 1 FROM change WHERE user_id = ? AND kind <> ? LIMIT 1", userId,
             HistoryChange.Kind.userDeleted.rawValue)
         guard !numbers.isEmpty || isNamed != nil else { return }
-        try Erasing.keepNumbers(db)
+        try Eraser.keepNumbers(db)
         for number in numbers { try hide(number, of: userId, db) }
         let last = try db.lastSequence()
         try db.run("DELETE FROM change WHERE user_id = ?", userId)
-        try db.recordChange(.userDeleted, ConversationID(userId: userId, sessionId: ""), after: last)
-        try Erasing.noteRemoval(db)
+        try db.recordChange(.userDeleted, SessionKey(userId: userId, sessionId: ""), after: last)
+        try Eraser.noteRemoval(db)
     }
 
     /// Deletes a session of any user discarded before a date. Returns false if there is none.
@@ -130,8 +130,8 @@ enum MessageDeletion {
         }
         // It may be a branch already hidden.
         guard try db.integer("SELECT 1 FROM conversation WHERE id = ?", number) != nil else { return }
-        try Erasing.note(.conversation, number: number, name: userId, db)
-        try Drafts.delete(conversation: number, db)
+        try Eraser.note(.session, number: number, name: userId, db)
+        try StreamingReplies.delete(session: number, db)
         try db.run("DELETE FROM conversation WHERE id = ?", number)
     }
 
@@ -139,7 +139,7 @@ enum MessageDeletion {
     static func deleteEmpty(_ number: Int64, _ db: Database) throws {
         try db.run("DELETE FROM scope WHERE conversation_id = ?", number)
         try db.run("DELETE FROM tag WHERE conversation_id = ?", number)
-        try Drafts.delete(conversation: number, db)
+        try StreamingReplies.delete(session: number, db)
         try db.run("DELETE FROM conversation WHERE id = ?", number)
     }
 
@@ -155,20 +155,20 @@ enum MessageDeletion {
     /// messages, but not for trimmed ones, the caller updates tokens and the preview. Returns the hashes of unused
     /// attachments.
     /// - Throws: The error for a damaged index if a message belongs to another session.
-    static func remove(_ sequences: [Int64], conversation: Int64, _ db: Database) throws -> [String] {
+    static func remove(_ sequences: [Int64], session: Int64, _ db: Database) throws -> [String] {
         guard !sequences.isEmpty else { return [] }
         for sequence in sequences {
             let owner = try db.integer(
                 """
                 SELECT scope.conversation_id FROM message JOIN scope ON scope.id = message.scope_id WHERE sequence = ?
                 """, sequence)
-            guard owner == conversation else { throw DatabaseError.damagedIndex }
+            guard owner == session else { throw DatabaseError.damagedIndex }
         }
         try db.keepFeedNumber(sequences)
         try SearchIndex.remove(db, sequences: sequences)
-        try forgetFirstMessage(sequences, of: conversation, db)
+        try forgetFirstMessage(sequences, of: session, db)
         // Pending messages are not yet in the counts and in the index of IDs.
-        let settled = try db.integer("SELECT \(Settling.through)") ?? 0
+        let settled = try db.integer("SELECT \(DerivedData.through)") ?? 0
         let counted = sequences.count { $0 <= settled }
         var orphans: [String] = []
         for sequence in sequences {
@@ -183,21 +183,21 @@ enum MessageDeletion {
             try db.run("DELETE FROM message WHERE sequence = ?", sequence)
         }
         if counted > 0 {
-            try db.run("UPDATE conversation SET message_count = message_count - ? WHERE id = ?", counted, conversation)
+            try db.run("UPDATE conversation SET message_count = message_count - ? WHERE id = ?", counted, session)
         }
         return orphans
     }
 
     /// Removes the session's saved first message if a removed message has the same text.
-    private static func forgetFirstMessage(_ sequences: [Int64], of conversation: Int64, _ db: Database) throws {
-        guard let text = try db.optionalText("SELECT first_message FROM conversation WHERE id = ?", conversation) else {
+    private static func forgetFirstMessage(_ sequences: [Int64], of session: Int64, _ db: Database) throws {
+        guard let text = try db.optionalText("SELECT first_message FROM conversation WHERE id = ?", session) else {
             return
         }
         for sequence in sequences
         where try db.integer("SELECT 1 FROM message WHERE sequence = ? AND role = 'user' AND text = ?", sequence, text)
             != nil
         {
-            try db.run("UPDATE conversation SET first_message = NULL WHERE id = ?", conversation)
+            try db.run("UPDATE conversation SET first_message = NULL WHERE id = ?", session)
             return
         }
     }

@@ -11,16 +11,16 @@ enum MessageEdits {
 
     /// Edits the messages with these IDs, of all agents or of one.
     static func edit(
-        _ messages: [ConversationMessage], in conversation: ConversationID, agentId: String? = nil, _ db: Database
+        _ messages: [ConversationMessage], in session: SessionKey, agentId: String? = nil, _ db: Database
     ) throws -> Outcome {
         var outcome = Outcome()
-        guard let number = try MessageQueries.number(of: conversation, db) else { return outcome }
-        try Settling.settle(db)
+        guard let number = try MessageQueries.number(of: session, db) else { return outcome }
+        try DerivedData.settle(db)
         for message in messages {
             for sequence in try MessageQueries.sequences(of: message.id, in: number, agentId: agentId, db) {
                 guard let old = try MessageQueries.message(sequence, db) else { continue }
                 outcome.known += 1
-                outcome.orphans += try replace(old, at: sequence, with: message, of: number, conversation, db)
+                outcome.orphans += try replace(old, at: sequence, with: message, of: number, session, db)
             }
         }
         return outcome
@@ -30,28 +30,28 @@ enum MessageEdits {
     /// stays unchanged. Returns the hashes of unused attachments.
     static func replace(
         _ old: ConversationMessage, at sequence: Int64, with message: ConversationMessage, of number: Int64,
-        _ conversation: ConversationID, _ db: Database
+        _ session: SessionKey, _ db: Database
     ) throws -> [String] {
         guard !old.hasSameContent(as: message) else { return [] }
         // Pending messages are counted later, with their content at that time.
-        let isSettled = try sequence <= db.integer("SELECT \(Settling.through)") ?? 0
+        let isSettled = try sequence <= db.integer("SELECT \(DerivedData.through)") ?? 0
         let countsTokens = isSettled && old.metadata["usage"] != message.metadata["usage"]
-        if countsTokens { try Settling.countTokens(of: [sequence], in: number, sign: -1, db) }
+        if countsTokens { try DerivedData.countTokens(of: [sequence], in: number, sign: -1, db) }
         var orphans: [String] = []
         try SearchIndex.reindexing([sequence], db) {
             try MessageRow.replace(sequence, with: message, db)
             orphans = try AttachmentUse.delete(sequence: sequence, db)
             try AttachmentUse.insert(message, sequence: sequence, db)
         }
-        if countsTokens { try Settling.countTokens(of: [sequence], in: number, sign: 1, db) }
+        if countsTokens { try DerivedData.countTokens(of: [sequence], in: number, sign: 1, db) }
         if old.role == .user || message.role == .user { try Preview.set(number, db) }
         if isSettled {
-            try Settling.follow(
+            try DerivedData.follow(
                 timestamp: old.timestamp.millisecondsSince1970, to: message.timestamp.millisecondsSince1970,
                 of: number, db)
         }
         let agent = try MessageQueries.agent(of: sequence, db)
-        try db.recordChange(.messageEdited, conversation, agentId: agent, messageId: old.id)
+        try db.recordChange(.messageEdited, session, agentId: agent, messageId: old.id)
         return try orphans.filter { try !AttachmentUse.isUsed($0, db) }
     }
 }

@@ -7,7 +7,7 @@ enum MessageMoves {
     /// Returns the sequence numbers of a session's messages from a position on, in order.
     ///
     /// Compares the rows with the index of positions: after a single bit error, it leads to another user's message.
-    static func sequences(of conversation: Int64, from position: Int64 = .min, _ db: Database) throws -> [Int64] {
+    static func sequences(of session: Int64, from position: Int64 = .min, _ db: Database) throws -> [Int64] {
         let places = try db.sql(
             """
             SELECT message.sequence, row.scope_id = message.scope_id
@@ -15,7 +15,7 @@ enum MessageMoves {
             WHERE message.scope_id IN (SELECT id FROM scope WHERE conversation_id = ?) AND message.position >= ?
             ORDER BY message.position
             """
-        ).bind(conversation, position)
+        ).bind(session, position)
         var sequences: [Int64] = []
         try places.forEachRow { place in
             guard place.integer(1) == 1 else { throw DatabaseError.damagedIndex }
@@ -55,7 +55,7 @@ enum MessageMoves {
     /// Gives new IDs to messages if the target session has their IDs with other content of the same agent. Returns
     /// the sequence numbers without those of messages already in the target with the same content.
     static func takingFreeIDs(
-        _ sequences: [Int64], _ id: ConversationID, in target: Int64, _ db: Database
+        _ sequences: [Int64], _ id: SessionKey, in target: Int64, _ db: Database
     ) throws -> [Int64] {
         try sequences.filter { sequence in
             guard let message = try MessageQueries.message(sequence, db),
@@ -71,7 +71,7 @@ enum MessageMoves {
             }
             if free != message.id {
                 try rename(sequence, free, inScope: own, db)
-                try Drafts.rename(message.id, to: free, inScope: own, db)
+                try StreamingReplies.rename(message.id, to: free, inScope: own, db)
             }
             return true
         }
@@ -98,7 +98,7 @@ enum MessageMoves {
         try db.run(
             """
             INSERT OR IGNORE INTO scope (id, conversation_id, agent_id, window_start)
-            SELECT 1 + \(Erasing.lastScope), ?, agent_id, 0 FROM scope WHERE id = ?
+            SELECT 1 + \(Eraser.lastScope), ?, agent_id, 0 FROM scope WHERE id = ?
             """, target, source)
         return try knownScope(like: source, in: target, db) ?? 0
     }
@@ -115,14 +115,14 @@ enum MessageMoves {
     }
 
     /// Returns the position of the next message of a session, of any agent, or `nil` at the end.
-    static func position(after position: Int64, in conversation: Int64, _ db: Database) throws -> Int64? {
+    static func position(after position: Int64, in session: Int64, _ db: Database) throws -> Int64? {
         try db.integer(
             """
             SELECT min(next) FROM (
               SELECT (SELECT position FROM message WHERE scope_id = scope.id AND position > ?2 ORDER BY position LIMIT 1) AS next
               FROM scope WHERE conversation_id = ?1
             )
-            """, conversation, position)
+            """, session, position)
     }
 
     /// Runs a change of positions, and adjusts the windows so that no message outside its window comes back into
@@ -130,9 +130,9 @@ enum MessageMoves {
     ///
     /// - Parameter others: The sessions whose messages are moved into this one.
     static func keepingWindows(
-        of conversation: Int64, with others: [Int64] = [], _ db: Database, _ change: () throws -> Void
+        of session: Int64, with others: [Int64] = [], _ db: Database, _ change: () throws -> Void
     ) throws {
-        let outside = try ([conversation] + others).flatMap { number in
+        let outside = try ([session] + others).flatMap { number in
             try db.integers(
                 """
                 SELECT sequence FROM scope JOIN message ON scope_id = scope.id AND position < window_start
@@ -146,7 +146,7 @@ enum MessageMoves {
               (SELECT max(position) + 1 FROM message WHERE scope_id = scope.id
                AND sequence IN (SELECT value FROM json_each(?))), 0)
             WHERE conversation_id = ?
-            """, outside.jsonArray, conversation)
+            """, outside.jsonArray, session)
     }
 
     /// Sets positions, regardless of the earlier order.

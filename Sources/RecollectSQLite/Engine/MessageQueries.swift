@@ -7,30 +7,30 @@ typealias AgentMessage = (agentId: String, message: ConversationMessage)
 /// Queries for messages of a session, independent of windows.
 enum MessageQueries {
     /// Returns the number of a session, or `nil` if there is none.
-    static func number(of conversation: ConversationID, _ db: Database) throws -> Int64? {
+    static func number(of session: SessionKey, _ db: Database) throws -> Int64? {
         let number = try db.integer(
-            "SELECT id FROM conversation WHERE user_id = ? AND session_id = ?", conversation.userId,
-            conversation.sessionId)
-        if let number { try confirm(number, is: conversation, db) }
+            "SELECT id FROM conversation WHERE user_id = ? AND session_id = ?", session.userId,
+            session.sessionId)
+        if let number { try confirm(number, is: session, db) }
         return number
     }
 
     /// Compares a session's row with the index entry used to find it. After a single bit error, an index leads to
     /// another user's session.
-    static func confirm(_ number: Int64, is conversation: ConversationID, _ db: Database) throws {
+    static func confirm(_ number: Int64, is session: SessionKey, _ db: Database) throws {
         let isRow = try db.integer(
-            "SELECT user_id = ? AND session_id = ? FROM conversation WHERE id = ?", conversation.userId,
-            conversation.sessionId, number)
+            "SELECT user_id = ? AND session_id = ? FROM conversation WHERE id = ?", session.userId,
+            session.sessionId, number)
         guard isRow == 1 else { throw DatabaseError.damagedIndex }
     }
 
-    static func id(of number: Int64, _ db: Database) throws -> ConversationID {
+    static func id(of number: Int64, _ db: Database) throws -> SessionKey {
         let row = try db.sql("SELECT user_id, session_id FROM conversation WHERE id = ?").bind(number)
         defer { row.reset() }
         guard try row.step() else {
             throw RecollectError(.damaged, "the history names a conversation that is not there")
         }
-        return ConversationID(userId: row.text(0), sessionId: row.text(1))
+        return SessionKey(userId: row.text(0), sessionId: row.text(1))
     }
 
     /// Returns the sequence numbers of a session's messages with an ID, in order: one for each agent with such a
@@ -100,9 +100,9 @@ enum MessageQueries {
 
     /// Returns an agent's message with an ID, or the first one of any agent. Requires up-to-date derived data.
     static func one(
-        _ id: String, in conversation: ConversationID, agentId: String?, _ db: Database
+        _ id: String, in session: SessionKey, agentId: String?, _ db: Database
     ) throws -> StoredMessage? {
-        guard let number = try number(of: conversation, db),
+        guard let number = try number(of: session, db),
             let sequence = try sequences(of: id, in: number, agentId: agentId, db).first
         else { return nil }
         return try stored(sequence, db)
@@ -126,10 +126,10 @@ enum MessageQueries {
     /// Returns a page in the order of saving. Each scope's index gives its nearest positions, and only the rows of
     /// the page are read.
     static func page(
-        of conversation: ConversationID, agentId: String?, _ request: PageRequest<MessageCursor>, _ db: Database
+        of session: SessionKey, agentId: String?, _ request: PageRequest<MessageCursor>, _ db: Database
     ) throws -> Page<StoredMessage, MessageCursor> {
-        guard let number = try number(of: conversation, db) else { return Page(elements: [], next: nil) }
-        let scopes = try ConversationQueries.scopes(of: number, db)
+        guard let number = try number(of: session, db) else { return Page(elements: [], next: nil) }
+        let scopes = try SessionQueries.scopes(of: number, db)
             .filter { scope in agentId.map { scope.agentId.hasSameBytes(as: $0) } ?? true }
         let isForward = request.direction == .forward
         var places: [(position: Int64, scope: Int)] = []
@@ -168,7 +168,7 @@ enum MessageQueries {
     /// Returns all messages of a session in order, with their agents.
     static func all(of number: Int64, _ db: Database) throws -> [AgentMessage] {
         var agents: [Int64: String] = [:]
-        for scope in try ConversationQueries.scopes(of: number, db) { agents[scope.number] = scope.agentId }
+        for scope in try SessionQueries.scopes(of: number, db) { agents[scope.number] = scope.agentId }
         var messages: [AgentMessage] = []
         try db.sql(
             """

@@ -52,11 +52,11 @@ enum MessageRow {
     /// Inserts a message with an ID new to its scope, at the session's end unless a position is given.
     /// - Parameter statement: A statement of `insertion`.
     static func insert(
-        _ message: ConversationMessage, sequence: Int64, conversation: Int64, scope: Int64, position: Int64? = nil,
+        _ message: ConversationMessage, sequence: Int64, session: Int64, scope: Int64, position: Int64? = nil,
         with statement: SQL
     ) throws {
         try statement.bind(sequence, at: 1)
-        try statement.bind(conversation, at: 2)
+        try statement.bind(session, at: 2)
         try statement.bind(scope, at: 3)
         try statement.bind(position ?? Position.appended(sequence), at: 4)
         try statement.bind(message.id, at: 5)

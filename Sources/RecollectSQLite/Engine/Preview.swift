@@ -10,10 +10,10 @@ enum Preview {
 
     /// Sets a session's preview from the first message saved by a session storage, or else from its messages. The
     /// preview is `NULL` if there is no user message yet. In a write transaction.
-    static func set(_ conversation: Int64, _ db: Database) throws {
-        let told = try db.optionalText("SELECT first_message FROM conversation WHERE id = ?", conversation)
-        let preview = try of(told ?? "") ?? firstWords(of: conversation, db)
-        try db.run("UPDATE conversation SET preview = ? WHERE id = ?", preview, conversation)
+    static func set(_ session: Int64, _ db: Database) throws {
+        let told = try db.optionalText("SELECT first_message FROM conversation WHERE id = ?", session)
+        let preview = try of(told ?? "") ?? firstWords(of: session, db)
+        try db.run("UPDATE conversation SET preview = ? WHERE id = ?", preview, session)
     }
 
     /// Returns a text on one line, at most 200 characters, or `nil` if it is blank.
@@ -23,8 +23,8 @@ enum Preview {
         return words.isEmpty ? nil : String(words.prefix(length))
     }
 
-    private static func firstWords(of conversation: Int64, _ db: Database) throws -> String? {
-        try ConversationQueries.scopes(of: conversation, db)
+    private static func firstWords(of session: Int64, _ db: Database) throws -> String? {
+        try SessionQueries.scopes(of: session, db)
             .compactMap { try firstWords(ofScope: $0.number, db) }
             .min { $0.position < $1.position }?.words
     }

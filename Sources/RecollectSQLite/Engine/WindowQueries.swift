@@ -42,24 +42,24 @@ enum WindowQueries {
 
     /// Returns the windows of all agents of a session, in the order of their scopes' creation.
     static func windows(
-        of conversation: ConversationID, _ db: Database
+        of session: SessionKey, _ db: Database
     ) throws -> [(agentId: String, messages: [ConversationMessage])] {
-        guard try MessageQueries.number(of: conversation, db) != nil else { return [] }
+        guard try MessageQueries.number(of: session, db) != nil else { return [] }
         var agents: [String] = []
         try db.sql(
             """
             SELECT scope.agent_id FROM conversation JOIN scope ON scope.conversation_id = conversation.id
             WHERE conversation.user_id = ? AND conversation.session_id = ? ORDER BY scope.id
             """
-        ).bind(conversation.userId, conversation.sessionId).forEachRow { agents.append($0.text(0)) }
+        ).bind(session.userId, session.sessionId).forEachRow { agents.append($0.text(0)) }
         return try agents.map { agent in
-            (agent, try window(of: conversation.scope(agentId: agent), maxMessages: nil, db))
+            (agent, try window(of: session.scope(agentId: agent), maxMessages: nil, db))
         }
     }
 
     /// Returns a version of a session's windows in this database: the position of the feed and the start of each
     /// window. A trim without a new message moves a start without a change in the feed.
-    static func version(of conversation: ConversationID, _ db: Database) throws -> String {
+    static func version(of session: SessionKey, _ db: Database) throws -> String {
         var version = ""
         try db.sql(
             """
@@ -67,7 +67,7 @@ enum WindowQueries {
             LEFT JOIN conversation ON conversation.user_id = ? AND conversation.session_id = ?
             LEFT JOIN scope ON scope.conversation_id = conversation.id ORDER BY scope.id
             """
-        ).bind(conversation.userId, conversation.sessionId).forEachRow { row in
+        ).bind(session.userId, session.sessionId).forEachRow { row in
             if version.isEmpty { version = "\(row.integer(0))" }
             if !row.isNull(1) { version += " \(row.integer(1)):\(row.integer(2))" }
         }

@@ -10,7 +10,7 @@ import RecollectCore
 ///
 /// `@unchecked Sendable`: used only with the writer's role.
 final class WriterCache: @unchecked Sendable {
-    let unsettled = UnsettledIDs()
+    let unsettled = PendingMessageIDs()
 
     let begin = HeldStatement("BEGIN IMMEDIATE")
     let commit = HeldStatement("COMMIT")
@@ -22,7 +22,7 @@ final class WriterCache: @unchecked Sendable {
     private static let limit = 256
 
     private var rows: [Scope: ScopeRow] = [:]
-    private var feed = FeedState(last: 0, settledThrough: 0)
+    private var feed = FeedState(last: 0, derivedThrough: 0)
     /// The connection's count of changed rows at the end of the last append.
     private var changes: Int64 = 0
 

@@ -8,7 +8,7 @@ import RecollectCore
 /// in the background, in small steps, by this process or by the next one opening the history.
 public struct Erasure: Sendable, Codable, Hashable {
     /// The number of deleted sessions with remaining messages.
-    public var conversations = 0
+    public var sessions = 0
     /// The number of deleted attachments with remaining files.
     public var attachments = 0
     /// The number of damaged files set aside, and of leftovers of interrupted work, not yet removed.
@@ -29,7 +29,7 @@ extension SQLiteHistoryStore {
     /// A deletion waits up to 50 ms for its own erasure. In a small history without readers, the erasure is
     /// complete when the deletion returns.
     public func erasure() async throws -> Erasure {
-        try await read { try Erasing.left($0) }
+        try await read { try Eraser.left($0) }
     }
 
     /// Returns the names of damaged files set aside by salvages, in the history's folder, sorted.

@@ -19,7 +19,7 @@ enum HistoryCheck {
         let report = HistoryReport(
             sqliteVersion: String(cString: sqlite3_libversion()), migrations: try Schema.applied(db),
             users: try count("SELECT count(DISTINCT user_id) FROM conversation", db),
-            conversations: try count("SELECT count(*) FROM conversation", db),
+            sessions: try count("SELECT count(*) FROM conversation", db),
             messages: try count(
                 "SELECT count(*) FROM message WHERE conversation_id IN (SELECT id FROM conversation)", db),
             messagesToIndex: try count(
@@ -34,7 +34,7 @@ enum HistoryCheck {
 
     static func unreadable(_ error: any Error) -> Result {
         let report = HistoryReport(
-            sqliteVersion: String(cString: sqlite3_libversion()), migrations: [], users: 0, conversations: 0,
+            sqliteVersion: String(cString: sqlite3_libversion()), migrations: [], users: 0, sessions: 0,
             messages: 0, messagesToIndex: 0,
             databaseBytes: 0, logBytes: 0, attachments: 0, attachmentBytes: 0, setAside: [],
             problems: [.init(kind: "integrity", message: "the database cannot be read to its end: \(error)")])
@@ -96,7 +96,7 @@ enum HistoryCheck {
             """
             SELECT session_id, message_count,
               (SELECT count(*) FROM message WHERE scope_id IN (SELECT id FROM scope WHERE conversation_id = conversation.id)
-               AND sequence <= \(Settling.through)) AS held
+               AND sequence <= \(DerivedData.through)) AS held
             FROM conversation WHERE message_count <> held LIMIT \(limit)
             """
         ).forEachRow { row in
@@ -109,7 +109,7 @@ enum HistoryCheck {
     }
 
     private static func ids(_ db: Database) throws -> [HistoryReport.Problem] {
-        let messages = try count("SELECT count(*) FROM message WHERE sequence <= \(Settling.through)", db)
+        let messages = try count("SELECT count(*) FROM message WHERE sequence <= \(DerivedData.through)", db)
         let found = try count(
             """
             SELECT count(*) FROM message_id JOIN message ON message.sequence = message_id.sequence
@@ -169,8 +169,8 @@ enum HistoryCheck {
                 } else { isReadable(row, from: 2) }
             if !isWhole { damaged[row.integer(0), default: 0] += 1 }
         }
-        return try damaged.sorted { $0.key < $1.key }.prefix(limit).map { conversation, count in
-            let session = try db.optionalText("SELECT session_id FROM conversation WHERE id = ?", conversation)
+        return try damaged.sorted { $0.key < $1.key }.prefix(limit).map { number, count in
+            let session = try db.optionalText("SELECT session_id FROM conversation WHERE id = ?", number)
             let messages = count == 1 ? "1 message" : "\(count) messages"
             return .init(
                 kind: "contentDamaged",

@@ -42,7 +42,7 @@ enum HistoryRepair {
         }
         let unknown = try db.integers(
             """
-            SELECT sequence FROM message AS row NOT INDEXED WHERE sequence <= \(Settling.through)
+            SELECT sequence FROM message AS row NOT INDEXED WHERE sequence <= \(DerivedData.through)
             AND NOT EXISTS (SELECT 1 FROM message AS entry INDEXED BY message_by_position
               WHERE entry.scope_id = row.scope_id AND entry.position = row.position)
             AND NOT EXISTS (SELECT 1 FROM message_id AS entry
@@ -63,14 +63,14 @@ enum HistoryRepair {
         // SQLite refuses to update a row missing from an index. The indexes are rebuilt after these updates.
         try db.run("PRAGMA writable_schema = ON")
         defer { try? db.run("PRAGMA writable_schema = OFF") }  // Cannot fail; a new connection begins without it.
-        try restoreConversations(db)
+        try restoreSessions(db)
         try restoreScopes(db)
         try restorePlaces(db)
     }
 
     /// Restores a session's user ID and session ID if at least two of its other indexes agree with the unique index
     /// and not with the row.
-    private static func restoreConversations(_ db: Database) throws {
+    private static func restoreSessions(_ db: Database) throws {
         var found: [(id: Int64, user: String, session: String)] = []
         try db.sql(
             """
@@ -96,7 +96,7 @@ enum HistoryRepair {
     /// Restores a scope's session and agent if most of its messages name the session of the entry or, in a tie, the
     /// entry is in index order.
     private static func restoreScopes(_ db: Database) throws {
-        var found: [(id: Int64, row: Int64, conversation: Int64, agent: String)] = []
+        var found: [(id: Int64, row: Int64, session: Int64, agent: String)] = []
         try db.sql(
             """
             SELECT entry.id, row.conversation_id, entry.conversation_id, entry.agent_id
@@ -104,18 +104,18 @@ enum HistoryRepair {
             WHERE row.conversation_id <> entry.conversation_id OR row.agent_id <> entry.agent_id
             """
         ).forEachRow { found.append(($0.integer(0), $0.integer(1), $0.integer(2), $0.text(3))) }
-        for (id, row, conversation, agent) in found {
+        for (id, row, session, agent) in found {
             let votes = try db.integer(
                 """
                 SELECT total(conversation_id = ?1) - total(conversation_id = ?2) FROM message NOT INDEXED WHERE scope_id = ?3
-                """, conversation, row, id)
+                """, session, row, id)
             let isInOrder = try db.integer(
                 """
                 SELECT 1 FROM scope INDEXED BY sqlite_autoindex_scope_1
                 WHERE conversation_id = ? AND agent_id = ? AND id = ?
-                """, conversation, agent, id)
+                """, session, agent, id)
             guard votes ?? 0 > 0 || votes == 0 && isInOrder != nil else { continue }
-            try db.run("UPDATE scope SET conversation_id = ?, agent_id = ? WHERE id = ?", conversation, agent, id)
+            try db.run("UPDATE scope SET conversation_id = ?, agent_id = ? WHERE id = ?", session, agent, id)
         }
     }
 
@@ -185,8 +185,8 @@ enum HistoryRepair {
             """)
         try db.run("UPDATE scope SET window_start = 0 WHERE \(HistoryCheck.lostWindows)")
         let orphans = try db.integers("SELECT DISTINCT conversation_id \(HistoryCheck.orphans)")
-        for number in orphans { try Erasing.note(.conversation, number: number, db) }
-        if !orphans.isEmpty { try Erasing.noteRemoval(db) }
+        for number in orphans { try Eraser.note(.session, number: number, db) }
+        if !orphans.isEmpty { try Eraser.noteRemoval(db) }
     }
 
     /// Gives new IDs to later messages with the ID of another message in their scope. Requires up-to-date derived
@@ -205,6 +205,6 @@ enum HistoryRepair {
             let free = ConversationMessage.copyId(of: id, from: "\(sequence)")
             try db.run("UPDATE message SET message_id = ? WHERE sequence = ?", free, sequence)
         }
-        if !others.isEmpty { try Settling.rebuild(db) }
+        if !others.isEmpty { try DerivedData.rebuild(db) }
     }
 }

@@ -22,7 +22,7 @@ public struct HistoryReport: Sendable, Codable {
     /// The number of users with a history.
     public var users: Int
     /// The number of sessions.
-    public var conversations: Int
+    public var sessions: Int
     /// The number of messages.
     public var messages: Int
     /// The number of messages missing from the search index. The next search adds them.

@@ -33,7 +33,7 @@ extension SQLiteHistoryStore {
         report.directory = directory?.path
         guard let files = connection.files else { return report }
         // A pending removal is not a problem.
-        let pending = report.migrations.isEmpty ? [] : try await read { try Erasing.pendingAttachments($0) }
+        let pending = report.migrations.isEmpty ? [] : try await read { try Eraser.pendingAttachments($0) }
         var (told, suspects) = try await blocking { [report] in
             var report = report
             report.databaseBytes = HistoryCheck.size(of: files.database)
@@ -62,7 +62,7 @@ extension SQLiteHistoryStore {
         among hashes: Set<String>, in files: HistoryFiles
     ) async throws -> [(hash: String, problem: HistoryReport.Problem)] {
         let (used, pending) = try await read { db in
-            (try hashes.filter { try AttachmentUse.isUsed($0, db) }, try Erasing.pendingAttachments(db))
+            (try hashes.filter { try AttachmentUse.isUsed($0, db) }, try Eraser.pendingAttachments(db))
         }
         return try await blocking {
             let attachments = AttachmentFiles(directory: files.attachments)
@@ -105,7 +105,7 @@ extension SQLiteHistoryStore {
             try HistoryRepair.restoreOwners(db)
             try HistoryRepair.restoreIDs(db)
             try AttachmentUse.restore(db)
-            try Settling.rebuild(db)
+            try DerivedData.rebuild(db)
             try HistoryRepair.separateIDs(db)
             try SearchIndex.rebuild(db)
         }
@@ -122,9 +122,9 @@ extension SQLiteHistoryStore {
         try await write { db in
             if !hasLosses, !isMissing {
                 let kept = try AttachmentFiles(directory: files.attachments).all().map(\.hash)
-                try Erasing.note(orphans: kept.filter { try !AttachmentUse.isUsed($0, db) }, db)
+                try Eraser.note(orphans: kept.filter { try !AttachmentUse.isUsed($0, db) }, db)
             }
-            try Erasing.note(.leftovers, db)
+            try Eraser.note(.leftovers, db)
         }
         try await waitUntilErased()
     }

@@ -13,7 +13,7 @@ struct WordPattern: Sendable {
     /// - Throws: `invalidArgument` for fewer than three bytes, as these occur everywhere by chance.
     init(_ word: String) throws {
         var reader = TermList()
-        SearchText.read(word, into: &reader)
+        Tokenizer.read(word, into: &reader)
         terms = reader.terms
         let escaped = JSONValue.string(word).jsonString.dropFirst().dropLast()
         var needles = [Self.lowercased(Array(word.utf8))]

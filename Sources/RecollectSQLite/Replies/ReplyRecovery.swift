@@ -4,7 +4,7 @@ import RecollectCore
 /// Saves interrupted replies as messages with their last saved increment, marked as interrupted, inside a write
 /// transaction. A message with at least the same content stays unchanged.
 struct ReplyRecovery: Sendable {
-    let writers: ReplyWriters
+    let writers: ReplyWriterLocks
     let attachments: any AttachmentKeeping
     let retention: Retention
 
@@ -12,10 +12,10 @@ struct ReplyRecovery: Sendable {
     func run(for names: some Sequence<String>, _ db: Database, _ cache: WriterCache) throws -> [StoreEvent] {
         var events: [StoreEvent] = []
         for writer in names where writers.hasEnded(writer) {
-            for draft in try Drafts.all(of: writer, db) {
+            for draft in try StreamingReplies.all(of: writer, db) {
                 let message = try draft.message.asInterrupted.keepingAttachments(in: attachments)
                 let saved = try saved(message, in: draft.scope, db)
-                let ending = ReplyEnding(
+                let ending = EndReplyOperation(
                     number: draft.number, message: saved ?? message, scope: draft.scope, maxMessages: nil,
                     retention: retention)
                 // Nothing is trimmed, so no attachment loses its last use.
@@ -24,7 +24,7 @@ struct ReplyRecovery: Sendable {
                     events.append(StoreEvent(kind: .interruptedReply, scope: draft.scope, messageId: draft.message.id))
                 }
             }
-            try Drafts.delete(writer: writer, db)
+            try StreamingReplies.delete(writer: writer, db)
             try writers.remove(writer)
         }
         return events
@@ -35,10 +35,10 @@ struct ReplyRecovery: Sendable {
     private func saved(
         _ reply: ConversationMessage, in scope: Scope, _ db: Database
     ) throws -> ConversationMessage? {
-        try Settling.settle(db)
-        let own = try MessageQueries.one(reply.id, in: scope.conversation, agentId: scope.agentId, db)
+        try DerivedData.settle(db)
+        let own = try MessageQueries.one(reply.id, in: scope.session, agentId: scope.agentId, db)
         guard
-            let held = try (own ?? MessageQueries.one(reply.id, in: scope.conversation, agentId: "", db))?.message,
+            let held = try (own ?? MessageQueries.one(reply.id, in: scope.session, agentId: "", db))?.message,
             held.text.utf8.starts(with: reply.text.utf8),
             held.parts.filter({ $0.text == nil }).starts(with: reply.parts.filter { $0.text == nil })
         else { return nil }
@@ -47,6 +47,6 @@ struct ReplyRecovery: Sendable {
 
     /// Returns the names of all writers with a streaming reply or a lock file.
     func everyone(_ db: Database, hasDrafts: Bool) throws -> Set<String> {
-        try Set(hasDrafts ? Drafts.writers(db) : []).union(writers.all())
+        try Set(hasDrafts ? StreamingReplies.writers(db) : []).union(writers.all())
     }
 }

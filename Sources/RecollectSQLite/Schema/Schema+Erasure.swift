@@ -1,7 +1,7 @@
 extension Schema {
     /// The remaining work of deletions, and the data of retention by age.
     ///
-    /// A row of `erasure` is remaining work (`Erasing.Kind`). `message_age` has the oldest timestamp of each block
+    /// A row of `erasure` is remaining work (`Eraser.Kind`). `message_age` has the oldest timestamp of each block
     /// of sequence numbers, NULL for an empty block (`Expiry`). `clock` has the last observation of the clock
     /// (`ClockWatch`).
     ///

@@ -1,7 +1,7 @@
 extension Schema {
     /// The columns of the session library.
     ///
-    /// `preview`, `last_sequence` and the tokens follow the messages, as the counts do (`Settling`): after this
+    /// `preview`, `last_sequence` and the tokens follow the messages, as the counts do (`DerivedData`): after this
     /// migration all of them are derived again. `first_message` is the first message passed to a session storage
     /// before there was a message. `last_sequence` and `read_through` are numbers of the feed. Existing messages
     /// count as read. A branch names its original session and the last message in both.

@@ -55,7 +55,7 @@ enum Schema {
         return identifiers
     }
 
-    /// `message_id` and the counts and last activities of `conversation` follow the messages: see `Settling`.
+    /// `message_id` and the counts and last activities of `session` follow the messages: see `DerivedData`.
     ///
     /// A message's `sequence` is its number in the change feed. `position` is its position in the order of saving,
     /// with gaps for messages added by a merge. `text` holds a message consisting of one part of prose, `parts` the

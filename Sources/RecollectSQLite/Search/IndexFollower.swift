@@ -14,9 +14,9 @@ final class IndexFollower: Sendable {
     }
 
     private let state = Locked(State())
-    private let upkeep: Upkeep
+    private let upkeep: BackgroundMaintenance
 
-    init(upkeep: Upkeep) {
+    init(upkeep: BackgroundMaintenance) {
         self.upkeep = upkeep
     }
 
@@ -43,15 +43,15 @@ final class IndexFollower: Sendable {
             return (state.database, state.hasNewCommits)
         }
         do {
-            while let database, try await database.read({ try SearchIndex.isBehind($0) || Settling.isBehind($0) }) {
+            while let database, try await database.read({ try SearchIndex.isBehind($0) || DerivedData.isBehind($0) }) {
                 _ = try await database.write {
-                    try Settling.settle($0)
+                    try DerivedData.settle($0)
                     return try SearchIndex.advance($0, limit: isBusy ? 256 : 1000)
                 }
                 if isBusy { return true }
             }
             // Another process may have deleted content and ended.
-            if let database, try await database.read({ try Erasing.isPending($0) }) { upkeep.wake() }
+            if let database, try await database.read({ try Eraser.isPending($0) }) { upkeep.wake() }
         } catch {
             // The next search indexes the missing messages and throws the error.
             database?.configuration.logger.debug("the search index waits: \(error)")

@@ -1,7 +1,7 @@
 /// A message in the form of the index: folded terms separated by spaces. FTS5's plain `ascii` tokenizer reads it,
 /// and so does any program with SQLite.
 ///
-/// The document begins with the tokens of the message's owner (`SearchOwner`). The text's words and pairs follow in
+/// The document begins with the tokens of the message's owner (`FilterTokens`). The text's words and pairs follow in
 /// order, so that phrases match. The parts of identifiers and the single characters are last, each once, because
 /// they must not interrupt a phrase.
 struct SearchDocument: SearchTermReader {
@@ -24,7 +24,7 @@ struct SearchDocument: SearchTermReader {
             bytes.append(contentsOf: tokens.utf8)
             bytes.append(UInt8(ascii: " "))
         }
-        SearchText.read(text, into: &self)
+        Tokenizer.read(text, into: &self)
         bytes.append(contentsOf: tail)
     }
 

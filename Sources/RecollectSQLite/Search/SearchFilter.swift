@@ -7,15 +7,15 @@ import RecollectCore
 /// It caches results for sessions and scopes, so an instance serves one search.
 final class SearchFilter {
     private let userId: String
-    private let conversation: Int64?
+    private let session: Int64?
     private let agentId: String?
     private let roles: Set<ByteString>
     private let timestamps: ClosedRange<Int64>
     private let message: SQL
-    private let conversationUser: SQL
+    private let sessionUser: SQL
     private let scopeAgent: SQL
     /// The results for sessions and scopes named by rows.
-    private var ownConversations: [Int64: Bool] = [:]
+    private var ownSessions: [Int64: Bool] = [:]
     private var ownScopes: [Int64: Bool] = [:]
 
     /// Creates the filter of a query, or returns `nil` if no message can pass.
@@ -28,7 +28,7 @@ final class SearchFilter {
         guard from <= until else { return nil }
         message = try db.sql("SELECT \(Self.columns) FROM message m WHERE sequence = ?")
         // A branch is hidden along with its discarded session.
-        conversationUser = try db.sql(
+        sessionUser = try db.sql(
             """
             SELECT 1 FROM conversation WHERE id = ? AND user_id = ? AND discarded_at IS NULL AND (
               branch_of IS NULL OR
@@ -37,21 +37,21 @@ final class SearchFilter {
         scopeAgent = try db.sql("SELECT 1 FROM scope WHERE id = ? AND agent_id = ?")
         timestamps = from...until
         if let sessionId = query.sessionId {
-            conversation = try MessageQueries.number(
-                of: ConversationID(userId: query.userId, sessionId: sessionId), db)
-            if conversation == nil { return nil }
+            session = try MessageQueries.number(
+                of: SessionKey(userId: query.userId, sessionId: sessionId), db)
+            if session == nil { return nil }
         } else {
-            conversation = nil
+            session = nil
         }
     }
 
     /// The filter as an FTS5 expression. It matches all messages passing `admits`, and some others.
     var match: String {
-        var groups = [[SearchOwner.user(userId)]]
-        if let conversation { groups.append([SearchOwner.conversation(conversation)]) }
-        if let agentId { groups.append([SearchOwner.agent(agentId)]) }
-        if !roles.isEmpty { groups.append(roles.map { SearchOwner.role($0.string) }.sorted()) }
-        if timestamps != .min ... .max { groups.append(SearchOwner.times(timestamps)) }
+        var groups = [[FilterTokens.user(userId)]]
+        if let session { groups.append([FilterTokens.session(session)]) }
+        if let agentId { groups.append([FilterTokens.agent(agentId)]) }
+        if !roles.isEmpty { groups.append(roles.map { FilterTokens.role($0.string) }.sorted()) }
+        if timestamps != .min ... .max { groups.append(FilterTokens.times(timestamps)) }
         return groups.map { tokens in
             "(" + tokens.map { "\"\($0)\"" }.joined(separator: " OR ") + ")"
         }.joined(separator: " AND ")
@@ -59,7 +59,7 @@ final class SearchFilter {
 
     /// Whether the filter is likely to reject most messages. Only speed depends on it.
     func isNarrow(_ db: Database) throws -> Bool {
-        if conversation != nil || agentId != nil || !roles.isEmpty || timestamps != .min ... .max { return true }
+        if session != nil || agentId != nil || !roles.isEmpty || timestamps != .min ... .max { return true }
         let own = try db.integer("SELECT count(*) FROM conversation WHERE user_id = ?", userId) ?? 0
         return try own < (db.integer("SELECT max(id) FROM conversation") ?? 0) / 4
     }
@@ -76,8 +76,8 @@ final class SearchFilter {
 
     /// Whether the message of a row with `columns` from an index on passes.
     func admits(_ row: SQL, columnsFrom column: Int32) throws -> Bool {
-        let conversation = row.integer(column)
-        guard try owns(conversation: conversation), self.conversation ?? conversation == conversation else {
+        let session = row.integer(column)
+        guard try owns(session: session), self.session ?? session == session else {
             return false
         }
         if let agentId, try !owns(scope: row.integer(column + 1), of: agentId) { return false }
@@ -85,13 +85,13 @@ final class SearchFilter {
         return roles.isEmpty || roles.contains(ByteString(row.text(column + 3)))
     }
 
-    private func owns(conversation id: Int64) throws -> Bool {
-        if let known = ownConversations[id] { return known }
-        try conversationUser.bind(id, at: 1)
-        try conversationUser.bind(userId, at: 2)
-        defer { conversationUser.reset() }
-        let isOwn = try conversationUser.step()
-        ownConversations[id] = isOwn
+    private func owns(session id: Int64) throws -> Bool {
+        if let known = ownSessions[id] { return known }
+        try sessionUser.bind(id, at: 1)
+        try sessionUser.bind(userId, at: 2)
+        defer { sessionUser.reset() }
+        let isOwn = try sessionUser.step()
+        ownSessions[id] = isOwn
         return isOwn
     }
 

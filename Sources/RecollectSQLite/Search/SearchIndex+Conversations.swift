@@ -15,12 +15,12 @@ extension SearchIndex {
     /// Only messages of these sessions count toward the maximum. A few sessions are searched inside the index.
     /// Otherwise, the session of each match is checked, so a condition rejecting most newer matches costs time.
     /// - Parameters:
-    ///   - condition: The `WHERE` clause after `FROM conversation`, with the user.
+    ///   - condition: The `WHERE` clause after `FROM session`, with the user.
     ///   - values: The values to bind.
-    static func conversations(
+    static func sessions(
         _ db: Database, of userId: String, holding text: String, where condition: String, _ values: [any SQLBindable]
     ) throws -> [Int64] {
-        let words = SearchWords(text)
+        let words = ParsedQuery(text)
         guard !words.tiers.isEmpty else { return [] }
         var match = words.tiers.map { "(\($0.match))" }.joined(separator: " OR ")
         var sessions: [Int64] = []
@@ -30,10 +30,10 @@ extension SearchIndex {
         var check = ""
         var bound: [any SQLBindable] = []
         if sessions.count <= few {
-            let owners = sessions.map { "\"\(SearchOwner.conversation($0))\"" }.joined(separator: " OR ")
+            let owners = sessions.map { "\"\(FilterTokens.session($0))\"" }.joined(separator: " OR ")
             match = "(\(match)) AND (\(owners))"
         } else {
-            match = "(\(match)) AND \"\(SearchOwner.user(userId))\""
+            match = "(\(match)) AND \"\(FilterTokens.user(userId))\""
             check = "AND EXISTS (SELECT 1 FROM conversation \(condition) AND id = message.conversation_id)"
             bound = values
         }

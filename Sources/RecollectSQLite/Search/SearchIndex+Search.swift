@@ -16,7 +16,7 @@ extension SearchIndex {
     /// session are shown once if their ID, role and content are the same.
     static func search(_ db: Database, _ query: SearchQuery) throws -> Page<SearchHit, SearchCursor> {
         try SearchScore.install(on: db)
-        let words = SearchWords(query.text)
+        let words = ParsedQuery(query.text)
         guard let filter = try SearchFilter(db, query) else { return Page(elements: [], next: nil) }
         let through = try query.cursor?.through?.sequence ?? indexedThrough(db)
         var collector = try HitCollector(db, query, words, filter, through: through)
@@ -56,7 +56,7 @@ private struct Candidates {
     private static let few = 1000
 
     let db: Database
-    let tier: SearchWords.Tier
+    let tier: ParsedQuery.Tier
     let filter: SearchFilter
 
     /// Returns the newest matches up to a sequence number, at most `count`. A short list may include matches
@@ -129,7 +129,7 @@ private struct HitCollector {
     private let row: SQL
 
     init(
-        _ db: Database, _ query: SearchQuery, _ words: SearchWords, _ filter: SearchFilter, through: Int64
+        _ db: Database, _ query: SearchQuery, _ words: ParsedQuery, _ filter: SearchFilter, through: Int64
     ) throws {
         // The user is checked again with the read of the text, independently of the filters.
         row = try db.sql(
@@ -168,10 +168,10 @@ private struct HitCollector {
         }
         hits.append(
             SearchHit(
-                conversation: ConversationID(userId: query.userId, sessionId: row.text(5)), agentId: row.text(6),
+                session: SessionKey(userId: query.userId, sessionId: row.text(5)), agentId: row.text(6),
                 messageId: row.text(0), role: Role(rawValue: row.text(1)),
                 timestamp: Date(millisecondsSince1970: row.integer(2)),
-                snippet: SearchableText.withBytes(of: row, textColumn: 3, partsColumn: 4) { snippets.snippet(of: $0) },
+                snippet: MessageText.withBytes(of: row, textColumn: 3, partsColumn: 4) { snippets.snippet(of: $0) },
                 score: score))
         return nil
     }

@@ -108,7 +108,7 @@ enum SearchIndex {
     }
 
     /// Merges some pages of the index, until no term of a removed message is left in it. In a write transaction.
-    /// Works from the records of `Erasing`, and returns whether there was work.
+    /// Works from the records of `Eraser`, and returns whether there was work.
     ///
     /// FTS5 only records a deletion and keeps the words until all segments are merged into one. A merge stops at
     /// the first term after the given number of pages: a term in a million messages is merged at once. A deletion
@@ -122,16 +122,16 @@ enum SearchIndex {
             try db.run("INSERT INTO message_search (rowid, body) VALUES (0, '_')")
             try db.run("INSERT INTO message_search (message_search, rowid, body) VALUES ('delete', 0, '_')")
             try db.run("DELETE FROM erasure WHERE kind = 'index'")
-            try Erasing.note(.index, number: 1, db)
+            try Eraser.note(.index, number: 1, db)
         case 1:
             try db.run(merge, -pages)
-            try Erasing.done(.index, number: 1, db)
-            try Erasing.note(.index, number: 2, db)
+            try Eraser.done(.index, number: 1, db)
+            try Eraser.note(.index, number: 2, db)
         case 2:
             let before = db.totalChangesCount
             try db.run(merge, pages)
             // The statement itself counts as one change.
-            if db.totalChangesCount - before < 2 { try Erasing.done(.index, number: 2, db) }
+            if db.totalChangesCount - before < 2 { try Eraser.done(.index, number: 2, db) }
         default: return false
         }
         return true
@@ -161,9 +161,9 @@ enum SearchIndex {
         /// Writes a row's document and returns the row's sequence number.
         mutating func write(_ row: SQL) throws -> Int64 {
             let sequence = row.integer(0)
-            let scope = try tokens(ofScope: row.integer(2), conversation: row.integer(1))
-            let own = SearchOwner.tokens(role: row.text(4), timestamp: row.integer(3))
-            SearchableText.withBytes(of: row, textColumn: 5, partsColumn: 6) {
+            let scope = try tokens(ofScope: row.integer(2), session: row.integer(1))
+            let own = FilterTokens.tokens(role: row.text(4), timestamp: row.integer(3))
+            MessageText.withBytes(of: row, textColumn: 5, partsColumn: 6) {
                 document.make(owner: scope, own, text: $0)
             }
             try statement.bind(sequence, at: 1)
@@ -174,18 +174,18 @@ enum SearchIndex {
             return sequence
         }
 
-        private mutating func tokens(ofScope id: Int64, conversation: Int64) throws -> String {
+        private mutating func tokens(ofScope id: Int64, session: Int64) throws -> String {
             if let scope, scope.id == id { return scope.tokens }
             let row = try db.sql(
                 """
-                SELECT ifnull((SELECT user_id FROM conversation WHERE id = ?1), \(Erasing.userOfDeleted)),
+                SELECT ifnull((SELECT user_id FROM conversation WHERE id = ?1), \(Eraser.userOfDeleted)),
                   (SELECT agent_id FROM scope WHERE id = ?2)
                 """
-            ).bind(conversation, id)
+            ).bind(session, id)
             defer { row.reset() }
             _ = try row.step()
-            let tokens = SearchOwner.tokens(
-                userId: row.text(0), conversation: conversation, agentId: row.text(1))
+            let tokens = FilterTokens.tokens(
+                userId: row.text(0), session: session, agentId: row.text(1))
             scope = (id, tokens)
             return tokens
         }

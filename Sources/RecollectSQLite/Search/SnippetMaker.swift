@@ -10,14 +10,14 @@ struct SnippetMaker {
 
     private let matcher: SnippetMatcher
 
-    init(words: SearchWords) {
+    init(words: ParsedQuery) {
         matcher = SnippetMatcher(words: words)
     }
 
     /// Returns the snippet of a text, or the text's beginning without marks if there is no match.
     func snippet(of text: UnsafeBufferPointer<UInt8>) -> Snippet {
         var found = matcher
-        SearchText.read(text, into: &found)
+        Tokenizer.read(text, into: &found)
         let cluster = found.bestCluster() ?? 0..<0
         // Most texts are ASCII with one byte per character, except for a line break of two bytes.
         let narrow = surroundings(of: cluster.lowerBound, in: text.count, bytesOfCharacter: 1)

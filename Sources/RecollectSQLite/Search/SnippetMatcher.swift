@@ -40,7 +40,7 @@ struct SnippetMatcher: SearchTermReader {
     /// The end of reading, set once all units were found close together.
     private var end = Int.max
 
-    init(words: SearchWords) {
+    init(words: ParsedQuery) {
         unitCount = words.units.count
         lastStart = Array(repeating: -Self.reach, count: unitCount)
         phrases = words.units.enumerated().flatMap { index, unit in

@@ -11,7 +11,7 @@ final class KnownTranscripts: Sendable {
     static let limit = 16
 
     private struct Known {
-        var entries = KnownEntries.whole([])
+        var entries = KnownChatMessages.whole([])
         /// `nil` if the messages of entries are unknown.
         var owners: [UUID: Transcript.Owner]?
         /// The number of saves, so that a read begun before a save does not replace its result.

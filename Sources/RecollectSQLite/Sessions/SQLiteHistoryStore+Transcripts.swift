@@ -4,11 +4,11 @@ import RecollectCore
 /// Operations for the session view.
 extension SQLiteHistoryStore {
     /// Returns all messages of a session in order, with their agents. Streaming replies are at the end.
-    func transcript(of conversation: ConversationID) async throws -> [AgentMessage] {
+    func transcript(of session: SessionKey) async throws -> [AgentMessage] {
         // Replies are read first: a reply ending between the two reads is then in both, not in neither.
-        let replies = try await repliesInFlight(in: conversation)
+        let replies = try await streamingReplies(in: session)
         let messages = try await read { db in
-            try MessageQueries.number(of: conversation, db).map { try MessageQueries.all(of: $0, db) } ?? []
+            try MessageQueries.number(of: session, db).map { try MessageQueries.all(of: $0, db) } ?? []
         }
         guard !replies.isEmpty else { return messages }
         // The reply may have ended meanwhile, or a UI saved it while it was streaming.
@@ -21,8 +21,8 @@ extension SQLiteHistoryStore {
 
     /// Returns the entries of a page's messages as the whole transcript shows them, without entries shown before
     /// the page.
-    func entries(of page: [StoredMessage], in conversation: ConversationID) async throws -> [ChatMessage] {
-        let earlier = try await sharedIDs(of: page, in: conversation)
+    func entries(of page: [StoredMessage], in session: SessionKey) async throws -> [ChatMessage] {
+        let earlier = try await sharedIDs(of: page, in: session)
         var entries: [ChatMessage] = []
         for (stored, earlier) in zip(page, earlier) {
             let messages = try await restoringAttachments(of: earlier + [(stored.agentId, stored.message)])
@@ -33,14 +33,14 @@ extension SQLiteHistoryStore {
 
     /// Returns, for each message, the earlier messages of other agents with the same ID.
     private func sharedIDs(
-        of page: [StoredMessage], in conversation: ConversationID
+        of page: [StoredMessage], in session: SessionKey
     ) async throws -> [[AgentMessage]] {
         let hasOneAgent = try await read { db in
-            try MessageQueries.number(of: conversation, db).map { try ConversationQueries.scopes(of: $0, db).count < 2 }
+            try MessageQueries.number(of: session, db).map { try SessionQueries.scopes(of: $0, db).count < 2 }
         }
         guard hasOneAgent == false else { return page.map { _ in [] } }
-        return try await readSettled { db in
-            guard let number = try MessageQueries.number(of: conversation, db) else { return page.map { _ in [] } }
+        return try await readUpToDate { db in
+            guard let number = try MessageQueries.number(of: session, db) else { return page.map { _ in [] } }
             return try page.map { stored in
                 try MessageQueries.sequences(of: stored.message.id, in: number, db)
                     .compactMap { try MessageQueries.stored($0, db) }
@@ -56,9 +56,9 @@ extension SQLiteHistoryStore {
     }
 
     /// Returns the saved messages on the calling thread, with the bytes of attachments. Blocks.
-    func transcriptNow(of conversation: ConversationID) throws -> [AgentMessage] {
+    func transcriptNow(of session: SessionKey) throws -> [AgentMessage] {
         let messages = try readNow { db in
-            try MessageQueries.number(of: conversation, db).map { try MessageQueries.all(of: $0, db) } ?? []
+            try MessageQueries.number(of: session, db).map { try MessageQueries.all(of: $0, db) } ?? []
         }
         return try messages.map { agentId, message in
             let restored = try message.mappingAttachments { content in

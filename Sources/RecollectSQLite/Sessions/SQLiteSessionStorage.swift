@@ -67,15 +67,15 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
     }
 
     /// Returns the identifier of a session in the history.
-    public func conversation(_ id: String) -> ConversationID {
-        ConversationID(userId: userId, sessionId: id)
+    public func session(_ id: String) -> SessionKey {
+        SessionKey(userId: userId, sessionId: id)
     }
 
     // MARK: SessionStorageProtocol
 
     /// Saves a new session, or records the opening of a known one: see `SessionStorageProtocol`.
     nonisolated(nonsending) public func saveSession(id: String, firstMessage: String) async throws {
-        let details = ConversationDetails(isRead: true, firstMessage: firstMessage)
+        let details = SessionDetails(isRead: true, firstMessage: firstMessage)
         try await touch(id, details, makes: true)
     }
 
@@ -84,10 +84,10 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
     /// Saves can add to messages read from the list, and edit them. Removals need `getSession` first.
     nonisolated(nonsending) public func getAllSessions() async throws -> [StoredSession] {
         var sessions: [StoredSession] = []
-        var cursor: ConversationCursor?
+        var cursor: SessionCursor?
         repeat {
-            let page = try await history.conversations(
-                ConversationQuery(userId: userId, order: .lastAccess), page: PageRequest(limit: 1000, after: cursor))
+            let page = try await history.sessions(
+                SessionQuery(userId: userId, order: .lastAccess), page: PageRequest(limit: 1000, after: cursor))
             sessions += page.elements.map(listed)
             cursor = page.next
         } while cursor != nil
@@ -96,14 +96,14 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
 
     /// Returns one session with its messages: see `SessionStorageProtocol`.
     nonisolated(nonsending) public func getSession(id: String) async throws -> StoredSession? {
-        let conversation = conversation(id)
+        let key = session(id)
         let reading = known.beginReading(id)
-        guard let session = try await history.conversation(conversation), session.discardedAt == nil else {
+        guard let session = try await history.session(key), session.discardedAt == nil else {
             // A save after a missing session removes nothing: a discarded session keeps its messages.
             known.forget(id)
             return nil
         }
-        let messages = try await history.transcript(of: conversation)
+        let messages = try await history.transcript(of: key)
         let transcript = Transcript(try await history.restoringAttachments(of: messages))
         known.finish(reading, with: transcript)
         return stored(session, transcript.entries)
@@ -111,13 +111,13 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
 
     /// Records the opening of a session: see `SessionStorageProtocol`.
     nonisolated(nonsending) public func updateLastAccessed(id: String) async throws {
-        try await touch(id, ConversationDetails(isRead: true), makes: false)
+        try await touch(id, SessionDetails(isRead: true), makes: false)
     }
 
     /// Permanently deletes a session and its branches: see `SessionStorageProtocol`.
     nonisolated(nonsending) public func deleteSession(id: String) async throws {
         known.forget(id)
-        try await history.deleteConversation(conversation(id))
+        try await history.deleteSession(session(id))
     }
 
     /// Permanently deletes all sessions of the user, and damaged files set aside earlier: see
@@ -133,11 +133,11 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
         let saving = known.beginSaving(id, messages)
         let difference = saving.difference
         let kept = try await history.keepingAttachments(of: Array(difference.transcript[difference.changed]))
-        let conversation = conversation(id)
+        let session = session(id)
         let now = Date().millisecondsSince1970
         let outcome = try await history.write(keeping: kept) { [agentId] changed, db, cache in
-            let outcome = try TranscriptSaving(
-                conversation: conversation, agentId: agentId, difference: difference, changed: changed,
+            let outcome = try SaveTranscriptOperation(
+                session: session, agentId: agentId, difference: difference, changed: changed,
                 owners: saving.owners, now: now
             ).run(db, cache.unsettled)
             return (outcome, outcome.orphans)
@@ -148,7 +148,7 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
 
     /// Moves a session to another ID: see `SessionStorageProtocol`.
     nonisolated(nonsending) public func updateSessionId(oldId: String, newId: String) async throws {
-        try await history.moveConversation(conversation(oldId), to: newId)
+        try await history.moveSession(session(oldId), to: newId)
         known.move(oldId, to: newId)
     }
 
@@ -164,25 +164,25 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
     nonisolated(nonsending) public func messages(
         in id: String, page: PageRequest<MessageCursor>
     ) async throws -> Page<ChatMessage, MessageCursor> {
-        let page = try await history.messages(of: conversation(id), agentId: nil, page: page)
-        return Page(elements: try await history.entries(of: page.elements, in: conversation(id)), next: page.next)
+        let page = try await history.messages(of: session(id), agentId: nil, page: page)
+        return Page(elements: try await history.entries(of: page.elements, in: session(id)), next: page.next)
     }
 
-    /// Begins a streaming reply as the agent of this storage: see `ReplyDraft`.
+    /// Begins a streaming reply as the agent of this storage: see `StreamingReply`.
     ///
     /// The reply is shown with `isComplete` false until it ends, regardless of the value in `message`.
     nonisolated(nonsending) public func beginReply(
         in id: String, _ message: ChatMessage = ChatMessage(role: .assistant, content: "")
-    ) async throws -> ReplyDraft {
+    ) async throws -> StreamingReply {
         var message = message
         message.isComplete = true
-        return try await history.beginReply(ConversationMessage(message), in: conversation(id).scope(agentId: agentId))
+        return try await history.beginReply(ConversationMessage(message), in: session(id).scope(agentId: agentId))
     }
 
     /// Copies a session up to and including an entry into a new session: see `HistoryStore.fork`.
     nonisolated(nonsending) public func fork(_ id: String, at entry: UUID, into newId: String) async throws {
         let (agentId, messageId) = try await message(of: entry, in: id)
-        try await history.fork(conversation(id), at: messageId, agentId: agentId, into: newId)
+        try await history.fork(session(id), at: messageId, agentId: agentId, into: newId)
     }
 
     /// Moves an entry and all entries after it from a session into a branch. Call it before saving the transcript
@@ -190,47 +190,47 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
     ///
     /// A branch has whole messages: it includes earlier entries of the same message.
     @discardableResult
-    nonisolated(nonsending) public func branch(_ id: String, from entry: UUID) async throws -> ConversationID {
+    nonisolated(nonsending) public func branch(_ id: String, from entry: UUID) async throws -> SessionKey {
         let (agentId, messageId) = try await message(of: entry, in: id)
-        return try await history.branch(conversation(id), from: messageId, agentId: agentId)
+        return try await history.branch(session(id), from: messageId, agentId: agentId)
     }
 
     /// Returns the branches of a session, the oldest first: see `HistoryStore.branches`.
-    nonisolated(nonsending) public func branches(of id: String) async throws -> [Conversation] {
-        try await history.branches(of: conversation(id))
+    nonisolated(nonsending) public func branches(of id: String) async throws -> [Session] {
+        try await history.branches(of: session(id))
     }
 
     /// Restores a branch, and turns the messages it replaces into another branch: see `HistoryStore.restoreBranch`.
-    nonisolated(nonsending) public func restoreBranch(_ branch: ConversationID, in id: String) async throws {
-        try await history.restoreBranch(branch, in: conversation(id))
+    nonisolated(nonsending) public func restoreBranch(_ branch: SessionKey, in id: String) async throws {
+        try await history.restoreBranch(branch, in: session(id))
     }
 
-    /// Removes a session from the list until it is restored: see `HistoryStore.discardConversation`. Returns
+    /// Removes a session from the list until it is restored: see `HistoryStore.discardSession`. Returns
     /// whether there was one.
     @discardableResult
     nonisolated(nonsending) public func discard(_ id: String) async throws -> Bool {
-        try await history.discardConversation(conversation(id))
+        try await history.discardSession(session(id))
     }
 
     /// Undoes `discard`. Returns whether there was a discarded session.
     @discardableResult
     nonisolated(nonsending) public func restore(_ id: String) async throws -> Bool {
-        try await history.restoreConversation(conversation(id))
+        try await history.restoreSession(session(id))
     }
 
-    /// Sets a session's title, tags, pin and other details: see `ConversationDetails`. Creates the session if it is
+    /// Sets a session's title, tags, pin and other details: see `SessionDetails`. Creates the session if it is
     /// new.
-    nonisolated(nonsending) public func update(_ id: String, with details: ConversationDetails) async throws {
-        try await history.update(conversation(id), with: details)
+    nonisolated(nonsending) public func update(_ id: String, with details: SessionDetails) async throws {
+        try await history.update(session(id), with: details)
     }
 
     private nonisolated(nonsending) func message(
         of entry: UUID, in id: String
     ) async throws -> (agentId: String, id: String) {
-        let conversation = conversation(id)
+        let session = session(id)
         let owner = try await history.write { db, cache -> StoredMessage? in
-            guard let number = try MessageQueries.number(of: conversation, db) else { return nil }
-            var places = try EntryPlaces(conversation: number, owners: nil, unsettled: cache.unsettled, db)
+            guard let number = try MessageQueries.number(of: session, db) else { return nil }
+            var places = try ChatMessageLocations(session: number, owners: nil, unsettled: cache.unsettled, db)
             return try places.find(entry, db).flatMap { try MessageQueries.stored($0.message, db) }
         }
         guard let owner else {
@@ -241,25 +241,25 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
 
     // MARK: -
 
-    nonisolated(nonsending) private func touch(_ id: String, _ details: ConversationDetails, makes: Bool) async throws {
+    nonisolated(nonsending) private func touch(_ id: String, _ details: SessionDetails, makes: Bool) async throws {
         let now = Date().millisecondsSince1970
-        let conversation = conversation(id)
+        let session = session(id)
         try await history.write { db in
-            guard let number = try MessageQueries.number(of: conversation, db) else {
+            guard let number = try MessageQueries.number(of: session, db) else {
                 guard makes else { return }
-                try ConversationEdits.update(conversation, with: details, now: now, db)
-                return try ConversationEdits.access(conversation, now: now, db)
+                try SessionEdits.update(session, with: details, now: now, db)
+                return try SessionEdits.access(session, now: now, db)
             }
             if try db.integer("SELECT discarded_at FROM conversation WHERE id = ?", number) != nil {
                 guard makes else { return }
-                try ConversationEdits.restore(number, db)
+                try SessionEdits.restore(number, db)
             }
-            try ConversationEdits.update(conversation, with: details, now: now, db)
-            try ConversationEdits.access(conversation, now: now, db)
+            try SessionEdits.update(session, with: details, now: now, db)
+            try SessionEdits.access(session, now: now, db)
         }
     }
 
-    private func listed(_ session: Conversation) -> StoredSession {
+    private func listed(_ session: Session) -> StoredSession {
         StoredSession(
             id: session.id.sessionId, createdAt: session.createdAt,
             firstUserMessage: session.firstMessage ?? session.preview,
@@ -276,7 +276,7 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
         }
     }
 
-    private func stored(_ session: Conversation, _ messages: [ChatMessage]) -> StoredSession {
+    private func stored(_ session: Session, _ messages: [ChatMessage]) -> StoredSession {
         StoredSession(
             id: session.id.sessionId, createdAt: session.createdAt,
             firstUserMessage: session.firstMessage ?? session.preview,

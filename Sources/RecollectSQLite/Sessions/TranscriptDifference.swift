@@ -14,14 +14,14 @@ struct TranscriptDifference: Sendable {
 
     /// Creates the difference from the known entries. Unchanged entries of a full transcript share their storage,
     /// so comparing them costs one pointer comparison each. If only hashes are known, the given entries are hashed.
-    init(from known: KnownEntries, to transcript: [ChatMessage]) {
+    init(from known: KnownChatMessages, to transcript: [ChatMessage]) {
         switch known {
         case .whole(let entries):
             let start = entries.sharedPrefixCount(with: transcript)
             let end = entries.sharedSuffixCount(with: transcript)
             self.init(from: known, entries, to: transcript, as: transcript, sharedAtStart: start, sharedAtEnd: end)
         case .hashes(let hashes, inOrder: true):
-            self.init(from: known, hashes, to: transcript, as: transcript.map(EntryHash.init))
+            self.init(from: known, hashes, to: transcript, as: transcript.map(ChatMessageHash.init))
         case .hashes(let hashes, inOrder: false):
             self.init(inAnyOrder: hashes, to: transcript)
         }
@@ -30,7 +30,8 @@ struct TranscriptDifference: Sendable {
     /// Creates the difference of `old` and `new`, a part of the transcript, entry by entry. The given numbers of
     /// entries at both ends are known to be equal.
     private init<Entry: Identifiable & Equatable>(
-        from known: KnownEntries, _ old: [Entry], to transcript: [ChatMessage], as new: [Entry], sharedAtStart: Int = 0,
+        from known: KnownChatMessages, _ old: [Entry], to transcript: [ChatMessage], as new: [Entry],
+        sharedAtStart: Int = 0,
         sharedAtEnd: Int = 0
     ) where Entry.ID == UUID {
         let shorter = min(old.count, new.count)
@@ -52,10 +53,10 @@ struct TranscriptDifference: Sendable {
     }
 
     /// Creates the difference from unordered entries, or of a transcript with duplicate IDs. Looks up every entry.
-    private init(inAnyOrder known: [EntryHash], to transcript: [ChatMessage]) {
+    private init(inAnyOrder known: [ChatMessageHash], to transcript: [ChatMessage]) {
         let transcript = transcript.eachIdOnce()
         let known = Dictionary(known.map { ($0.id, $0) }, uniquingKeysWith: { $1 })
-        let hashes = transcript.map(EntryHash.init)
+        let hashes = transcript.map(ChatMessageHash.init)
         let unchanged = Set(hashes.lazy.filter { known[$0.id] == $0 }.map(\.id))
         let removed = Set(known.keys).subtracting(hashes.map(\.id)).sorted { $0.uuidString < $1.uuidString }
         self.init(transcript: transcript, changed: 0..<transcript.count, unchanged: unchanged, removed: removed)

@@ -8,7 +8,7 @@ enum AtomicityChecks {
         ) { store in
             try await store.add([], to: .plain)
             try await expectMessages(store.messages(in: .plain), [], "a scope that was given nothing")
-            let messages = Invented.dialogue(2)
+            let messages = SampleData.dialogue(2)
             try await store.add(messages, to: .plain)
             try await store.add([], to: .plain)
             try await expectMessages(store.messages(in: .plain), messages, "after an empty batch")
@@ -16,12 +16,12 @@ enum AtomicityChecks {
         ChatStorageCheck(
             "atomicity.largeBatch", rule: 6, "A batch of 10,000 messages is saved whole and in order.", isLong: true
         ) { store in
-            let messages = Invented.dialogue(10_000)
+            let messages = SampleData.dialogue(10_000)
             try await store.add(messages, to: .plain)
             try await expectMessages(store.messages(in: .plain), messages, "10,000 messages")
             try await expectMessages(
                 store.messages(in: .plain, last: 100), messages.suffix(100), "the last 100 of them")
-            try await store.add(Invented.dialogue(2, from: 10_000), to: .plain, keeping: 50)
+            try await store.add(SampleData.dialogue(2, from: 10_000), to: .plain, keeping: 50)
             try await expectIDs(
                 store.messages(in: .plain), (9_952..<10_002).map { "m\($0)" }, "after a budget of 50")
         },
@@ -29,17 +29,17 @@ enum AtomicityChecks {
             "atomicity.failedBatchLeavesNothing", rule: 6,
             "A batch with a message that cannot be written as JSON (an infinite number) is saved whole or not at all."
         ) { store in
-            let before = Invented.dialogue(2)
+            let before = SampleData.dialogue(2)
             try await store.add(before, to: .plain)
             let impossible = ConversationMessage(
                 id: "impossible", role: .assistant,
                 parts: [.toolCall(id: "1", name: "measure", arguments: ["value": .number(.infinity)])])
-            let batch = [Invented.message(.user, "first"), impossible, Invented.message(.user, "last")]
+            let batch = [SampleData.message(.user, "first"), impossible, SampleData.message(.user, "last")]
             let error = await failure { try await store.add(batch, to: .plain) }
             let expected = before.map(\.id) + (error == nil ? batch.map(\.id) : [])
             try await expectIDs(
                 store.messages(in: .plain), expected, error.map { "after a save that threw \($0)" } ?? "after the save")
-            let next = [Invented.message(.user, "next"), Invented.message(.assistant, "after")]
+            let next = [SampleData.message(.user, "next"), SampleData.message(.assistant, "after")]
             try await store.add(next, to: .plain.agent("other"))
             try await expectMessages(store.messages(in: .plain.agent("other")), next, "the next save")
             try await expectIDs(store.messages(in: .plain), expected, "the failed batch's scope after the next save")
@@ -50,7 +50,7 @@ enum AtomicityChecks {
         ) { store in
             for number in 0..<8 {
                 let scope = Scope.plain.session("session \(number)")
-                let batch = Invented.dialogue(6)
+                let batch = SampleData.dialogue(6)
                 let task = Task {
                     while !Task.isCancelled { await Task.yield() }
                     try await store.add(batch, to: scope)
@@ -68,7 +68,7 @@ enum AtomicityChecks {
                 for number in 0..<64 {
                     group.addTask {
                         let scope = Scope.plain.agent("agent \(number % 4)").session("session \(number)")
-                        let batch = Invented.dialogue(8)
+                        let batch = SampleData.dialogue(8)
                         let task = Task { try await store.add(batch, to: scope) }
                         // Different delays cancel the save at different points.
                         for _ in 0..<(number * 3) { await Task.yield() }

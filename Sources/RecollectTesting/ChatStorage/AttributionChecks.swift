@@ -8,8 +8,8 @@ enum AttributionChecks {
         ) { store in
             for (number, agent) in ["weather", "a b", "", "[x]", "é"].enumerated() {
                 let scope = Scope.plain.session("session \(number)").agent(agent)
-                try await store.add(Invented.message(.assistant, "a", "Sunny.\nAll day."), to: scope)
-                let merged = try await store.merged(scope.conversation)
+                try await store.add(SampleData.message(.assistant, "a", "Sunny.\nAll day."), to: scope)
+                let merged = try await store.merged(scope.session)
                 try expectEqual(
                     merged.map(\.text), ["[\(agent)] Sunny.\nAll day."], "the merged text of \(agent.debugDescription)")
             }
@@ -18,18 +18,18 @@ enum AttributionChecks {
             "attribution.leavesOtherRoles", rule: 5, "fetchAllChats changes nothing that an assistant did not write."
         ) { store in
             let messages = [
-                Invented.message(.user, "u"), Invented.message(.system, "s"), Invented.result("r", of: "1"),
-                Invented.message(Role(rawValue: "critic"), "c"),
+                SampleData.message(.user, "u"), SampleData.message(.system, "s"), SampleData.result("r", of: "1"),
+                SampleData.message(Role(rawValue: "critic"), "c"),
             ]
             try await store.add(messages, to: .plain)
             try await expectMessages(
-                store.merged(Scope.plain.conversation), messages, "fetchAllChats without an assistant")
+                store.merged(Scope.plain.session), messages, "fetchAllChats without an assistant")
         },
         ChatStorageCheck(
             "attribution.marksMessagesWithoutText", rule: 5,
             "An assistant's message without text gets the prefix as a part of its own, first; its calls stay as they are."
         ) { store in
-            let call = Invented.call("c", of: "1")
+            let call = SampleData.call("c", of: "1")
             let mixed = ConversationMessage(
                 id: "m", role: .assistant,
                 parts: [
@@ -38,7 +38,7 @@ enum AttributionChecks {
                 ],
                 timestamp: call.timestamp)
             try await store.add([call, mixed], to: .plain)
-            let merged = try await store.merged(Scope.plain.conversation)
+            let merged = try await store.merged(Scope.plain.session)
             try expectIDs(merged, ["c", "m"], "fetchAllChats")
             try expectEqual(merged[0].parts, [.text("[agent]")] + call.parts, "the parts of a call")
             var parts = mixed.parts
@@ -48,10 +48,10 @@ enum AttributionChecks {
         ChatStorageCheck(
             "attribution.isNeverStored", rule: 5, "The prefix is in fetchAllChats alone: never in fetch, never twice."
         ) { store in
-            let messages = Invented.dialogue(4)
+            let messages = SampleData.dialogue(4)
             try await store.add(messages, to: .plain)
-            let merged = try await store.merged(Scope.plain.conversation)
-            try await expectMessages(store.merged(Scope.plain.conversation), merged, "a second fetchAllChats")
+            let merged = try await store.merged(Scope.plain.session)
+            try await expectMessages(store.merged(Scope.plain.session), merged, "a second fetchAllChats")
             try await expectMessages(store.messages(in: .plain), messages, "fetch after fetchAllChats")
             try expectEqual(merged[1].text, "[agent] text of m1", "the merged text")
         },

@@ -21,7 +21,7 @@ public enum ChatStorageConformance {
     public static let checks: [ChatStorageCheck] =
         ScopeChecks.all + WindowChecks.all + SameRoleChecks.all + IdentityChecks.all + OrderChecks.all
         + AttributionChecks.all + AtomicityChecks.all + ConcurrencyChecks.all + PersistenceChecks.all
-        + StrangerChecks.all + ReadableChecks.all + TextChecks.all + ExchangeChecks.all + ModelChecks.all
+        + UnknownDataChecks.all + ReadableChecks.all + TextChecks.all + ExchangeChecks.all + ModelChecks.all
 
     /// Runs all checks one at a time and returns a report.
     ///
@@ -66,8 +66,8 @@ extension ChatStorage {
             message, userId: scope.userId, sessionId: scope.sessionId, agentId: scope.agentId, maxMessages: maxMessages)
     }
 
-    func merged(_ conversation: ConversationID) async throws -> [ConversationMessage] {
-        try await fetchAllChats(userId: conversation.userId, sessionId: conversation.sessionId)
+    func merged(_ session: SessionKey) async throws -> [ConversationMessage] {
+        try await fetchAllChats(userId: session.userId, sessionId: session.sessionId)
     }
 }
 

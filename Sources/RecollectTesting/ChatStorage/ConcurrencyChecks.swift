@@ -12,7 +12,7 @@ enum ConcurrencyChecks {
             try await together(taskCount) { task in
                 for number in 0..<4 {
                     let id = "\(task).\(number)"
-                    try await store.add(Invented.result(id, of: id), to: .plain)
+                    try await store.add(SampleData.result(id, of: id), to: .plain)
                 }
             }
             let came = try await store.messages(in: .plain).map(\.id)
@@ -31,12 +31,12 @@ enum ConcurrencyChecks {
             try await together(taskCount) { task in
                 let scope = Self.scope(of: task)
                 for start in stride(from: 0, to: 8, by: 2) {
-                    try await store.add(Invented.dialogue(2, "\(task).", from: start), to: scope)
+                    try await store.add(SampleData.dialogue(2, "\(task).", from: start), to: scope)
                 }
             }
             for task in 0..<taskCount {
                 let messages = try await store.messages(in: Self.scope(of: task))
-                try expectMessages(messages, Invented.dialogue(8, "\(task)."), "the scope of task \(task)")
+                try expectMessages(messages, SampleData.dialogue(8, "\(task)."), "the scope of task \(task)")
             }
         },
         ChatStorageCheck(
@@ -45,7 +45,7 @@ enum ConcurrencyChecks {
             needs: .concurrent
         ) { store in
             try await together(taskCount) { task in
-                try await store.add(Invented.dialogue(4, "\(task)."), to: .plain)
+                try await store.add(SampleData.dialogue(4, "\(task)."), to: .plain)
             }
             let came = try await store.messages(in: .plain).map(\.id)
             try expectEqual(came.count, taskCount * 4, "count of messages in \(taskCount) batches of 4")
@@ -62,7 +62,7 @@ enum ConcurrencyChecks {
         ) { store in
             try await together(16) { task in
                 guard task.isMultiple(of: 2) else {
-                    return try await store.add(Invented.dialogue(6, "\(task)."), to: .plain)
+                    return try await store.add(SampleData.dialogue(6, "\(task)."), to: .plain)
                 }
                 for _ in 0..<8 {
                     let came = try await store.messages(in: .plain).map(\.id)
@@ -70,7 +70,7 @@ enum ConcurrencyChecks {
                     try expect(
                         counts.values.allSatisfy { $0 == 6 }, "whole batches of 6",
                         came: counts.map { "\($0.value) of batch \($0.key)" }.sorted().joined(separator: ", "))
-                    let merged = try await store.merged(Scope.plain.conversation)
+                    let merged = try await store.merged(Scope.plain.session)
                     try expectEqual(merged.count % 6, 0, "a remainder of messages in fetchAllChats")
                 }
             }
@@ -80,7 +80,7 @@ enum ConcurrencyChecks {
             "The same batch saved by 16 tasks at the same time is there once.",
             needs: .concurrent
         ) { store in
-            let batch = Invented.dialogue(6)
+            let batch = SampleData.dialogue(6)
             try await together(16) { _ in try await store.add(batch, to: .plain) }
             try await expectMessages(store.messages(in: .plain), batch, "one batch saved by 16 tasks")
         },
@@ -90,7 +90,7 @@ enum ConcurrencyChecks {
             needs: .concurrent
         ) { store in
             try await together(32) { task in
-                try await store.add(Invented.dialogue(2, "\(task)."), to: .plain, keeping: 10)
+                try await store.add(SampleData.dialogue(2, "\(task)."), to: .plain, keeping: 10)
             }
             let came = try await store.messages(in: .plain).map(\.id)
             try expectEqual(came.count, 10, "count of messages under a budget of 10")

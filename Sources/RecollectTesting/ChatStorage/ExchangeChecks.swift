@@ -24,8 +24,8 @@ enum ExchangeChecks {
             "exchanges.storeKeepsHalves", rule: 10,
             "A store gives what was saved: a call whose result has not come yet is there, and its result joins it later."
         ) { store in
-            let (call, result) = (Invented.call("c", of: "1"), Invented.result("r", of: "1"))
-            try await store.add([Invented.message(.user, "u"), call], to: .plain)
+            let (call, result) = (SampleData.call("c", of: "1"), SampleData.result("r", of: "1"))
+            try await store.add([SampleData.message(.user, "u"), call], to: .plain)
             try await expectIDs(store.messages(in: .plain), ["u", "c"], "a call alone")
             try await store.add(result, to: .plain)
             let whole = try await store.messages(in: .plain)
@@ -36,10 +36,10 @@ enum ExchangeChecks {
 
     /// Exchanges of one call, of two calls at once, and of nested calls, with text between them.
     private static let history: [ConversationMessage] = [
-        Invented.message(.user, "u1"), Invented.call("c1", of: "1"), Invented.result("r1", of: "1"),
-        Invented.message(.assistant, "a1"), Invented.message(.user, "u2"), Invented.call("c2", of: "2"),
-        Invented.call("c3", of: "3"), Invented.result("r3", of: "3"), Invented.result("r2", of: "2"),
-        Invented.message(.assistant, "a2"), Invented.message(.user, "u3"), Invented.call("c4", of: "4"),
+        SampleData.message(.user, "u1"), SampleData.call("c1", of: "1"), SampleData.result("r1", of: "1"),
+        SampleData.message(.assistant, "a1"), SampleData.message(.user, "u2"), SampleData.call("c2", of: "2"),
+        SampleData.call("c3", of: "3"), SampleData.result("r3", of: "3"), SampleData.result("r2", of: "2"),
+        SampleData.message(.assistant, "a2"), SampleData.message(.user, "u3"), SampleData.call("c4", of: "4"),
     ]
 }
 

@@ -33,7 +33,7 @@ enum ModelChecks {
                     what + "fetch of \(fetched.map(String.init) ?? "all") in \(scope.shown)")
                 if step.isMultiple(of: 10) {
                     try await expectMessages(
-                        store.merged(scope.conversation), model.merged(scope.conversation), what + "fetchAllChats")
+                        store.merged(scope.session), model.merged(scope.session), what + "fetchAllChats")
                 }
             }
         }
@@ -43,11 +43,11 @@ enum ModelChecks {
     private static func message(_ random: inout SeededGenerator, _ id: String) -> ConversationMessage {
         let offset = Int64.random(in: 0...50, using: &random)
         switch Int.random(in: 0...4, using: &random) {
-        case 0: return Invented.call(id, of: "t", at: offset)
-        case 1: return Invented.result(id, of: "t", at: offset)
-        case 2: return Invented.message(.assistant, id, at: offset)
-        case 3: return Invented.message(.system, id, at: offset)
-        default: return Invented.message(.user, id, at: offset)
+        case 0: return SampleData.call(id, of: "t", at: offset)
+        case 1: return SampleData.result(id, of: "t", at: offset)
+        case 2: return SampleData.message(.assistant, id, at: offset)
+        case 3: return SampleData.message(.system, id, at: offset)
+        default: return SampleData.message(.user, id, at: offset)
         }
     }
 }
@@ -78,9 +78,9 @@ struct ChatModel {
         Self.last(budget, of: scopes[scope] ?? [])
     }
 
-    func merged(_ conversation: ConversationID) -> [ConversationMessage] {
+    func merged(_ session: SessionKey) -> [ConversationMessage] {
         MergedChats.merge(
-            scopes.filter { $0.key.conversation == conversation }.map { (agentId: $0.key.agentId, messages: $0.value) })
+            scopes.filter { $0.key.session == session }.map { (agentId: $0.key.agentId, messages: $0.value) })
     }
 
     private func ids(in scope: Scope) -> Set<ByteString> {

@@ -9,7 +9,8 @@ enum OrderChecks {
             "A scope gives its messages in the order of saving, whatever their clocks say."
         ) { store in
             let backwards = (0..<10).map { index in
-                Invented.message(index.isMultiple(of: 2) ? .user : .assistant, "m\(index)", at: Int64(-index) * 60_000)
+                SampleData.message(
+                    index.isMultiple(of: 2) ? .user : .assistant, "m\(index)", at: Int64(-index) * 60_000)
             }
             try await store.add(Array(backwards[..<4]), to: .plain)
             for message in backwards[4...] { try await store.add(message, to: .plain) }
@@ -21,20 +22,20 @@ enum OrderChecks {
             "Messages with one and the same timestamp keep the order of saving."
         ) { store in
             let messages = (0..<60).map {
-                Invented.message($0.isMultiple(of: 2) ? .user : .assistant, "m\(97 * $0 % 60)")
+                SampleData.message($0.isMultiple(of: 2) ? .user : .assistant, "m\(97 * $0 % 60)")
             }
             for start in stride(from: 0, to: 60, by: 6) {
                 try await store.add(Array(messages[start..<(start + 6)]), to: .plain)
             }
             try await expectMessages(store.messages(in: .plain), messages, "messages of one millisecond")
             let merged = messages.map { $0.attributed(agentId: "agent") }
-            try await expectMessages(store.merged(Scope.plain.conversation), merged, "fetchAllChats of them")
+            try await expectMessages(store.merged(Scope.plain.session), merged, "fetchAllChats of them")
         },
         ChatStorageCheck(
             "order.mergesByTimestamp", rule: 5, "fetchAllChats merges the agents of a session by timestamp."
         ) { store in
             try await save(["b": [10, 30, 50], "a": [20, 40, 45], "c": [1, 60]], in: store)
-            let merged = try await store.merged(Scope.plain.conversation)
+            let merged = try await store.merged(Scope.plain.session)
             try expectIDs(
                 merged, ["c1", "b10", "a20", "b30", "a40", "a45", "b50", "c60"], "fetchAllChats of three agents")
         },
@@ -43,7 +44,7 @@ enum OrderChecks {
             "In fetchAllChats no message comes before one that its own scope holds earlier, even if its clock says so."
         ) { store in
             try await save(["a": [10, 5, 40], "b": [20, 7, 30]], in: store)
-            let merged = try await store.merged(Scope.plain.conversation)
+            let merged = try await store.merged(Scope.plain.session)
             try expectIDs(
                 merged, ["a10", "a5", "b20", "b7", "b30", "a40"], "fetchAllChats of agents whose clocks jump")
         },
@@ -53,18 +54,18 @@ enum OrderChecks {
         ) { store in
             let agents = ["b", "e\u{301}", "", "\u{E9}", "a b", "B", "a", "Z", "10", "9"]
             for agent in agents {
-                try await store.add(Invented.message(.user, "of \(agent)"), to: Scope.plain.agent(agent))
+                try await store.add(SampleData.message(.user, "of \(agent)"), to: Scope.plain.agent(agent))
             }
             let sorted = agents.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
             try await expectIDs(
-                store.merged(Scope.plain.conversation), sorted.map { "of \($0)" }, "fetchAllChats of one millisecond")
+                store.merged(Scope.plain.session), sorted.map { "of \($0)" }, "fetchAllChats of one millisecond")
         },
         ChatStorageCheck(
             "order.keepsMilliseconds", rule: 5,
             "Timestamps come back to the millisecond: before 1970, far ahead, .001 and .999."
         ) { store in
             let moments: [Int64] = [
-                Invented.start, 1_700_000_000_001, 1_700_000_000_999, 1, 0, -1, -86_400_001, 253_402_300_799_999,
+                SampleData.start, 1_700_000_000_001, 1_700_000_000_999, 1, 0, -1, -86_400_001, 253_402_300_799_999,
                 4_102_444_800_007,
             ]
             let messages = moments.enumerated().map { index, moment in
@@ -84,7 +85,7 @@ enum OrderChecks {
     private static func save(_ offsets: [String: [Int64]], in store: any ChatStorage) async throws {
         for (agent, offsets) in offsets.sorted(by: { $0.key < $1.key }) {
             let messages = offsets.enumerated().map { index, offset in
-                Invented.message(index.isMultiple(of: 2) ? .user : .system, "\(agent)\(offset)", at: offset)
+                SampleData.message(index.isMultiple(of: 2) ? .user : .system, "\(agent)\(offset)", at: offset)
             }
             try await store.add(messages, to: Scope.plain.agent(agent))
         }

@@ -8,7 +8,7 @@ import RecollectCore
 ///     return PerUserChatStorage { DeviceChatStorage(history: history, userId: $0) }
 /// }
 /// ```
-public final class PerUserChatStorage: DraftingChatStorage, VersionedChatStorage {
+public final class PerUserChatStorage: StreamingChatStorage, VersionedChatStorage {
     private let make: @Sendable (String) throws -> any ChatStorage
     private let stores = Locked<[ByteString: any ChatStorage]>([:])
 
@@ -52,17 +52,17 @@ public final class PerUserChatStorage: DraftingChatStorage, VersionedChatStorage
     /// Begins a streaming reply in the user's store; returns `nil` if the store does not support them.
     public func beginReply(
         _ message: ConversationMessage, userId: String, sessionId: String, agentId: String, maxMessages: Int?
-    ) async throws -> ReplyDraft? {
-        try await (store(of: userId) as? any DraftingChatStorage)?.beginReply(
+    ) async throws -> StreamingReply? {
+        try await (store(of: userId) as? any StreamingChatStorage)?.beginReply(
             message, userId: userId, sessionId: sessionId, agentId: agentId, maxMessages: maxMessages)
     }
 
     /// Returns the streaming replies in the user's store; none if the store does not support them.
-    public func repliesInFlight(
+    public func streamingReplies(
         userId: String, sessionId: String
     ) async throws -> [(agentId: String, message: ConversationMessage)] {
-        try await (store(of: userId) as? any DraftingChatStorage)?
-            .repliesInFlight(userId: userId, sessionId: sessionId) ?? []
+        try await (store(of: userId) as? any StreamingChatStorage)?
+            .streamingReplies(userId: userId, sessionId: sessionId) ?? []
     }
 
     /// Returns the session's version in the user's store; `nil` if the store has no versions.

@@ -22,7 +22,7 @@ enum PersistenceChecks {
                     let expected = messages.map { $0.with(id: "\(number).\($0.id)") }
                     try await expectMessages(store.messages(in: scope), expected, "\(scope.shown) after opening again")
                 }
-                let merged = try await store.merged(ConversationID(userId: "user", sessionId: ""))
+                let merged = try await store.merged(SessionKey(userId: "user", sessionId: ""))
                 try expectEqual(merged.count, messages.count, "count of fetchAllChats after opening again")
             }),
         ChatStorageCheck(
@@ -30,8 +30,8 @@ enum PersistenceChecks {
             needs: .persistent,
             trial: { trial in
                 try await saving(trial) { store in
-                    try await store.add(Invented.dialogue(10), to: .plain, keeping: 4)
-                    try await store.add(Invented.dialogue(10), to: Scope.plain.session("emptied"), keeping: 0)
+                    try await store.add(SampleData.dialogue(10), to: .plain, keeping: 4)
+                    try await store.add(SampleData.dialogue(10), to: Scope.plain.session("emptied"), keeping: 0)
                 }
                 let store = try await trial.open()
                 try await expectIDs(
@@ -44,12 +44,12 @@ enum PersistenceChecks {
             "After opening the place again known ids are still known, roles still repeat, and new messages go to the end.",
             needs: [.persistent, .dropsSameRole],
             trial: { trial in
-                let messages = Invented.dialogue(4)
+                let messages = SampleData.dialogue(4)
                 try await saving(trial) { try await $0.add(messages, to: .plain) }
                 try await saving(trial) { store in
                     try await store.add(messages, to: .plain)
-                    try await store.add(Invented.message(.assistant, "repeats"), to: .plain)
-                    try await store.add(Invented.message(.user, "new", at: -1), to: .plain)
+                    try await store.add(SampleData.message(.assistant, "repeats"), to: .plain)
+                    try await store.add(SampleData.message(.user, "new", at: -1), to: .plain)
                 }
                 let store = try await trial.open()
                 try await expectIDs(
@@ -61,8 +61,8 @@ enum PersistenceChecks {
             trial: { trial in
                 let (writer, reader) = (try await trial.open(), try await trial.open())
                 for start in stride(from: 0, to: 10, by: 2) {
-                    try await writer.add(Invented.dialogue(2, from: start), to: .plain)
-                    let expected = Invented.dialogue(start + 2)
+                    try await writer.add(SampleData.dialogue(2, from: start), to: .plain)
+                    let expected = SampleData.dialogue(start + 2)
                     try await expectMessages(reader.messages(in: .plain), expected, "the second instance's messages")
                 }
             }),
@@ -74,7 +74,7 @@ enum PersistenceChecks {
                 let stores = [try await trial.open(), try await trial.open()]
                 try await together(16) { task in
                     for start in stride(from: 0, to: 8, by: 2) {
-                        let batch = Invented.dialogue(2, "\(task).", from: start)
+                        let batch = SampleData.dialogue(2, "\(task).", from: start)
                         try await stores[task % 2].add(batch, to: .plain)
                     }
                 }
@@ -101,7 +101,8 @@ enum PersistenceChecks {
 
     /// Messages of each kind: text, a tool exchange, a foreign role and part, a date before 1970.
     private static let messages: [ConversationMessage] = [
-        Invented.message(.user, "u", "Grüße \u{1F980}\r\n"), Invented.call("c", of: "1"), Invented.result("r", of: "1"),
+        SampleData.message(.user, "u", "Grüße \u{1F980}\r\n"), SampleData.call("c", of: "1"),
+        SampleData.result("r", of: "1"),
         ConversationMessage(
             id: "x", role: Role(rawValue: "critic"), parts: [.unknown(["hologram": ["depth": 0.1]])],
             timestamp: Date(millisecondsSince1970: -1), metadata: ["model": "m", "usage": ["input": 12]]),

@@ -9,13 +9,13 @@ enum ReadableChecks {
             "Negative zero, whole doubles beyond 2^53 and numbers without JSON come back by value, or are refused."
         ) { store in
             var kept: [ConversationMessage] = []
-            for number in Invented.awkwardNumbers {
-                let message = Invented.answer("\(number)", ["value": .number(number)])
+            for number in SampleData.awkwardNumbers {
+                let message = SampleData.answer("\(number)", ["value": .number(number)])
                 if try await isTaken({ try await store.add(message, to: .plain) }) { kept.append(message) }
             }
             try expect(
-                kept.count >= Invented.awkwardNumbers.count(where: \.isFinite), "every finite number is taken",
-                came: "\(kept.count) of \(Invented.awkwardNumbers.count) numbers taken")
+                kept.count >= SampleData.awkwardNumbers.count(where: \.isFinite), "every finite number is taken",
+                came: "\(kept.count) of \(SampleData.awkwardNumbers.count) numbers taken")
             let came = try await store.messages(in: .plain)
             try expectIDs(came, kept.map(\.id), "what was taken of awkward numbers")
             for (came, kept) in zip(came, kept) {
@@ -36,7 +36,7 @@ enum ReadableChecks {
             let messages = keys.enumerated().map { number, key in
                 ConversationMessage(
                     id: "k\(number)", role: number.isMultiple(of: 2) ? .user : .assistant, text: "text",
-                    timestamp: Date(millisecondsSince1970: Invented.start), metadata: [key: ["in": [key: .null]]])
+                    timestamp: Date(millisecondsSince1970: SampleData.start), metadata: [key: ["in": [key: .null]]])
             }
             let scope = Scope.plain.session("metadata")
             try await store.add(messages, to: scope)
@@ -64,7 +64,7 @@ enum ReadableChecks {
                     let scope = scopes[Int.random(in: scopes.indices, using: &random)]
                     // A user message and a reply, so that no role repeats, with IDs of their own for each agent.
                     let batch = [Role.user, .assistant].map { role in
-                        Invented.anything("\(scope.agentId) \(step) \(role.rawValue)", role, &random)
+                        SampleData.anything("\(scope.agentId) \(step) \(role.rawValue)", role, &random)
                     }
                     if try await isTaken({ try await store.add(batch, to: scope) }) {
                         kept[scope, default: []] += batch
@@ -74,7 +74,7 @@ enum ReadableChecks {
     ]
 }
 
-extension Invented {
+extension SampleData {
     /// Numbers likely to change in a conversion to text, or without a text form in JSON.
     static let awkwardNumbers: [Double] = [
         -0.0, 0, 1, 0x1p53, 0x1p53 + 2, -0x1p53 - 2, 1e17, 123_456_789_012_345_680, -1e18, 0x1p63, -0x1p63, 1e19, 1e300,

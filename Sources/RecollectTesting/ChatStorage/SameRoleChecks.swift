@@ -10,8 +10,8 @@ enum SameRoleChecks {
         ) { store in
             for role in [Role.user, .assistant, .system, .tool, Role(rawValue: "critic"), Role(rawValue: "")] {
                 let scope = Scope.plain.session("session of \(role.rawValue)")
-                try await store.add(Invented.message(role, "first"), to: scope)
-                try await store.add(Invented.message(role, "second"), to: scope)
+                try await store.add(SampleData.message(role, "first"), to: scope)
+                try await store.add(SampleData.message(role, "second"), to: scope)
                 try await expectIDs(store.messages(in: scope), ["first"], "two messages of role \"\(role.rawValue)\"")
             }
         },
@@ -21,7 +21,7 @@ enum SameRoleChecks {
             needs: .dropsSameRole
         ) { store in
             let roles: [Role] = [.user, .user, .assistant, .assistant, .assistant, .system, .system, .user, .user]
-            let batch = roles.enumerated().map { Invented.message($1, "m\($0)") }
+            let batch = roles.enumerated().map { SampleData.message($1, "m\($0)") }
             try await store.add(batch, to: .plain)
             try await expectIDs(store.messages(in: .plain), ["m0", "m2", "m5", "m7"], "a batch with repeated roles")
         },
@@ -30,9 +30,10 @@ enum SameRoleChecks {
             "Calls and results of tools are kept however often their role repeats, one by one and in a batch."
         ) { store in
             let exchange = [
-                Invented.message(.user, "ask"), Invented.call("call 1", of: "1"), Invented.call("call 2", of: "2"),
-                Invented.result("result 1", of: "1"), Invented.result("result 2", of: "2"),
-                Invented.message(.assistant, "answer"),
+                SampleData.message(.user, "ask"), SampleData.call("call 1", of: "1"),
+                SampleData.call("call 2", of: "2"),
+                SampleData.result("result 1", of: "1"), SampleData.result("result 2", of: "2"),
+                SampleData.message(.assistant, "answer"),
             ]
             try await store.add(exchange, to: .plain)
             try await expectMessages(store.messages(in: .plain), exchange, "an exchange in one batch")
@@ -45,10 +46,10 @@ enum SameRoleChecks {
             "A dropped message neither counts as the last one nor keeps its id.",
             needs: .dropsSameRole
         ) { store in
-            try await store.add(Invented.message(.user, "u1"), to: .plain)
-            try await store.add(Invented.message(.user, "again"), to: .plain)
-            try await store.add(Invented.message(.assistant, "a1"), to: .plain)
-            try await store.add(Invented.message(.user, "again", "now it may stay"), to: .plain)
+            try await store.add(SampleData.message(.user, "u1"), to: .plain)
+            try await store.add(SampleData.message(.user, "again"), to: .plain)
+            try await store.add(SampleData.message(.assistant, "a1"), to: .plain)
+            try await store.add(SampleData.message(.user, "again", "now it may stay"), to: .plain)
             let messages = try await store.messages(in: .plain)
             try expectIDs(messages, ["u1", "a1", "again"], "a dropped id that came again")
             try expectEqual(messages.last?.text, "now it may stay", "its text")
@@ -59,7 +60,7 @@ enum SameRoleChecks {
         ) { store in
             let scopes = [Scope.plain, Scope.plain.agent("b"), Scope.plain.session("b"), Scope.plain.user("b")]
             for (number, scope) in scopes.enumerated() {
-                try await store.add(Invented.message(.user, "u\(number)"), to: scope)
+                try await store.add(SampleData.message(.user, "u\(number)"), to: scope)
             }
             for (number, scope) in scopes.enumerated() {
                 try await expectIDs(store.messages(in: scope), ["u\(number)"], "the first message of \(scope.shown)")
@@ -69,8 +70,8 @@ enum SameRoleChecks {
             "sameRole.startsAfreshAfterATrimToNothing", rule: 3,
             "The first message after a trim to nothing repeats no role."
         ) { store in
-            try await store.add(Invented.message(.user, "u1"), to: .plain, keeping: 0)
-            try await store.add(Invented.message(.user, "u2"), to: .plain)
+            try await store.add(SampleData.message(.user, "u1"), to: .plain, keeping: 0)
+            try await store.add(SampleData.message(.user, "u2"), to: .plain)
             try await expectIDs(store.messages(in: .plain), ["u2"], "a message after a trim to nothing")
         },
     ]

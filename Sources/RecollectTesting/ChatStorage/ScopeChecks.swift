@@ -8,10 +8,10 @@ enum ScopeChecks {
             "A scope that nobody has written to is empty, and reading it makes nothing."
         ) { store in
             try await expectMessages(store.messages(in: .plain), [], "an unknown scope")
-            try await expectMessages(store.merged(Scope.plain.conversation), [], "an unknown session")
-            try await store.add(Invented.dialogue(2), to: .plain)
+            try await expectMessages(store.merged(Scope.plain.session), [], "an unknown session")
+            try await store.add(SampleData.dialogue(2), to: .plain)
             try await expectMessages(store.messages(in: Scope.plain.agent("other")), [], "another agent's scope")
-            try await expectMessages(store.merged(Scope.plain.session("other").conversation), [], "another session")
+            try await expectMessages(store.merged(Scope.plain.session("other").session), [], "another session")
         },
         ChatStorageCheck(
             "scope.joinedIdsNeverMeet", rule: 1,
@@ -28,10 +28,10 @@ enum ScopeChecks {
             for (number, separator) in AwkwardIDs.separators.enumerated() where !separator.contains("\u{0}") {
                 let scopes = joined(by: separator, number: number)
                 for (index, scope) in scopes.enumerated() {
-                    try await store.add(Invented.message(.user, "\(number)-\(index)"), to: scope)
+                    try await store.add(SampleData.message(.user, "\(number)-\(index)"), to: scope)
                 }
                 for (index, scope) in scopes.enumerated() {
-                    let merged = try await store.merged(scope.conversation)
+                    let merged = try await store.merged(scope.session)
                     try expectIDs(merged, ["\(number)-\(index)"], "fetchAllChats of \(scope.shown)")
                 }
             }
@@ -75,7 +75,7 @@ enum ScopeChecks {
             "Two users with the same session, agent and message ids never read, trim, repeat or replace each other's messages."
         ) { store in
             let (alice, bob) = (Scope.plain.user("alice"), Scope.plain.user("bob"))
-            let hers = Invented.dialogue(6)
+            let hers = SampleData.dialogue(6)
             let his = hers.map { $0.mappingText { "bob's " + $0 } }
             try await store.add(hers, to: alice)
             try await store.add(his[0], to: bob)
@@ -84,7 +84,7 @@ enum ScopeChecks {
             try await expectMessages(store.messages(in: bob), his, "fetch of bob")
             try await expectMerged(store, alice, hers)
             try await expectMerged(store, bob, his)
-            try await store.add(Invented.dialogue(2, from: 6), to: bob, keeping: 2)
+            try await store.add(SampleData.dialogue(2, from: 6), to: bob, keeping: 2)
             try await expectMessages(store.messages(in: alice), hers, "fetch of alice after bob's trim")
             try await expectMessages(store.messages(in: alice, last: 4), hers.suffix(4), "alice's last 4")
         },
@@ -126,11 +126,11 @@ enum ScopeChecks {
         for round in 0..<2 {
             for (number, scope) in scopes.enumerated() {
                 let ids = "\(number)."
-                try await store.add(Invented.dialogue(2, ids, from: round * 2), to: scope)
+                try await store.add(SampleData.dialogue(2, ids, from: round * 2), to: scope)
             }
         }
         for (number, scope) in scopes.enumerated() {
-            let expected = Invented.dialogue(4, "\(number).")
+            let expected = SampleData.dialogue(4, "\(number).")
             try await expectMessages(store.messages(in: scope), expected, "fetch of \(scope.shown)")
         }
     }
@@ -139,6 +139,6 @@ enum ScopeChecks {
         _ store: some ChatStorage, _ scope: Scope, _ messages: [ConversationMessage]
     ) async throws {
         let expected = messages.map { $0.attributed(agentId: scope.agentId) }
-        try await expectMessages(store.merged(scope.conversation), expected, "fetchAllChats of \(scope.userId)")
+        try await expectMessages(store.merged(scope.session), expected, "fetchAllChats of \(scope.userId)")
     }
 }

@@ -8,12 +8,12 @@ enum AppendChecks {
             "append.tellsWhatBecameOfABatch", rule: 4,
             "The outcome counts what was added, what was known and what was dropped."
         ) { store in
-            let messages = Invented.dialogue(4)
+            let messages = SampleData.dialogue(4)
             let first = try await store.append(messages, to: .plain)
             try expectEqual(first, AppendOutcome(added: 4), "a new batch")
-            let again = try await store.append(messages + Invented.dialogue(1, from: 4), to: .plain)
+            let again = try await store.append(messages + SampleData.dialogue(1, from: 4), to: .plain)
             try expectEqual(again, AppendOutcome(added: 1, known: 4), "a batch with four known messages")
-            let repeated = [Invented.message(.user, "x"), Invented.message(.assistant, "y")]
+            let repeated = [SampleData.message(.user, "x"), SampleData.message(.assistant, "y")]
             let dropping = try await store.append(repeated, to: .plain, options: AppendOptions(sameRole: .drop))
             try expectEqual(dropping, AppendOutcome(added: 1, dropped: 1), "a batch that repeats a role")
         },
@@ -21,24 +21,24 @@ enum AppendChecks {
             "append.keepsRepeatedRoles", rule: 3,
             "Unless told otherwise the engine keeps every message, whatever its role repeats."
         ) { store in
-            let messages = (0..<6).map { Invented.message(.user, "m\($0)") }
+            let messages = (0..<6).map { SampleData.message(.user, "m\($0)") }
             try await store.append(messages, to: .plain)
             try await expectMessages(store.window(of: .plain, maxMessages: nil), messages, "six messages of one role")
         },
         HistoryStoreCheck(
             "append.staysRead", "On request what was read stays read, and what was unread stays unread."
         ) { store in
-            let (id, options) = (Scope.plain.conversation, AppendOptions(staysRead: true))
+            let (id, options) = (Scope.plain.session, AppendOptions(staysRead: true))
             for (round, isUnread) in [false, false, true, true, false].enumerated() {
                 if round == 2 {
-                    try await store.append(Invented.dialogue(1, "news"), to: Scope.plain.agent("other"))
+                    try await store.append(SampleData.dialogue(1, "news"), to: Scope.plain.agent("other"))
                 } else if round == 4 {
-                    try await store.update(id, with: ConversationDetails(isRead: true))
+                    try await store.update(id, with: SessionDetails(isRead: true))
                 }
-                try await store.append(Invented.dialogue(2, from: round), to: .plain, options: options)
+                try await store.append(SampleData.dialogue(2, from: round), to: .plain, options: options)
                 try await expectEqual(store.summary(id).isUnread, isUnread, "unread after batch \(round)")
             }
-            try await store.append(Invented.dialogue(1, "end"), to: .plain)
+            try await store.append(SampleData.dialogue(1, "end"), to: .plain)
             try await expectEqual(store.summary(id).isUnread, true, "unread after a batch that is news")
         },
         HistoryStoreCheck(
@@ -46,12 +46,12 @@ enum AppendChecks {
             "On request a message of the empty agent id becomes the saving agent's, and of no other id."
         ) { store in
             let adopting = AppendOptions(sameRole: .drop, adoptsUnassigned: true)
-            let (nobody, id) = (Scope.plain.agent(""), Scope.plain.conversation)
-            let question = Invented.message(.user, "question", "lighthouse?")
-            try await store.append([question, Invented.message(.assistant, "left", "alone")], to: nobody)
-            try await store.append([Invented.message(.assistant, "other", "hers")], to: Scope.plain.agent("other"))
+            let (nobody, id) = (Scope.plain.agent(""), Scope.plain.session)
+            let question = SampleData.message(.user, "question", "lighthouse?")
+            try await store.append([question, SampleData.message(.assistant, "left", "alone")], to: nobody)
+            try await store.append([SampleData.message(.assistant, "other", "hers")], to: Scope.plain.agent("other"))
             let before = try await store.latestChange()
-            let batch = [Invented.message(.user, "question", "changed"), Invented.message(.user, "again", "?")]
+            let batch = [SampleData.message(.user, "question", "changed"), SampleData.message(.user, "again", "?")]
             try await expectEqual(
                 store.append(batch, to: .plain, options: adopting), AppendOutcome(known: 1, dropped: 1),
                 "the outcome of a batch that goes on with the role of what was taken over")
@@ -66,7 +66,7 @@ enum AppendChecks {
             let told = try await store.everyChange(after: before)
             try expectEqual(told.map(\.messageId), ["question"], "messages that the feed tells of")
             try expectEqual(told.map(\.agentId), ["agent"], "their agents")
-            let mine = Invented.message(.assistant, "other", "mine")
+            let mine = SampleData.message(.assistant, "other", "mine")
             try await expectEqual(
                 store.append([mine], to: .plain, options: adopting), AppendOutcome(added: 1),
                 "an id that another agent has")
@@ -80,10 +80,10 @@ enum AppendChecks {
             let impossible = ConversationMessage(
                 id: "impossible", role: .assistant,
                 parts: [.toolCall(id: "1", name: "measure", arguments: ["value": .number(.infinity)])])
-            let batch = [Invented.message(.user, "first"), impossible, Invented.message(.user, "last")]
+            let batch = [SampleData.message(.user, "first"), impossible, SampleData.message(.user, "last")]
             try await expectWholeOrNothing(batch, in: .plain, of: store) { try await store.append(batch, to: .plain) }
 
-            let (scope, dialogue) = (Scope.plain.session("cancelled"), Invented.dialogue(6))
+            let (scope, dialogue) = (Scope.plain.session("cancelled"), SampleData.dialogue(6))
             let task = Task {
                 while !Task.isCancelled { await Task.yield() }
                 try await store.append(dialogue, to: scope)
@@ -96,27 +96,27 @@ enum AppendChecks {
             "A trim moves the window that agents see: pages, look-up and search keep all.",
             needs: .keepsWhatIsTrimmed
         ) { store in
-            let messages = Invented.dialogue(10)
+            let messages = SampleData.dialogue(10)
             try await store.append(messages, to: .plain, options: AppendOptions(maxMessages: 4))
             try await expectMessages(store.window(of: .plain, maxMessages: nil), messages.suffix(4), "the window")
-            let pages = try await store.everything(in: Scope.plain.conversation).map(\.message)
+            let pages = try await store.everything(in: Scope.plain.session).map(\.message)
             try expectMessages(pages, messages, "the pages")
             try expectEqual(
-                try await store.message("m0", in: Scope.plain.conversation)?.message.id, "m0", "a trimmed message")
+                try await store.message("m0", in: Scope.plain.session)?.message.id, "m0", "a trimmed message")
             try expectEqual(try await store.found("m1"), ["m1"], "a search for a trimmed message")
-            try expectEqual(try await store.conversation(Scope.plain.conversation)?.messageCount, 10, "the count")
+            try expectEqual(try await store.session(Scope.plain.session)?.messageCount, 10, "the count")
         },
         HistoryStoreCheck(
             "window.ofEachAgent", rule: 2, "windows(of:) gives every agent of a conversation its own window."
         ) { store in
             for agent in ["b", "a", ""] {
                 let scope = Scope.plain.agent(agent)
-                try await store.append(Invented.dialogue(6, agent), to: scope, options: AppendOptions(maxMessages: 4))
+                try await store.append(SampleData.dialogue(6, agent), to: scope, options: AppendOptions(maxMessages: 4))
             }
-            let windows = try await store.windows(of: Scope.plain.conversation).sorted { $0.agentId < $1.agentId }
+            let windows = try await store.windows(of: Scope.plain.session).sorted { $0.agentId < $1.agentId }
             try expectEqual(windows.map(\.agentId), ["", "a", "b"], "the agents, sorted")
             for window in windows {
-                let expected = Array(Invented.dialogue(6, window.agentId).suffix(4))
+                let expected = Array(SampleData.dialogue(6, window.agentId).suffix(4))
                 try expectMessages(window.messages, expected, "the window of \(window.agentId.debugDescription)")
             }
         },
@@ -157,10 +157,10 @@ enum AppendChecks {
         var expected = batch.map(\.id)
         do { try await work() } catch { expected = [] }
         try await expectIDs(
-            store.everything(in: scope.conversation).map(\.message), expected, "messages after the batch")
-        let count = try await store.conversation(scope.conversation)?.messageCount ?? 0
+            store.everything(in: scope.session).map(\.message), expected, "messages after the batch")
+        let count = try await store.session(scope.session)?.messageCount ?? 0
         try expectEqual(count, expected.count, "the conversation's count")
-        let told = try await store.everyChange(after: .beginning).filter { $0.conversation == scope.conversation }
+        let told = try await store.everyChange(after: .beginning).filter { $0.session == scope.session }
         try expectEqual(told.compactMap(\.messageId), expected, "messages in the feed")
     }
 
@@ -168,11 +168,11 @@ enum AppendChecks {
     private static func exchanges(_ random: inout SeededGenerator) -> [ConversationMessage] {
         var messages: [ConversationMessage] = []
         for turn in 0..<8 {
-            messages.append(Invented.message(.user, "u\(turn)"))
+            messages.append(SampleData.message(.user, "u\(turn)"))
             let calls = (0..<Int.random(in: 0...3, using: &random)).map { "\(turn).\($0)" }
-            messages += calls.map { Invented.call("call \($0)", of: $0) }
-            messages += calls.shuffled(using: &random).map { Invented.result("result \($0)", of: $0) }
-            messages.append(Invented.message(.assistant, "a\(turn)"))
+            messages += calls.map { SampleData.call("call \($0)", of: $0) }
+            messages += calls.shuffled(using: &random).map { SampleData.result("result \($0)", of: $0) }
+            messages.append(SampleData.message(.assistant, "a\(turn)"))
         }
         return messages
     }

@@ -26,9 +26,9 @@ enum BranchChecks {
             try expectEqual(kept.branchOf, nil, "where the conversation left another")
             let told = try await store.everyChange(after: before)
             try expect(
-                told.contains { $0.kind == .conversationRearranged && $0.conversation == Self.id },
+                told.contains { $0.kind == .sessionRearranged && $0.session == Self.id },
                 "a feed that tells of the conversation", came: "\(told.map(\.kind.rawValue))")
-            try await store.append(Invented.dialogue(1, "new "), to: Scope.plain.agent("b"))
+            try await store.append(SampleData.dialogue(1, "new "), to: Scope.plain.agent("b"))
             try await expectIDs(
                 store.everything(in: Self.id).map(\.message), ["a0", "a1", "new 0"], "what is said anew")
         },
@@ -36,13 +36,13 @@ enum BranchChecks {
             "branches.ofTheFirstMessage", "A branch from the first message on leaves a conversation without messages."
         ) { store in
             try await Self.fill(store)
-            try await store.update(Self.id, with: ConversationDetails(title: "t"))
+            try await store.update(Self.id, with: SessionDetails(title: "t"))
             let branch = try await store.branch(Self.id, from: "a0")
             try await expectEqual(store.everything(in: Self.id), [], "the conversation's messages")
             try await expectEqual(store.summary(Self.id).title, "t", "its title")
             try await expectEqual(
                 store.summary(branch).branchOf, BranchPoint(sessionId: "session", messageId: nil), "where it left")
-            try await store.append(Invented.dialogue(2, "new "), to: .plain)
+            try await store.append(SampleData.dialogue(2, "new "), to: .plain)
             try await store.restoreBranch(branch, in: Self.id)
             try await expectIDs(
                 store.everything(in: Self.id).map(\.message), ["a0", "a1", "b0", "a2", "b1", "b2"], "restored")
@@ -55,7 +55,7 @@ enum BranchChecks {
         ) { store in
             try await Self.fill(store)
             let first = try await store.branch(Self.id, from: "b0")
-            try await store.append(Invented.dialogue(3, "new "), to: Scope.plain.agent("a"))
+            try await store.append(SampleData.dialogue(3, "new "), to: Scope.plain.agent("a"))
             let old = ["a0", "a1", "b0", "a2", "b1", "b2"]
             let new = ["a0", "a1", "new 0", "new 1", "new 2"]
             var branch = first
@@ -69,7 +69,7 @@ enum BranchChecks {
                 try await expectEqual(store.summary(Self.id).messageCount, expected.count, "the count")
                 branch = branches.first?.id ?? first
             }
-            try await store.append(Invented.dialogue(1, "last "), to: Scope.plain.agent("b"))
+            try await store.append(SampleData.dialogue(1, "last "), to: Scope.plain.agent("b"))
             try await expectIDs(
                 store.everything(in: Self.id).map(\.message), new + ["last 0"], "what is said after the exchanges")
         },
@@ -77,21 +77,21 @@ enum BranchChecks {
             "branches.oldestFirst", "The branches of a conversation come in the order in which they left it."
         ) { store in
             try await Self.fill(store)
-            var branches: [ConversationID] = []
+            var branches: [SessionKey] = []
             for (round, from) in ["b1", "a2", "new 1", "a1"].enumerated() {
                 branches.append(try await store.branch(Self.id, from: from))
                 try await expectEqual(store.branches(of: Self.id).map(\.id), branches, "branches after \(round + 1)")
-                try await store.append(Invented.dialogue(1, "new ", from: round), to: .plain)
+                try await store.append(SampleData.dialogue(1, "new ", from: round), to: .plain)
             }
             try await expectEqual(store.branches(of: branches[0]), [], "branches of a branch")
-            try await expectEqual(store.branches(of: Scope.plain.session("b").conversation), [], "of another session")
+            try await expectEqual(store.branches(of: Scope.plain.session("b").session), [], "of another session")
         },
         HistoryStoreCheck(
             "branches.refuseWhatIsNoPlace",
             "Branching at an unknown message, and restoring what is no branch or has lost its place, changes nothing."
         ) { store in
             try await Self.fill(store)
-            try await store.append(Invented.dialogue(2), to: Scope.plain.session("other"))
+            try await store.append(SampleData.dialogue(2), to: Scope.plain.session("other"))
             let late = try await store.branch(Self.id, from: "b1")
             let early = try await store.branch(Self.id, from: "a1")
             let messages = try await store.everything(in: Self.id)
@@ -99,14 +99,14 @@ enum BranchChecks {
                 ("an unknown message", { _ = try await store.branch(Self.id, from: "unknown") }),
                 (
                     "an unknown session",
-                    { _ = try await store.branch(Scope.plain.session("x").conversation, from: "a0") }
+                    { _ = try await store.branch(Scope.plain.session("x").session, from: "a0") }
                 ),
                 (
                     "no branch",
-                    { try await store.restoreBranch(Scope.plain.session("other").conversation, in: Self.id) }
+                    { try await store.restoreBranch(Scope.plain.session("other").session, in: Self.id) }
                 ),
                 ("itself", { try await store.restoreBranch(Self.id, in: Self.id) }),
-                ("another's", { try await store.restoreBranch(early, in: Scope.plain.session("other").conversation) }),
+                ("another's", { try await store.restoreBranch(early, in: Scope.plain.session("other").session) }),
                 ("a lost place", { try await store.restoreBranch(late, in: Self.id) }),
             ] as [(String, () async throws -> Void)] {
                 try await expectError(.notFound, what, work)
@@ -120,19 +120,19 @@ enum BranchChecks {
             try await Self.fill(store)
             let branch = try await store.branch(Self.id, from: "b1")
             let hits = try await store.everyHit(SearchQuery(userId: "user", text: "b2"))
-            try expectEqual(hits.map(\.conversation), [branch], "where a search finds a message of the branch")
-            for order in ConversationQuery.Order.allCases {
-                let listed = try await store.list(ConversationQuery(userId: "user", order: order)).map(\.id)
+            try expectEqual(hits.map(\.session), [branch], "where a search finds a message of the branch")
+            for order in SessionQuery.Order.allCases {
+                let listed = try await store.list(SessionQuery(userId: "user", order: order)).map(\.id)
                 try expectEqual(listed, [Self.id], "the list by \(order)")
             }
             for query in [
-                ConversationQuery(userId: "user", text: "b2"), ConversationQuery(userId: "user", agentId: "b"),
-                ConversationQuery(userId: "user", isDiscarded: true),
+                SessionQuery(userId: "user", text: "b2"), SessionQuery(userId: "user", agentId: "b"),
+                SessionQuery(userId: "user", isDiscarded: true),
             ] {
                 let listed = try await store.list(query).map(\.id).filter { $0 != Self.id }
                 try expectEqual(listed, [], "branches in a list of conditions")
             }
-            let byPrefix = try await store.conversations(of: "user", sessionIdPrefix: "", limit: 10)
+            let byPrefix = try await store.sessions(of: "user", sessionIdPrefix: "", limit: 10)
             try expectEqual(byPrefix.map(\.id), [Self.id], "conversations by prefix")
         },
         HistoryStoreCheck(
@@ -140,26 +140,26 @@ enum BranchChecks {
         ) { store in
             try await Self.fill(store)
             let branch = try await store.branch(Self.id, from: "a2")
-            try await store.moveConversation(Self.id, to: "new")
-            let new = Scope.plain.session("new").conversation
+            try await store.moveSession(Self.id, to: "new")
+            let new = Scope.plain.session("new").session
             try await expectEqual(store.branches(of: new).map(\.id), [branch], "branches under the new id")
             try await expectEqual(store.summary(branch).branchOf?.sessionId, "new", "where the branch left")
             try await store.restoreBranch(branch, in: new)
             try await expectEqual(store.summary(new).messageCount, 6, "the count after restoring")
             let again = try await store.branch(new, from: "a2")
-            try await store.deleteConversation(new)
-            try await expectEqual(store.conversation(again), nil, "the branch of a deleted conversation")
+            try await store.deleteSession(new)
+            try await expectEqual(store.session(again), nil, "the branch of a deleted conversation")
             try await expectEqual(store.found("b2"), [], "a search for what was in it")
         },
     ]
 
-    private static let id = Scope.plain.conversation
+    private static let id = Scope.plain.session
 
     /// Saves messages of two agents in turn: a0 a1 b0 a2 b1 b2.
     private static func fill(_ store: any HistoryStore) async throws {
-        try await store.append(Invented.dialogue(2, "a"), to: Scope.plain.agent("a"))
-        try await store.append(Invented.dialogue(1, "b"), to: Scope.plain.agent("b"))
-        try await store.append(Invented.dialogue(1, "a", from: 2), to: Scope.plain.agent("a"))
-        try await store.append(Invented.dialogue(2, "b", from: 1), to: Scope.plain.agent("b"))
+        try await store.append(SampleData.dialogue(2, "a"), to: Scope.plain.agent("a"))
+        try await store.append(SampleData.dialogue(1, "b"), to: Scope.plain.agent("b"))
+        try await store.append(SampleData.dialogue(1, "a", from: 2), to: Scope.plain.agent("a"))
+        try await store.append(SampleData.dialogue(2, "b", from: 1), to: Scope.plain.agent("b"))
     }
 }

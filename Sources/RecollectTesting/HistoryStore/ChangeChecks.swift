@@ -8,13 +8,13 @@ enum ChangeChecks {
             "changes.missNothing",
             "Read from any place in pages of any size, the feed tells every message, in order, once."
         ) { store in
-            try await store.append(Invented.dialogue(6), to: .plain)
-            try await store.append(Invented.dialogue(3, "b"), to: Scope.plain.agent("b").session("s").user("u"))
+            try await store.append(SampleData.dialogue(6), to: .plain)
+            try await store.append(SampleData.dialogue(3, "b"), to: Scope.plain.agent("b").session("s").user("u"))
             let all = try await store.everyChange(after: .beginning)
             try expectEqual(all.map(\.kind), Array(repeating: .messageAdded, count: 9), "kinds")
             try expectEqual(all.map(\.messageId), (0..<6).map { "m\($0)" } + ["b0", "b1", "b2"], "ids")
             try expectEqual(
-                all.last?.conversation, ConversationID(userId: "u", sessionId: "s"), "the last one's conversation")
+                all.last?.session, SessionKey(userId: "u", sessionId: "s"), "the last one's conversation")
             try expectEqual(all.last?.agentId, "b", "the last one's agent")
             try expect(
                 zip(all, all.dropFirst()).allSatisfy { $0.cursor < $1.cursor }, "cursors that ascend",
@@ -31,23 +31,23 @@ enum ChangeChecks {
             "changes.tellDeletions",
             "Deletions and new details are told; a message that is gone is told as deleted alone."
         ) { store in
-            try await store.append(Invented.dialogue(3), to: .plain)
+            try await store.append(SampleData.dialogue(3), to: .plain)
             let before = try await store.latestChange()
-            try await store.deleteMessages(["m1"], in: Scope.plain.conversation)
-            try await store.update(Scope.plain.conversation, with: ConversationDetails(title: "t"))
+            try await store.deleteMessages(["m1"], in: Scope.plain.session)
+            try await store.update(Scope.plain.session, with: SessionDetails(title: "t"))
             let after = try await store.everyChange(after: before)
             try expectEqual(
-                after.map(\.kind), [.messageDeleted, .conversationUpdated], "kinds after a deletion and a title")
+                after.map(\.kind), [.messageDeleted, .sessionUpdated], "kinds after a deletion and a title")
             try expectEqual(after.first?.messageId, "m1", "the deleted message's id")
             let all = try await store.everyChange(after: .beginning)
             let m1 = all.filter { $0.messageId == "m1" }.map(\.kind)
             try expectEqual(m1, [.messageDeleted], "what the feed tells of the deleted message")
-            try await store.append(Invented.dialogue(1), to: Scope.plain.session("other"))
+            try await store.append(SampleData.dialogue(1), to: Scope.plain.session("other"))
             let added = try await store.latestChange()
-            try await store.deleteConversation(Scope.plain.conversation)
+            try await store.deleteSession(Scope.plain.session)
             let deleted = try await store.everyChange(after: added)
-            try expectEqual(deleted.map(\.kind), [.conversationDeleted], "kinds after a conversation's deletion")
-            try expectEqual(deleted.first?.conversation, Scope.plain.conversation, "the deleted conversation")
+            try expectEqual(deleted.map(\.kind), [.sessionDeleted], "kinds after a conversation's deletion")
+            try expectEqual(deleted.first?.session, Scope.plain.session, "the deleted conversation")
             let last = try await store.latestChange()
             try await store.deleteUser("user")
             try await expectEqual(
@@ -59,11 +59,11 @@ enum ChangeChecks {
         HistoryStoreCheck(
             "changes.tellOnlyWhatChanged", rule: 4, "A retry that adds nothing is no change."
         ) { store in
-            try await store.append(Invented.dialogue(2), to: .plain)
+            try await store.append(SampleData.dialogue(2), to: .plain)
             let before = try await store.latestChange()
-            try await store.append(Invented.dialogue(2), to: .plain)
-            try await store.deleteMessages(["unknown"], in: Scope.plain.conversation)
-            try await store.deleteConversation(Scope.plain.session("unknown").conversation)
+            try await store.append(SampleData.dialogue(2), to: .plain)
+            try await store.deleteMessages(["unknown"], in: Scope.plain.session)
+            try await store.deleteSession(Scope.plain.session("unknown").session)
             try await expectEqual(
                 store.everyChange(after: before).map(\.kind), [], "changes after calls that changed nothing")
         },
@@ -72,13 +72,13 @@ enum ChangeChecks {
             "The stream tells what is there already, then what comes, of many writers, each once.",
             needs: .concurrent
         ) { store in
-            try await store.append(Invented.dialogue(4, "early "), to: .plain)
+            try await store.append(SampleData.dialogue(4, "early "), to: .plain)
             let start = try await store.everyChange(after: .beginning)[1].cursor
             let late = (0..<16).flatMap { task in (0..<4).map { "\(task).\($0)" } }
             try await expectTold(["early 2", "early 3"], then: late, by: store.changes(after: start)) {
                 try await together(16) { task in
                     for id in (0..<4).map({ "\(task).\($0)" }) {
-                        try await store.append([Invented.result(id, of: id)], to: Scope.plain.agent("\(task)"))
+                        try await store.append([SampleData.result(id, of: id)], to: Scope.plain.agent("\(task)"))
                     }
                 }
             }
@@ -89,9 +89,9 @@ enum ChangeChecks {
             trial: { trial in
                 let (reader, writer) = (try await trial.open(), try await trial.open())
                 let start = try await reader.latestChange()
-                try await reader.append(Invented.dialogue(1), to: .plain)
+                try await reader.append(SampleData.dialogue(1), to: .plain)
                 try await expectTold(["m0"], then: ["m1", "m2"], by: reader.changes(after: start)) {
-                    try await writer.append(Invented.dialogue(2, from: 1), to: .plain)
+                    try await writer.append(SampleData.dialogue(2, from: 1), to: .plain)
                 }
             }),
     ]

@@ -9,18 +9,18 @@ enum DeletionChecks {
             "Deleted messages are gone from window, pages, look-up, search and counts; the rest stays."
         ) { store in
             try await Self.fill(store)
-            let conversation = Scope.plain.conversation
+            let session = Scope.plain.session
             _ = try await store.found("text")
             try expectEqual(
-                try await store.deleteMessages(["m1", "unknown", "m2", "m1"], in: conversation), 2, "count of deleted")
+                try await store.deleteMessages(["m1", "unknown", "m2", "m1"], in: session), 2, "count of deleted")
             try await expectMessages(
                 store.window(of: .plain, maxMessages: nil),
                 Self.messages(in: .plain).filter { !["m1", "m2"].contains($0.id) },
                 "the window")
-            try await expectIDs(store.everything(in: conversation).map(\.message), ["m0", "m3"], "the pages")
-            try await expectEqual(store.message("m1", in: conversation), nil, "a look-up")
+            try await expectIDs(store.everything(in: session).map(\.message), ["m0", "m3"], "the pages")
+            try await expectEqual(store.message("m1", in: session), nil, "a look-up")
             try await expectEqual(store.found("m1"), ["m1", "m1"], "a search: other sessions' messages alone")
-            try await expectEqual(store.conversation(conversation)?.messageCount, 2, "the count")
+            try await expectEqual(store.session(session)?.messageCount, 2, "the count")
             try await expectUntouched(Scope.plain.session("other"), in: store)
         },
         HistoryStoreCheck(
@@ -28,9 +28,9 @@ enum DeletionChecks {
             "A deleted conversation is gone everywhere; deleting it again says that there was none."
         ) { store in
             try await Self.fill(store)
-            let conversation = Scope.plain.conversation
-            try await expectEqual(store.deleteConversation(conversation), true, "whether it existed")
-            try await expectEqual(store.deleteConversation(conversation), false, "whether it existed, again")
+            let session = Scope.plain.session
+            try await expectEqual(store.deleteSession(session), true, "whether it existed")
+            try await expectEqual(store.deleteSession(session), false, "whether it existed, again")
             try await expectGone(Scope.plain, in: store)
             try await expectEqual(store.found("m1"), ["m1", "m1"], "a search: other sessions' messages alone")
             try await expectUntouched(Scope.plain.session("other"), in: store)
@@ -46,7 +46,7 @@ enum DeletionChecks {
                 try await expectGone(Scope.plain.session(session), in: store)
             }
             try await expectEqual(store.found("text"), [], "a search of the deleted user")
-            try await expectEqual(store.everyConversation(of: "user"), [], "the conversations of the deleted user")
+            try await expectEqual(store.everySession(of: "user"), [], "the conversations of the deleted user")
             try await expectUntouched(other, in: store)
             try await expectEqual(store.found("m1", of: "other"), ["m1"], "a search of the other user")
         },
@@ -59,9 +59,9 @@ enum DeletionChecks {
                 try await store.append([ConversationMessage(id: "m", role: .user, parts: [part])], to: scope)
             }
             let hash = Attachment.sha256(of: bytes)
-            try await store.deleteMessages(["m"], in: Scope.plain.conversation)
+            try await store.deleteMessages(["m"], in: Scope.plain.session)
             try await expectEqual(store.attachment(sha256: hash), bytes, "the bytes after one of three deletions")
-            try await store.deleteConversation(Scope.plain.session("other").conversation)
+            try await store.deleteSession(Scope.plain.session("other").session)
             try await expectEqual(store.attachment(sha256: hash), bytes, "the bytes after two of three deletions")
             try await store.deleteUser("other")
             try await expectError(.notFound, "the bytes after the last deletion") {
@@ -72,19 +72,19 @@ enum DeletionChecks {
             "deletion.startsAfresh", "What is written to a conversation after its deletion is all that it holds."
         ) { store in
             try await Self.fill(store)
-            try await store.deleteConversation(Scope.plain.conversation)
-            let new = [Invented.message(.user, "m0", "fresh"), Invented.message(.assistant, "n")]
+            try await store.deleteSession(Scope.plain.session)
+            let new = [SampleData.message(.user, "m0", "fresh"), SampleData.message(.assistant, "n")]
             try await store.append(new, to: .plain)
             try await expectMessages(store.window(of: .plain, maxMessages: nil), new, "the window")
-            try await expectEqual(store.conversation(Scope.plain.conversation)?.messageCount, 2, "the count")
-            try await expectEqual(store.conversation(Scope.plain.conversation)?.preview, "fresh", "the preview")
+            try await expectEqual(store.session(Scope.plain.session)?.messageCount, 2, "the count")
+            try await expectEqual(store.session(Scope.plain.session)?.preview, "fresh", "the preview")
             try await expectEqual(store.found("fresh"), ["m0"], "a search for the new message")
         },
     ]
 
     /// Returns messages with the same IDs in every scope, and different text.
     private static func messages(in scope: Scope) -> [ConversationMessage] {
-        Invented.dialogue(4).map { $0.mappingText { "\($0) in \(scope.sessionId) of \(scope.userId)" } }
+        SampleData.dialogue(4).map { $0.mappingText { "\($0) in \(scope.sessionId) of \(scope.userId)" } }
     }
 
     /// Saves messages in three sessions.
@@ -97,17 +97,17 @@ enum DeletionChecks {
 
     private static func expectGone(_ scope: Scope, in store: any HistoryStore) async throws {
         try await expectMessages(store.window(of: scope, maxMessages: nil), [], "the window of \(scope.shown)")
-        try await expectEqual(store.windows(of: scope.conversation).count, 0, "count of windows of \(scope.shown)")
-        try await expectEqual(store.everything(in: scope.conversation), [], "the pages of \(scope.shown)")
-        try await expectEqual(store.message("m0", in: scope.conversation), nil, "a message of \(scope.shown)")
-        try await expectEqual(store.conversation(scope.conversation), nil, "the summary of \(scope.shown)")
+        try await expectEqual(store.windows(of: scope.session).count, 0, "count of windows of \(scope.shown)")
+        try await expectEqual(store.everything(in: scope.session), [], "the pages of \(scope.shown)")
+        try await expectEqual(store.message("m0", in: scope.session), nil, "a message of \(scope.shown)")
+        try await expectEqual(store.session(scope.session), nil, "the summary of \(scope.shown)")
     }
 
     private static func expectUntouched(_ scope: Scope, in store: any HistoryStore) async throws {
         try await expectMessages(
             store.window(of: scope, maxMessages: nil), messages(in: scope), "the window of \(scope.shown)")
         try await expectMessages(
-            store.everything(in: scope.conversation).map(\.message), messages(in: scope), "the pages of \(scope.shown)")
-        try await expectEqual(store.conversation(scope.conversation)?.messageCount, 4, "the count of \(scope.shown)")
+            store.everything(in: scope.session).map(\.message), messages(in: scope), "the pages of \(scope.shown)")
+        try await expectEqual(store.session(scope.session)?.messageCount, 4, "the count of \(scope.shown)")
     }
 }

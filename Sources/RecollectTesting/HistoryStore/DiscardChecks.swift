@@ -10,19 +10,19 @@ enum DiscardChecks {
         ) { store in
             try await Self.fill(store)
             _ = try await store.branch(Self.id, from: "m3")
-            try await expectEqual(store.discardConversation(Self.id), true, "whether there was one")
+            try await expectEqual(store.discardSession(Self.id), true, "whether there was one")
             try await expectEqual(store.listedSessions(), ["other"], "the list")
             try await expectEqual(store.listedSessions(isDiscarded: true), ["session"], "the discarded ones")
             try await expectEqual(store.found("m1"), [], "a search for its words")
             try await expectEqual(store.found("m3"), [], "a search for its branch's words")
-            let found = try await store.list(ConversationQuery(userId: "user", text: "m1"))
+            let found = try await store.list(SessionQuery(userId: "user", text: "m1"))
             try expectEqual(found, [], "a list by its words")
-            let byPrefix = try await store.conversations(of: "user", sessionIdPrefix: "", limit: 10)
+            let byPrefix = try await store.sessions(of: "user", sessionIdPrefix: "", limit: 10)
             try expectEqual(byPrefix.map(\.id.sessionId), ["other"], "conversations by prefix")
             let summary = try await store.summary(Self.id)
             try expect(summary.discardedAt != nil, "the moment of discarding", came: "nil")
             try await expectEqual(
-                store.discardConversation(Scope.plain.session("unknown").conversation), false, "an unknown one")
+                store.discardSession(Scope.plain.session("unknown").session), false, "an unknown one")
         },
         HistoryStoreCheck(
             "discarding.isUndone", "A restored conversation is as it was, in lists and searches; the feed tells both.",
@@ -30,14 +30,14 @@ enum DiscardChecks {
         ) { store in
             try await Self.fill(store)
             let (messages, summary) = (try await store.everything(in: Self.id), try await store.summary(Self.id))
-            try await expectEqual(store.restoreConversation(Self.id), false, "restoring what was not discarded")
+            try await expectEqual(store.restoreSession(Self.id), false, "restoring what was not discarded")
             let before = try await store.latestChange()
-            try await store.discardConversation(Self.id)
-            try await expectEqual(store.restoreConversation(Self.id), true, "whether there was a discarded one")
-            try await expectEqual(store.restoreConversation(Self.id), false, "restoring again")
+            try await store.discardSession(Self.id)
+            try await expectEqual(store.restoreSession(Self.id), true, "whether there was a discarded one")
+            try await expectEqual(store.restoreSession(Self.id), false, "restoring again")
             let told = try await store.everyChange(after: before)
             try expect(
-                !told.isEmpty && told.allSatisfy { $0.kind == .conversationUpdated && $0.conversation == Self.id },
+                !told.isEmpty && told.allSatisfy { $0.kind == .sessionUpdated && $0.session == Self.id },
                 "a feed that tells of the conversation", came: "\(told.map(\.kind.rawValue))")
             try await expectEqual(store.everything(in: Self.id), messages, "the messages")
             try await expectEqual(store.summary(Self.id), summary, "the summary")
@@ -50,8 +50,8 @@ enum DiscardChecks {
             needs: .keepsWhatIsTrimmed
         ) { store in
             try await Self.fill(store)
-            try await store.discardConversation(Self.id)
-            try await store.append(Invented.dialogue(1, "new "), to: .plain)
+            try await store.discardSession(Self.id)
+            try await store.append(SampleData.dialogue(1, "new "), to: .plain)
             try await expectIDs(
                 store.everything(in: Self.id).map(\.message), ["m0", "m1", "m2", "m3", "new 0"], "the messages")
             try await expectEqual(store.summary(Self.id).discardedAt, nil, "the moment of discarding")
@@ -60,11 +60,11 @@ enum DiscardChecks {
         },
     ]
 
-    private static let id = Scope.plain.conversation
+    private static let id = Scope.plain.session
 
     private static func fill(_ store: any HistoryStore) async throws {
-        try await store.append(Invented.dialogue(4), to: .plain)
-        try await store.append(Invented.dialogue(1, "o"), to: Scope.plain.session("other"))
-        try await store.update(id, with: ConversationDetails(title: "t", isPinned: true, addedTags: ["tag"]))
+        try await store.append(SampleData.dialogue(4), to: .plain)
+        try await store.append(SampleData.dialogue(1, "o"), to: Scope.plain.session("other"))
+        try await store.update(id, with: SessionDetails(title: "t", isPinned: true, addedTags: ["tag"]))
     }
 }

@@ -8,28 +8,28 @@ enum ForkChecks {
             "A fork holds every agent's messages up to the named one, in order, and no later one."
         ) { store in
             try await Self.fill(store)
-            try await store.fork(Scope.plain.conversation, at: "b1", into: "fork")
-            let copied = try await store.everything(in: Self.fork.conversation)
-            let source = try await store.everything(in: Scope.plain.conversation)
+            try await store.fork(Scope.plain.session, at: "b1", into: "fork")
+            let copied = try await store.everything(in: Self.fork.session)
+            let source = try await store.everything(in: Scope.plain.session)
             try expectStored(copied, source.prefix(6).map { ($0.agentId, $0.message) }, "the fork")
-            try await expectEqual(store.conversation(Self.fork.conversation)?.messageCount, 6, "the fork's count")
+            try await expectEqual(store.session(Self.fork.session)?.messageCount, 6, "the fork's count")
             try await expectMessages(
-                store.window(of: Self.fork.agent("b"), maxMessages: nil), Invented.dialogue(2, "b"),
+                store.window(of: Self.fork.agent("b"), maxMessages: nil), SampleData.dialogue(2, "b"),
                 "the window of an agent")
         },
         HistoryStoreCheck(
             "fork.goesItsOwnWay", "What is written to or deleted from a fork is not in its source, nor the reverse."
         ) { store in
             try await Self.fill(store)
-            let source = try await store.everything(in: Scope.plain.conversation)
-            try await store.fork(Scope.plain.conversation, at: "b1", into: "fork")
-            try await store.append(Invented.dialogue(2, "new "), to: Self.fork.agent("a"))
-            try await store.deleteMessages(["a0"], in: Self.fork.conversation)
+            let source = try await store.everything(in: Scope.plain.session)
+            try await store.fork(Scope.plain.session, at: "b1", into: "fork")
+            try await store.append(SampleData.dialogue(2, "new "), to: Self.fork.agent("a"))
+            try await store.deleteMessages(["a0"], in: Self.fork.session)
             try await expectEqual(
-                store.everything(in: Scope.plain.conversation), source, "the source after changes of the fork")
-            try await store.deleteConversation(Scope.plain.conversation)
+                store.everything(in: Scope.plain.session), source, "the source after changes of the fork")
+            try await store.deleteSession(Scope.plain.session)
             try await expectIDs(
-                store.everything(in: Self.fork.conversation).map(\.message),
+                store.everything(in: Self.fork.session).map(\.message),
                 ["a1", "b0", "a2", "a3", "b1", "new 0", "new 1"],
                 "the fork after its source was deleted")
         },
@@ -38,23 +38,23 @@ enum ForkChecks {
             "Forking at an unknown message or into a session that has messages changes nothing."
         ) { store in
             try await Self.fill(store)
-            try await store.append(Invented.dialogue(2, "x"), to: Self.fork)
+            try await store.append(SampleData.dialogue(2, "x"), to: Self.fork)
             try await expectError(.notFound, "a fork at an unknown message") {
-                try await store.fork(Scope.plain.conversation, at: "unknown", into: "new")
+                try await store.fork(Scope.plain.session, at: "unknown", into: "new")
             }
             try await expectError(.invalidArgument, "a fork into a session with messages") {
-                try await store.fork(Scope.plain.conversation, at: "b1", into: "fork")
+                try await store.fork(Scope.plain.session, at: "b1", into: "fork")
             }
             try await expectIDs(
-                store.everything(in: Self.fork.conversation).map(\.message), ["x0", "x1"], "the other session")
+                store.everything(in: Self.fork.session).map(\.message), ["x0", "x1"], "the other session")
             try await expectEqual(
-                store.conversation(Scope.plain.session("new").conversation), nil, "a session that was not made")
+                store.session(Scope.plain.session("new").session), nil, "a session that was not made")
         },
         HistoryStoreCheck(
             "fork.isFoundOnce", "A search shows a message that a fork copied once."
         ) { store in
             try await Self.fill(store)
-            try await store.fork(Scope.plain.conversation, at: "b1", into: "fork")
+            try await store.fork(Scope.plain.session, at: "b1", into: "fork")
             try await expectEqual(store.found("b1"), ["b1"], "a search for a copied message")
         },
     ]
@@ -63,10 +63,10 @@ enum ForkChecks {
 
     /// Saves messages of two agents in turn: a0 a1 b0 …
     private static func fill(_ store: any HistoryStore) async throws {
-        try await store.append(Invented.dialogue(2, "a"), to: Scope.plain.agent("a"))
-        try await store.append(Invented.dialogue(1, "b"), to: Scope.plain.agent("b"))
-        try await store.append(Invented.dialogue(2, "a", from: 2), to: Scope.plain.agent("a"))
-        try await store.append(Invented.dialogue(3, "b", from: 1), to: Scope.plain.agent("b"))
-        try await store.append(Invented.dialogue(2, "a", from: 4), to: Scope.plain.agent("a"))
+        try await store.append(SampleData.dialogue(2, "a"), to: Scope.plain.agent("a"))
+        try await store.append(SampleData.dialogue(1, "b"), to: Scope.plain.agent("b"))
+        try await store.append(SampleData.dialogue(2, "a", from: 2), to: Scope.plain.agent("a"))
+        try await store.append(SampleData.dialogue(3, "b", from: 1), to: Scope.plain.agent("b"))
+        try await store.append(SampleData.dialogue(2, "a", from: 4), to: Scope.plain.agent("a"))
     }
 }

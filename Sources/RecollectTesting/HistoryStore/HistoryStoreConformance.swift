@@ -11,7 +11,7 @@ public typealias HistoryStoreCheck = ConformanceCheck<any HistoryStore>
 public enum HistoryStoreConformance {
     /// All checks.
     public static let checks: [HistoryStoreCheck] =
-        AppendChecks.all + SharedIDChecks.all + PageChecks.all + ConversationChecks.all + DeletionChecks.all
+        AppendChecks.all + SharedIDChecks.all + PageChecks.all + SessionChecks.all + DeletionChecks.all
         + ForkChecks.all
         + ListChecks.all + DetailChecks.all + EditChecks.all + MoveChecks.all + BranchChecks.all + DiscardChecks.all
         + ReplyChecks.all + ChangeChecks.all + SearchChecks.all + SearchPageChecks.all + TenantChecks.all
@@ -46,17 +46,17 @@ public enum HistoryStoreConformance {
 extension HistoryStore {
     /// Returns all messages of a session, read forward in pages of `limit`.
     func everything(
-        in conversation: ConversationID, agentId: String? = nil, limit: Int = 1000
+        in session: SessionKey, agentId: String? = nil, limit: Int = 1000
     ) async throws -> [StoredMessage] {
         try await walk(limit) { cursor in
-            try await messages(of: conversation, agentId: agentId, page: PageRequest(limit: limit, after: cursor))
+            try await messages(of: session, agentId: agentId, page: PageRequest(limit: limit, after: cursor))
         }
     }
 
     /// Returns all sessions of a user, read in pages of `limit`.
-    func everyConversation(of userId: String, limit: Int = 1000) async throws -> [Conversation] {
+    func everySession(of userId: String, limit: Int = 1000) async throws -> [Session] {
         try await walk(limit) { cursor in
-            try await conversations(of: userId, page: PageRequest(limit: limit, after: cursor))
+            try await sessions(of: userId, page: PageRequest(limit: limit, after: cursor))
         }
     }
 

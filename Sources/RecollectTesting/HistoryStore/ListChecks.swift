@@ -9,8 +9,8 @@ enum ListChecks {
             "Every order, both ways round, in pages of any size, both ways through, gives every conversation once."
         ) { store in
             try await Self.fillForOrders(store)
-            for order in ConversationQuery.Order.allCases {
-                let listed = try await store.list(ConversationQuery(userId: "user", order: order))
+            for order in SessionQuery.Order.allCases {
+                let listed = try await store.list(SessionQuery(userId: "user", order: order))
                 try expectEqual(Set(listed.map(\.id)).count, 14, "different conversations by \(order)")
                 for (before, after) in zip(listed, listed.dropFirst()) {
                     try expect(
@@ -25,9 +25,9 @@ enum ListChecks {
                 try expect(
                     ascending == 0 || ascending == ties.count, "ties by session id, \(order)",
                     came: "\(ties.map { [$0.0.id.sessionId, $0.1.id.sessionId] })")
-                let reversed = ConversationQuery(userId: "user", order: order, isReversed: true)
+                let reversed = SessionQuery(userId: "user", order: order, isReversed: true)
                 for (query, expected) in [
-                    (ConversationQuery(userId: "user", order: order), listed), (reversed, Array(listed.reversed())),
+                    (SessionQuery(userId: "user", order: order), listed), (reversed, Array(listed.reversed())),
                 ] {
                     for limit in [1, 3, 13, 14, 15] {
                         let what = "\(order)\(query.isReversed ? " reversed" : ""), pages of \(limit)"
@@ -43,8 +43,8 @@ enum ListChecks {
             "lists.conditions", "Every condition shows what fulfils it and nothing else; several must all hold."
         ) { store in
             for number in 0..<16 { try await Self.fill(store, number) }
-            func moment(_ number: Int) -> Date { Date(millisecondsSince1970: Invented.start + Int64(number) * 1000) }
-            typealias Change = (inout ConversationQuery) -> Void
+            func moment(_ number: Int) -> Date { Date(millisecondsSince1970: SampleData.start + Int64(number) * 1000) }
+            typealias Change = (inout SessionQuery) -> Void
             let conditions: [(String, Change, (Int) -> Bool)] = [
                 ("none", { _ in }, { _ in true }),
                 ("pinned", { $0.isPinned = true }, { $0 & 1 != 0 }),
@@ -61,13 +61,13 @@ enum ListChecks {
             ]
             for (name, change, holds) in conditions {
                 for (otherName, otherChange, otherHolds) in conditions {
-                    var query = ConversationQuery(userId: "user", order: .creation, isReversed: true)
+                    var query = SessionQuery(userId: "user", order: .creation, isReversed: true)
                     change(&query)
                     otherChange(&query)
                     // A second condition on the same property replaces the first.
-                    var first = ConversationQuery(userId: "user")
+                    var first = SessionQuery(userId: "user")
                     change(&first)
-                    var second = ConversationQuery(userId: "user")
+                    var second = SessionQuery(userId: "user")
                     otherChange(&second)
                     guard Self.areApart(first, second) else { continue }
                     let expected = (0..<16).filter { holds($0) && otherHolds($0) }.map { "s\($0)" }
@@ -85,19 +85,19 @@ enum ListChecks {
                 let scope = Scope.plain.session("s\(number)")
                 try await store.append(
                     [
-                        Invented.message(.user, "u", text, at: Int64(number)),
-                        Invented.message(
+                        SampleData.message(.user, "u", text, at: Int64(number)),
+                        SampleData.message(
                             .assistant, "a", "answer \(["zebra", "lion"][number % 2]) words", at: Int64(number)),
                     ], to: scope)
             }
             try await store.update(
-                Scope.plain.session("s2").conversation, with: ConversationDetails(title: "A Titled needle"))
-            try await store.append(Invented.dialogue(1), to: Scope.plain.session("s0").user("other"))
+                Scope.plain.session("s2").session, with: SessionDetails(title: "A Titled needle"))
+            try await store.append(SampleData.dialogue(1), to: Scope.plain.session("s0").user("other"))
             for (text, expected) in [
                 ("", [0, 1, 2, 3]), ("eedle", [1, 2]), ("NEEDLE", [1, 2]), ("100%", [1]), ("%", [1]), ("e_c", [1]),
                 ("titled", [2]), ("ew?", [0]), ("本語", [3]), ("zebra", [0, 2]), ("lion words", [1, 3]), ("nowhere", []),
             ] {
-                let query = ConversationQuery(userId: "user", order: .creation, isReversed: true, text: text)
+                let query = SessionQuery(userId: "user", order: .creation, isReversed: true, text: text)
                 let listed = try await store.list(query, limit: 2).map(\.id.sessionId)
                 try expectEqual(listed, expected.map { "s\($0)" }, "conversations with \(text.debugDescription)")
             }
@@ -112,21 +112,21 @@ enum ListChecks {
             let scope = Scope.plain.session("session \((number * 5 + 3) % 14)")
             try await store.append(
                 (0...(number % 3)).map {
-                    Invented.message($0 == 0 ? .user : .assistant, "m\($0)", at: Int64(number * 4 % 7 + $0 * 60) * 1000)
+                    SampleData.message(
+                        $0 == 0 ? .user : .assistant, "m\($0)", at: Int64(number * 4 % 7 + $0 * 60) * 1000)
                 }, to: scope)
-            var details = ConversationDetails(lastAccessedAt: opened.addingTimeInterval(Double(number * 3 % 5)))
+            var details = SessionDetails(lastAccessedAt: opened.addingTimeInterval(Double(number * 3 % 5)))
             if number % 4 != 3 { details.title = titles[number % titles.count] }
-            try await store.update(scope.conversation, with: details)
+            try await store.update(scope.session, with: details)
             try await expectEqual(
-                store.conversation(scope.conversation)?.lastAccessedAt, details.lastAccessedAt,
+                store.session(scope.session)?.lastAccessedAt, details.lastAccessedAt,
                 "the moment that was set")
         }
-        try await store.append(Invented.dialogue(1), to: Scope.plain.user("other"))
+        try await store.append(SampleData.dialogue(1), to: Scope.plain.user("other"))
     }
 
     /// Whether one session must come before another.
-    private static func precedes(_ one: Conversation, _ other: Conversation, by order: ConversationQuery.Order) -> Bool
-    {
+    private static func precedes(_ one: Session, _ other: Session, by order: SessionQuery.Order) -> Bool {
         switch order {
         case .lastActivity: one.lastActivityAt > other.lastActivityAt
         case .lastAccess: one.lastAccessedAt > other.lastAccessedAt
@@ -143,16 +143,16 @@ enum ListChecks {
     /// Saves a session with the properties given by its number's bits and factors.
     private static func fill(_ store: any HistoryStore, _ number: Int) async throws {
         let scope = Scope.plain.session("s\(number)").agent(number & 8 == 0 ? "a" : "b")
-        try await store.append([Invented.message(.user, "m", at: Int64(number) * 1000)], to: scope)
+        try await store.append([SampleData.message(.user, "m", at: Int64(number) * 1000)], to: scope)
         try await store.update(
-            scope.conversation,
-            with: ConversationDetails(
+            scope.session,
+            with: SessionDetails(
                 isPinned: number & 1 != 0, isArchived: number & 2 != 0, isRead: number & 4 == 0,
                 addedTags: (number % 2 == 0 ? ["even"] : []) + (number % 3 == 0 ? ["third"] : [])))
     }
 
     /// Whether two queries of one condition each concern different properties.
-    private static func areApart(_ one: ConversationQuery, _ other: ConversationQuery) -> Bool {
+    private static func areApart(_ one: SessionQuery, _ other: SessionQuery) -> Bool {
         !(one.isPinned != nil && other.isPinned != nil || one.isArchived != nil && other.isArchived != nil
             || one.isUnread != nil && other.isUnread != nil || one.agentId != nil && other.agentId != nil
             || !one.tags.isEmpty && !other.tags.isEmpty)
@@ -161,16 +161,16 @@ enum ListChecks {
 
 extension HistoryStore {
     /// Returns all sessions of a list, read forward in pages of `limit`.
-    func list(_ query: ConversationQuery, limit: Int = 1000) async throws -> [Conversation] {
-        try await walk(limit) { try await conversations(query, page: PageRequest(limit: limit, after: $0)) }
+    func list(_ query: SessionQuery, limit: Int = 1000) async throws -> [Session] {
+        try await walk(limit) { try await sessions(query, page: PageRequest(limit: limit, after: $0)) }
     }
 
     /// Returns all sessions of a list, read backward.
-    func listBackward(_ query: ConversationQuery, limit: Int) async throws -> [Conversation] {
-        var all: [Conversation] = []
-        var cursor: ConversationCursor?
+    func listBackward(_ query: SessionQuery, limit: Int) async throws -> [Session] {
+        var all: [Session] = []
+        var cursor: SessionCursor?
         repeat {
-            let page = try await conversations(query, page: PageRequest(limit: limit, before: cursor))
+            let page = try await sessions(query, page: PageRequest(limit: limit, before: cursor))
             all = page.elements + all
             cursor = page.next
         } while cursor != nil
@@ -179,13 +179,13 @@ extension HistoryStore {
 
     /// Returns the session IDs of a user's list, sorted.
     func listedSessions(isDiscarded: Bool = false) async throws -> [String] {
-        try await list(ConversationQuery(userId: "user", isDiscarded: isDiscarded)).map(\.id.sessionId).sorted()
+        try await list(SessionQuery(userId: "user", isDiscarded: isDiscarded)).map(\.id.sessionId).sorted()
     }
 
     /// Returns a session; throws if it is missing.
-    func summary(_ conversation: ConversationID) async throws -> Conversation {
-        guard let summary = try await self.conversation(conversation) else {
-            throw BrokenPromise(expected: "a conversation \(conversation.sessionId.debugDescription)", actual: "nil")
+    func summary(_ session: SessionKey) async throws -> Session {
+        guard let summary = try await self.session(session) else {
+            throw BrokenPromise(expected: "a conversation \(session.sessionId.debugDescription)", actual: "nil")
         }
         return summary
     }

@@ -9,7 +9,7 @@ enum MoveChecks {
             "A moved conversation has all it had under the new id: messages, agents, details, attachments, search."
         ) { store in
             let bytes = Data("attached".utf8)
-            try await store.append(Invented.dialogue(3, "a"), to: Scope.plain.agent("a"))
+            try await store.append(SampleData.dialogue(3, "a"), to: Scope.plain.agent("a"))
             try await store.append(
                 [
                     ConversationMessage(
@@ -17,47 +17,47 @@ enum MoveChecks {
                         parts: [.attachment(Attachment(mediaType: "text/plain", content: .inline(bytes)))])
                 ], to: Scope.plain.agent("b"))
             try await store.update(
-                Scope.plain.conversation,
-                with: ConversationDetails(
+                Scope.plain.session,
+                with: SessionDetails(
                     title: "One", workingDirectory: "/w", metadata: ["k": 1], isPinned: true, addedTags: ["t"]))
             let (messages, summary) = (
-                try await store.everything(in: Scope.plain.conversation),
-                try await store.summary(Scope.plain.conversation)
+                try await store.everything(in: Scope.plain.session),
+                try await store.summary(Scope.plain.session)
             )
             let before = try await store.latestChange()
-            try await expectEqual(store.moveConversation(Scope.plain.conversation, to: "new"), true, "whether it moved")
+            try await expectEqual(store.moveSession(Scope.plain.session, to: "new"), true, "whether it moved")
             let told = try await store.everyChange(after: before)
             try expect(
-                told.contains { $0.kind == .conversationDeleted && $0.conversation == Scope.plain.conversation }
-                    && told.contains { $0.kind == .conversationRearranged && $0.conversation == Self.new.conversation },
+                told.contains { $0.kind == .sessionDeleted && $0.session == Scope.plain.session }
+                    && told.contains { $0.kind == .sessionRearranged && $0.session == Self.new.session },
                 "a feed that tells of both ids",
-                came: "\(told.map { "\($0.kind.rawValue) \($0.conversation.sessionId)" })")
-            let came = try await store.everything(in: Self.new.conversation)
+                came: "\(told.map { "\($0.kind.rawValue) \($0.session.sessionId)" })")
+            let came = try await store.everything(in: Self.new.session)
             try expectStored(came, messages.map { ($0.agentId, $0.message) }, "the moved messages")
             var expected = summary
-            expected.id = Self.new.conversation
-            try await expectEqual(store.summary(Self.new.conversation), expected, "the summary")
-            try await expectEqual(store.conversation(Scope.plain.conversation), nil, "the old id")
-            try await expectEqual(store.everything(in: Scope.plain.conversation), [], "the old id's messages")
+            expected.id = Self.new.session
+            try await expectEqual(store.summary(Self.new.session), expected, "the summary")
+            try await expectEqual(store.session(Scope.plain.session), nil, "the old id")
+            try await expectEqual(store.everything(in: Scope.plain.session), [], "the old id's messages")
             try await expectEqual(store.listedSessions(), ["new"], "the list")
             try await expectEqual(store.attachment(sha256: Attachment.sha256(of: bytes)), bytes, "the attachment")
             let hits = try await store.everyHit(SearchQuery(userId: "user", text: "a1"))
-            try expectEqual(hits.map(\.conversation), [Self.new.conversation], "where a search finds it")
+            try expectEqual(hits.map(\.session), [Self.new.session], "where a search finds it")
             try await expectEqual(
-                store.append(Invented.dialogue(3, "a"), to: Self.new.agent("a")), AppendOutcome(known: 3), "a retry")
+                store.append(SampleData.dialogue(3, "a"), to: Self.new.agent("a")), AppendOutcome(known: 3), "a retry")
         },
         HistoryStoreCheck(
             "moves.nothingWithoutAnOldOne", rule: 4, "A move from an unknown id or to the same one changes nothing."
         ) { store in
-            try await store.append(Invented.dialogue(3), to: .plain)
+            try await store.append(SampleData.dialogue(3), to: .plain)
             let (messages, before) = (
-                try await store.everything(in: Scope.plain.conversation), try await store.latestChange()
+                try await store.everything(in: Scope.plain.session), try await store.latestChange()
             )
             for (old, new) in [("unknown", "session"), ("unknown", "new"), ("session", "session")] {
-                let moved = try await store.moveConversation(Scope.plain.session(old).conversation, to: new)
+                let moved = try await store.moveSession(Scope.plain.session(old).session, to: new)
                 try expectEqual(moved, false, "whether \(old) moved to \(new)")
             }
-            try await expectEqual(store.everything(in: Scope.plain.conversation), messages, "the messages")
+            try await expectEqual(store.everything(in: Scope.plain.session), messages, "the messages")
             try await expectEqual(store.listedSessions(), ["session"], "the list")
             try await expectEqual(store.latestChange(), before, "the feed")
         },
@@ -65,34 +65,34 @@ enum MoveChecks {
             "moves.merge", rule: 5,
             "Onto an id that is there two conversations become one: the old one's messages first, each id once."
         ) { store in
-            let all = Invented.dialogue(8)
+            let all = SampleData.dialogue(8)
             try await store.append(Array(all[0..<5]), to: .plain)
-            try await store.append(Invented.dialogue(2, "old "), to: Scope.plain.agent("other"))
+            try await store.append(SampleData.dialogue(2, "old "), to: Scope.plain.agent("other"))
             try await store.append(Array(all[3..<8]), to: Self.new)
-            try await store.moveConversation(Scope.plain.conversation, to: "new")
+            try await store.moveSession(Scope.plain.session, to: "new")
             let expected = ["m0", "m1", "m2", "m3", "m4", "old 0", "old 1", "m5", "m6", "m7"]
             try await expectIDs(
-                store.everything(in: Self.new.conversation).map(\.message), expected, "the merged conversation")
+                store.everything(in: Self.new.session).map(\.message), expected, "the merged conversation")
             try await expectMessages(store.window(of: Self.new, maxMessages: nil), all, "the window of an agent")
-            try await expectEqual(store.summary(Self.new.conversation).messageCount, 10, "the count")
+            try await expectEqual(store.summary(Self.new.session).messageCount, 10, "the count")
             try await expectEqual(
-                store.summary(Self.new.conversation).agents.sorted(), ["agent", "other"], "the agents")
+                store.summary(Self.new.session).agents.sorted(), ["agent", "other"], "the agents")
             try await expectEqual(store.listedSessions(), ["new"], "the list")
-            let appended = try await store.append(all + Invented.dialogue(1, "next "), to: Self.new)
+            let appended = try await store.append(all + SampleData.dialogue(1, "next "), to: Self.new)
             try expectEqual(appended, AppendOutcome(added: 1, known: 8), "what is appended next")
             try await expectIDs(
-                store.everything(in: Self.new.conversation).map(\.message), expected + ["next 0"], "after it")
+                store.everything(in: Self.new.session).map(\.message), expected + ["next 0"], "after it")
         },
         HistoryStoreCheck(
             "moves.mergeLosesNoWords", rule: 4,
             "A message that both hold with different content stays as the new one has it; the old content follows under another id."
         ) { store in
-            var other = Invented.dialogue(3)
-            other[1] = Invented.message(.assistant, "m1", "zebra", at: 1000)
-            try await store.append(Invented.dialogue(3), to: .plain)
+            var other = SampleData.dialogue(3)
+            other[1] = SampleData.message(.assistant, "m1", "zebra", at: 1000)
+            try await store.append(SampleData.dialogue(3), to: .plain)
             try await store.append(other, to: Self.new)
-            try await store.moveConversation(Scope.plain.conversation, to: "new")
-            let came = try await store.everything(in: Self.new.conversation).map(\.message)
+            try await store.moveSession(Scope.plain.session, to: "new")
+            let came = try await store.everything(in: Self.new.session).map(\.message)
             try expectEqual(
                 came.map(\.text), ["text of m0", "zebra", "text of m1", "text of m2"], "the words in order")
             try expectEqual(Set(came.map(\.id)).count, 4, "different ids")
@@ -104,16 +104,16 @@ enum MoveChecks {
             "A merge takes details that the new conversation lacks from the old one, and all tags."
         ) { store in
             try await store.update(
-                Scope.plain.conversation,
-                with: ConversationDetails(
+                Scope.plain.session,
+                with: SessionDetails(
                     title: "old", workingDirectory: "/old", branchName: "old", metadata: ["a": 1, "b": 1],
                     addedTags: ["x", "y"]))
-            try await store.append(Invented.dialogue(1), to: .plain)
+            try await store.append(SampleData.dialogue(1), to: .plain)
             try await store.update(
-                Self.new.conversation,
-                with: ConversationDetails(workingDirectory: "/new", metadata: ["b": 2, "c": 2], addedTags: ["y", "z"]))
-            try await store.moveConversation(Scope.plain.conversation, to: "new")
-            let summary = try await store.summary(Self.new.conversation)
+                Self.new.session,
+                with: SessionDetails(workingDirectory: "/new", metadata: ["b": 2, "c": 2], addedTags: ["y", "z"]))
+            try await store.moveSession(Scope.plain.session, to: "new")
+            let summary = try await store.summary(Self.new.session)
             try expectEqual(summary.title, "old", "the title")
             try expectEqual(summary.workingDirectory, "/new", "the folder")
             try expectEqual(summary.branchName, "old", "the branch")

@@ -8,7 +8,7 @@ enum PageChecks {
         ) { store in
             let saved = try await Self.fill(store)
             for limit in [1, 2, 3, 5, 7, saved.count - 1, saved.count, saved.count + 1, 1000] {
-                let pages = try await store.everything(in: Scope.plain.conversation, limit: limit)
+                let pages = try await store.everything(in: Scope.plain.session, limit: limit)
                 try expectStored(pages, saved, "pages of \(limit)")
             }
         },
@@ -21,7 +21,7 @@ enum PageChecks {
                 var cursor: MessageCursor?
                 repeat {
                     let page = try await store.messages(
-                        of: Scope.plain.conversation, agentId: nil, page: PageRequest(limit: limit, before: cursor))
+                        of: Scope.plain.session, agentId: nil, page: PageRequest(limit: limit, before: cursor))
                     try expect(
                         page.elements.count <= limit, "at most \(limit)", came: "\(page.elements.count) messages")
                     all = page.elements + all
@@ -36,7 +36,7 @@ enum PageChecks {
             let saved = try await Self.fill(store)
             for agent in ["a", "b", "c", "nobody"] {
                 for limit in [1, 3, 1000] {
-                    let pages = try await store.everything(in: Scope.plain.conversation, agentId: agent, limit: limit)
+                    let pages = try await store.everything(in: Scope.plain.session, agentId: agent, limit: limit)
                     try expectStored(pages, saved.filter { $0.0 == agent }, "pages of \(limit) of agent \(agent)")
                 }
             }
@@ -44,14 +44,14 @@ enum PageChecks {
         HistoryStoreCheck(
             "pages.endWithNoNext", rule: 5, "The last page has no next one, also where it is full, in both directions."
         ) { store in
-            try await store.append(Invented.dialogue(6), to: .plain)
+            try await store.append(SampleData.dialogue(6), to: .plain)
             for request in [PageRequest<MessageCursor>(limit: 6), PageRequest(limit: 6, before: nil)] {
-                let page = try await store.messages(of: Scope.plain.conversation, agentId: nil, page: request)
+                let page = try await store.messages(of: Scope.plain.session, agentId: nil, page: request)
                 try expectEqual(page.elements.count, 6, "count of a full page")
                 try expect(page.next == nil, "no next page", came: "\(page.next.debugDescription)")
             }
             let unknown = try await store.messages(
-                of: Scope.plain.session("unknown").conversation, agentId: nil, page: PageRequest(limit: 6))
+                of: Scope.plain.session("unknown").session, agentId: nil, page: PageRequest(limit: 6))
             try expect(unknown.elements.isEmpty && unknown.next == nil, "an empty page", came: "\(unknown)")
         },
         HistoryStoreCheck(
@@ -59,12 +59,12 @@ enum PageChecks {
             "Every message's cursor is a place to read on from, both ways, itself left out."
         ) { store in
             let saved = try await Self.fill(store)
-            let conversation = Scope.plain.conversation
-            for (index, stored) in try await store.everything(in: conversation).enumerated() {
+            let session = Scope.plain.session
+            for (index, stored) in try await store.everything(in: session).enumerated() {
                 let after = try await store.messages(
-                    of: conversation, agentId: nil, page: PageRequest(limit: 1000, after: stored.cursor))
+                    of: session, agentId: nil, page: PageRequest(limit: 1000, after: stored.cursor))
                 let before = try await store.messages(
-                    of: conversation, agentId: nil, page: PageRequest(limit: 1000, before: stored.cursor))
+                    of: session, agentId: nil, page: PageRequest(limit: 1000, before: stored.cursor))
                 try expectStored(after.elements, Array(saved[(index + 1)...]), "after message \(index)")
                 try expectStored(before.elements, Array(saved[..<index]), "before message \(index)")
             }
@@ -73,13 +73,13 @@ enum PageChecks {
             "pages.holdWhileOthersWrite", rule: 5,
             "A walk that began goes on where it was when messages are added or its own place is deleted meanwhile."
         ) { store in
-            let conversation = Scope.plain.conversation
-            try await store.append(Invented.dialogue(10), to: .plain)
-            let first = try await store.messages(of: conversation, agentId: nil, page: PageRequest(limit: 4))
-            try await store.append(Invented.dialogue(2, "other "), to: Scope.plain.agent("other"))
-            try await store.deleteMessages(["m3", "m5"], in: conversation)
+            let session = Scope.plain.session
+            try await store.append(SampleData.dialogue(10), to: .plain)
+            let first = try await store.messages(of: session, agentId: nil, page: PageRequest(limit: 4))
+            try await store.append(SampleData.dialogue(2, "other "), to: Scope.plain.agent("other"))
+            try await store.deleteMessages(["m3", "m5"], in: session)
             let rest = try await store.messages(
-                of: conversation, agentId: nil, page: PageRequest(limit: 100, after: first.next))
+                of: session, agentId: nil, page: PageRequest(limit: 100, after: first.next))
             try expectIDs(
                 rest.elements.map(\.message), ["m4", "m6", "m7", "m8", "m9", "other 0", "other 1"],
                 "the rest of the walk")
@@ -89,17 +89,17 @@ enum PageChecks {
             "One message is found by its id, as its page shows it, in its own conversation alone."
         ) { store in
             try await Self.fill(store)
-            let conversation = Scope.plain.conversation
-            for stored in try await store.everything(in: conversation) {
-                let found = try await store.message(stored.message.id, in: conversation)
+            let session = Scope.plain.session
+            for stored in try await store.everything(in: session) {
+                let found = try await store.message(stored.message.id, in: session)
                 try expectEqual(found, stored, "message \(stored.message.id)")
             }
-            for (id, conversation) in [
-                ("unknown", conversation), ("A0", conversation), ("a0", Scope.plain.session("b").conversation),
-                ("a0", Scope.plain.user("b").conversation),
+            for (id, session) in [
+                ("unknown", session), ("A0", session), ("a0", Scope.plain.session("b").session),
+                ("a0", Scope.plain.user("b").session),
             ] {
-                let found = try await store.message(id, in: conversation)
-                try expect(found == nil, "no message \(id) in \(conversation)", came: "\(found.debugDescription)")
+                let found = try await store.message(id, in: session)
+                try expect(found == nil, "no message \(id) in \(session)", came: "\(found.debugDescription)")
             }
         },
     ]
@@ -110,7 +110,7 @@ enum PageChecks {
         var saved: [(String, ConversationMessage)] = []
         for round in 0..<5 {
             for agent in ["b", "a", "c"] {
-                let messages = Invented.dialogue(
+                let messages = SampleData.dialogue(
                     round.isMultiple(of: 2) ? 2 : 1, agent, from: round * 2, at: Int64(-saved.count) * 5000)
                 try await store.append(messages, to: Scope.plain.agent(agent))
                 saved += messages.map { (agent, $0) }

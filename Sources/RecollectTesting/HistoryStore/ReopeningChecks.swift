@@ -8,21 +8,21 @@ enum ReopeningChecks {
             "After opening the place again pages, summaries, cursors, deletions and search are as they were.",
             needs: .persistent,
             trial: { trial in
-                let conversation = Scope.plain.conversation
+                let session = Scope.plain.session
                 let (pages, summary) = try await Self.saving(trial) { store in
-                    try await store.append(Invented.dialogue(5), to: .plain)
-                    try await store.append(Invented.dialogue(2, "b"), to: Scope.plain.agent("b"))
-                    try await store.update(conversation, with: ConversationDetails(title: "t", metadata: ["k": 1]))
-                    try await store.deleteMessages(["m1"], in: conversation)
-                    return (try await store.everything(in: conversation), try await store.conversation(conversation))
+                    try await store.append(SampleData.dialogue(5), to: .plain)
+                    try await store.append(SampleData.dialogue(2, "b"), to: Scope.plain.agent("b"))
+                    try await store.update(session, with: SessionDetails(title: "t", metadata: ["k": 1]))
+                    try await store.deleteMessages(["m1"], in: session)
+                    return (try await store.everything(in: session), try await store.session(session))
                 }
                 let store = try await trial.open()
-                try await expectEqual(store.everything(in: conversation, limit: 2), pages, "pages")
-                try await expectEqual(store.conversation(conversation), summary, "the summary")
+                try await expectEqual(store.everything(in: session, limit: 2), pages, "pages")
+                try await expectEqual(store.session(session), summary, "the summary")
                 try await expectEqual(store.found("m3"), ["m3"], "a search")
                 try await expectEqual(store.found("m1"), [], "a search for a deleted message")
                 let rest = try await store.messages(
-                    of: conversation, agentId: nil, page: PageRequest(limit: 100, after: pages[1].cursor))
+                    of: session, agentId: nil, page: PageRequest(limit: 100, after: pages[1].cursor))
                 try expectEqual(rest.elements, Array(pages[2...]), "a page after a cursor from before")
             }),
         HistoryStoreCheck(
@@ -31,19 +31,19 @@ enum ReopeningChecks {
             needs: .persistent,
             trial: { trial in
                 let seen = try await Self.saving(trial) { store in
-                    try await store.append(Invented.dialogue(3), to: .plain)
+                    try await store.append(SampleData.dialogue(3), to: .plain)
                     let seen = try await store.latestChange()
-                    try await store.append(Invented.dialogue(1, from: 3), to: .plain)
-                    try await store.deleteMessages(["m0"], in: Scope.plain.conversation)
+                    try await store.append(SampleData.dialogue(1, from: 3), to: .plain)
+                    try await store.deleteMessages(["m0"], in: Scope.plain.session)
                     return seen
                 }
                 // The highest numbers are deleted with their changes. They must not be used again.
                 let last = try await Self.saving(trial) { store in
-                    try await store.deleteMessages(["m3"], in: Scope.plain.conversation)
+                    try await store.deleteMessages(["m3"], in: Scope.plain.session)
                     return try await store.latestChange()
                 }
                 let store = try await trial.open()
-                try await store.append(Invented.dialogue(1, "new "), to: .plain)
+                try await store.append(SampleData.dialogue(1, "new "), to: .plain)
                 let after = try await store.everyChange(after: last).map(\.messageId)
                 try expectEqual(after, ["new 0"], "changes after the last place")
                 let told = try await store.everyChange(after: seen)

@@ -7,19 +7,19 @@ enum ReplyChecks {
         HistoryStoreCheck(
             "replies.areNoMessagesYet", "A reply in flight is told of as such and is in no window, page or count."
         ) { store in
-            try await store.append(Invented.dialogue(1), to: .plain)
-            let reply = try await store.beginReply(Invented.message(.assistant, "reply", "Once"), in: .plain)
+            try await store.append(SampleData.dialogue(1), to: .plain)
+            let reply = try await store.beginReply(SampleData.message(.assistant, "reply", "Once"), in: .plain)
             reply.append(" upon")
-            let inFlight = try await store.repliesInFlight(in: Self.id)
+            let inFlight = try await store.streamingReplies(in: Self.id)
             try expectEqual(inFlight.map(\.message.id), ["reply"], "replies in flight")
             try expectEqual(inFlight.map(\.agentId), ["agent"], "their agents")
             try expect(
-                inFlight[0].message.isInFlight && inFlight[0].message.text.hasPrefix("Once"),
+                inFlight[0].message.isStreaming && inFlight[0].message.text.hasPrefix("Once"),
                 "a message in flight with what was said", came: inFlight[0].message.shown)
             try await expectIDs(store.window(of: .plain, maxMessages: nil), ["m0"], "the window")
             try await expectIDs(store.everything(in: Self.id).map(\.message), ["m0"], "the pages")
             try await expectEqual(store.summary(Self.id).messageCount, 1, "the count")
-            let others = try await store.repliesInFlight(in: Scope.plain.session("other").conversation)
+            let others = try await store.streamingReplies(in: Scope.plain.session("other").session)
             try expect(others.isEmpty, "no reply in another session", came: "\(others.count)")
             try await reply.finish()
         },
@@ -29,21 +29,21 @@ enum ReplyChecks {
         ) { store in
             let begun = ConversationMessage(
                 id: "reply", role: .assistant, parts: [.thinking("hm", signature: nil)],
-                timestamp: Date(millisecondsSince1970: Invented.start), metadata: ["model": "x"])
+                timestamp: Date(millisecondsSince1970: SampleData.start), metadata: ["model": "x"])
             let reply = try await store.beginReply(begun, in: .plain)
             var expected = begun
             expected.parts.append(.text((0..<200).map { "\($0) e\u{301}," }.joined()))
             for number in 0..<200 { reply.append("\(number) e\u{301},") }
             try await reply.finish()
             try await expectMessages(store.window(of: .plain, maxMessages: nil), [expected], "the window")
-            let inFlight = try await store.repliesInFlight(in: Self.id)
+            let inFlight = try await store.streamingReplies(in: Self.id)
             try expect(inFlight.isEmpty, "no reply in flight", came: "\(inFlight.count)")
             try await expectEqual(store.found("199"), ["reply"], "a search for its words")
             let whole = ConversationMessage(
                 id: "second", role: .assistant,
                 parts: [.text("whole"), .toolCall(id: "1", name: "read", arguments: [:])],
                 timestamp: begun.timestamp)
-            let second = try await store.beginReply(Invented.message(.assistant, "second", ""), in: .plain)
+            let second = try await store.beginReply(SampleData.message(.assistant, "second", ""), in: .plain)
             try await second.finish(whole)
             try await expectMessages(store.window(of: .plain, maxMessages: nil), [expected, whole], "the window")
         },
@@ -55,7 +55,7 @@ enum ReplyChecks {
             let result = ContentPart.toolResult(id: "1", content: "found")
             let thought = ContentPart.thinking("hm", signature: "s")
             for (id, interrupts) in [("finished", false), ("interrupted", true)] {
-                let begun = Invented.message(.assistant, id, "")
+                let begun = SampleData.message(.assistant, id, "")
                 let reply = try await store.beginReply(begun, in: .plain)
                 for part in [thought, .text("I "), .text("look."), call, result] { reply.append(part) }
                 reply.append("It ")
@@ -72,24 +72,24 @@ enum ReplyChecks {
             "replies.trimTheirWindow", rule: 2,
             "The end of a reply trims the window of its scope to the budget that it was begun with, and no other."
         ) { store in
-            try await store.append(Invented.dialogue(6), to: .plain)
+            try await store.append(SampleData.dialogue(6), to: .plain)
             let reply = try await store.beginReply(
-                Invented.message(.assistant, "reply", "Once"), in: .plain, maxMessages: 5)
+                SampleData.message(.assistant, "reply", "Once"), in: .plain, maxMessages: 5)
             try await expectEqual(
                 store.window(of: .plain, maxMessages: nil).count, 6, "messages in the window before the end")
             try await reply.finish()
             try await expectIDs(store.window(of: .plain, maxMessages: nil), ["m3", "m4", "m5", "reply"], "the window")
-            try await store.beginReply(Invented.message(.assistant, "second", "upon"), in: .plain, maxMessages: 2)
+            try await store.beginReply(SampleData.message(.assistant, "second", "upon"), in: .plain, maxMessages: 2)
                 .interrupt()
             try await expectIDs(store.window(of: .plain, maxMessages: nil), ["reply", "second"], "the window")
-            try await store.beginReply(Invented.message(.assistant, "third", "a time"), in: .plain).finish()
+            try await store.beginReply(SampleData.message(.assistant, "third", "a time"), in: .plain).finish()
             try await expectIDs(
                 store.window(of: .plain, maxMessages: nil), ["reply", "second", "third"], "the window without a budget")
         },
         HistoryStoreCheck(
             "replies.areInterrupted", "An interrupted reply is a message with what had come, marked as interrupted."
         ) { store in
-            let reply = try await store.beginReply(Invented.message(.assistant, "reply", "Once"), in: .plain)
+            let reply = try await store.beginReply(SampleData.message(.assistant, "reply", "Once"), in: .plain)
             reply.append(" upon")
             try await reply.interrupt()
             reply.append(" a time")
@@ -97,12 +97,12 @@ enum ReplyChecks {
             let came = try await store.window(of: .plain, maxMessages: nil)
             try expectIDs(came, ["reply"], "the window")
             try expectEqual(came[0].text, "Once upon", "what was said")
-            try expectEqual([came[0].isInterrupted, came[0].isInFlight], [true, false], "interrupted and in flight")
+            try expectEqual([came[0].isInterrupted, came[0].isStreaming], [true, false], "interrupted and in flight")
         },
         HistoryStoreCheck(
             "replies.oneOfAnId", rule: 4, "While a reply is in flight none of the same id can be begun in that scope."
         ) { store in
-            let message = Invented.message(.assistant, "reply", "")
+            let message = SampleData.message(.assistant, "reply", "")
             let reply = try await store.beginReply(message, in: .plain)
             try await expectError(.invalidArgument, "a second reply of that id") {
                 _ = try await store.beginReply(message, in: .plain)
@@ -121,25 +121,25 @@ enum ReplyChecks {
         HistoryStoreCheck(
             "replies.oldestFirst", "Replies in flight come in the order in which they were begun."
         ) { store in
-            var replies: [ReplyDraft] = []
+            var replies: [StreamingReply] = []
             for id in ["c", "a", "d", "b"] {
                 let scope = Scope.plain.agent("agent of \(id)")
-                replies.append(try await store.beginReply(Invented.message(.assistant, id, id), in: scope))
+                replies.append(try await store.beginReply(SampleData.message(.assistant, id, id), in: scope))
             }
             try await expectEqual(
-                store.repliesInFlight(in: Self.id).map(\.message.id), ["c", "a", "d", "b"], "replies in flight")
+                store.streamingReplies(in: Self.id).map(\.message.id), ["c", "a", "d", "b"], "replies in flight")
             try await replies[1].finish()
             try await expectEqual(
-                store.repliesInFlight(in: Self.id).map(\.message.id), ["c", "d", "b"], "replies after one ended")
+                store.streamingReplies(in: Self.id).map(\.message.id), ["c", "d", "b"], "replies after one ended")
             for reply in replies { try await reply.finish() }
         },
         HistoryStoreCheck(
             "replies.releasedAreInterrupted", "A reply that is released unfinished is interrupted and kept.",
             needs: .concurrent
         ) { store in
-            try await store.append(Invented.dialogue(1), to: .plain)
+            try await store.append(SampleData.dialogue(1), to: .plain)
             try await expectTold(["m0"], then: ["reply"], by: store.changes(after: .beginning)) {
-                try await store.beginReply(Invented.message(.assistant, "reply", "Once"), in: .plain).append(" upon")
+                try await store.beginReply(SampleData.message(.assistant, "reply", "Once"), in: .plain).append(" upon")
             }
             let kept = try await store.message("reply", in: Self.id)?.message
             try expectEqual(kept?.text, "Once upon", "what was said")
@@ -147,5 +147,5 @@ enum ReplyChecks {
         },
     ]
 
-    private static let id = Scope.plain.conversation
+    private static let id = Scope.plain.session
 }

@@ -83,10 +83,11 @@ enum SearchChecks {
             "search.isNeverBehind", rule: 6, "What was saved just before is found, what was deleted just before is not."
         ) { store in
             for number in 0..<20 {
-                try await store.append([Invented.message(.user, "m\(number)", "token\(number)x and more")], to: .plain)
+                try await store.append(
+                    [SampleData.message(.user, "m\(number)", "token\(number)x and more")], to: .plain)
                 try await expectEqual(store.found("token\(number)x"), ["m\(number)"], "a search right after a save")
                 guard number.isMultiple(of: 3) else { continue }
-                try await store.deleteMessages(["m\(number)"], in: Scope.plain.conversation)
+                try await store.deleteMessages(["m\(number)"], in: Scope.plain.session)
                 try await expectEqual(store.found("token\(number)x"), [], "a search right after a deletion")
             }
         },
@@ -106,6 +107,6 @@ enum SearchChecks {
     }
 
     private static func messages(_ texts: [String]) -> [ConversationMessage] {
-        texts.enumerated().map { Invented.message(.user, "m\($0)", $1, at: Int64($0)) }
+        texts.enumerated().map { SampleData.message(.user, "m\($0)", $1, at: Int64($0)) }
     }
 }

@@ -10,11 +10,11 @@ enum SearchPageChecks {
         ) { store in
             try await Self.fill(store)
             let hits = try await store.everyHit(SearchQuery(userId: "user", text: "shared"))
-            let places = hits.map { "\($0.conversation.sessionId)/\($0.agentId)/\($0.messageId)" }.sorted()
+            let places = hits.map { "\($0.session.sessionId)/\($0.agentId)/\($0.messageId)" }.sorted()
             try expectEqual(places, Self.everyPlace, "places of the hits, sorted")
             try expect(
-                hits.allSatisfy { $0.conversation.userId == "user" }, "hits of one user",
-                came: "\(hits.map(\.conversation))")
+                hits.allSatisfy { $0.session.userId == "user" }, "hits of one user",
+                came: "\(hits.map(\.session))")
             try await expectEqual(store.found("shared", of: "nobody"), [], "a search of a user without messages")
             try await expectEqual(store.found("shared", of: "User"), [], "a search of a user whose id differs in case")
         },
@@ -23,19 +23,19 @@ enum SearchPageChecks {
             "Messages of one id in several sessions are all found, each with its own words."
         ) { store in
             for session in ["one", "two"] {
-                let message = Invented.message(.user, "m", "shared and \(session)")
+                let message = SampleData.message(.user, "m", "shared and \(session)")
                 try await store.append([message], to: Scope.plain.session(session))
             }
             try await expectEqual(store.found("shared"), ["m", "m"], "a search for a word of both")
             let hits = try await store.everyHit(SearchQuery(userId: "user", text: "two"))
-            try expectEqual(hits.map(\.conversation.sessionId), ["two"], "sessions of a word of one")
+            try expectEqual(hits.map(\.session.sessionId), ["two"], "sessions of a word of one")
         },
         HistoryStoreCheck(
             "search.filters",
             "Session, agent, roles and dates narrow a search, alone and together: from is inside, until is not."
         ) { store in
             try await Self.fill(store)
-            func moment(_ offset: Int64) -> Date { Date(millisecondsSince1970: Invented.start + offset) }
+            func moment(_ offset: Int64) -> Date { Date(millisecondsSince1970: SampleData.start + offset) }
             func query(_ change: (inout SearchQuery) -> Void) -> SearchQuery {
                 var query = SearchQuery(userId: "user", text: "shared")
                 change(&query)
@@ -59,7 +59,7 @@ enum SearchPageChecks {
             ]
             for (name, query, isWanted) in filters {
                 let places = try await store.everyHit(query).map {
-                    "\($0.conversation.sessionId)/\($0.agentId)/\($0.messageId)"
+                    "\($0.session.sessionId)/\($0.agentId)/\($0.messageId)"
                 }
                 try expectEqual(places.sorted(), Self.everyPlace.filter(isWanted), "filter by \(name)")
             }
@@ -69,7 +69,7 @@ enum SearchPageChecks {
         ) { store in
             try await Self.fill(store)
             for hit in try await store.everyHit(SearchQuery(userId: "user", text: "shared")) {
-                let stored = try await store.message(hit.messageId, in: hit.conversation)
+                let stored = try await store.message(hit.messageId, in: hit.session)
                 try expectEqual(stored?.agentId, hit.agentId, "the agent of \(hit.messageId)")
                 try expectEqual(stored?.message.role, hit.role, "the role of \(hit.messageId)")
                 try expectEqual(stored?.message.timestamp, hit.timestamp, "the moment of \(hit.messageId)")
@@ -82,9 +82,9 @@ enum SearchPageChecks {
             let filler = String(repeating: "words about something else entirely ", count: 30)
             try await store.append(
                 [
-                    Invented.message(.user, "long", filler + "zebra " + filler),
-                    Invented.message(.assistant, "short", "zebra zebra"),
-                    Invented.message(.user, "none", filler),
+                    SampleData.message(.user, "long", filler + "zebra " + filler),
+                    SampleData.message(.assistant, "short", "zebra zebra"),
+                    SampleData.message(.user, "none", filler),
                 ], to: .plain)
             let hits = try await store.everyHit(SearchQuery(userId: "user", text: "zebra"))
             try expectEqual(hits.map(\.messageId), ["short", "long"], "hits")
@@ -96,7 +96,7 @@ enum SearchPageChecks {
             for number in 0..<23 {
                 let text = "common" + String(repeating: " and more", count: number % 5)
                 try await store.append(
-                    [Invented.message(.user, "m\(number)", text)], to: Scope.plain.session("s\(number % 4)"))
+                    [SampleData.message(.user, "m\(number)", text)], to: Scope.plain.session("s\(number % 4)"))
             }
             let all = try await store.everyHit(SearchQuery(userId: "user", text: "common", limit: 100)).map(\.messageId)
             try expectEqual(Set(all).count, 23, "different messages")
@@ -119,7 +119,7 @@ enum SearchPageChecks {
     private static func fill(_ store: any HistoryStore) async throws {
         for scope in places {
             let messages = [Role.user, .assistant, .system].enumerated().map { index, role in
-                Invented.message(
+                SampleData.message(
                     role, "\(scope.sessionId)\(scope.agentId)\(index)", "shared words", at: Int64(index) * 1000)
             }
             try await store.append(messages, to: scope)

@@ -8,7 +8,7 @@ enum SharedIDChecks {
             "The same message appended for two agents of a session is kept for both, and looked up for either."
         ) { store in
             try await Self.fill(store)
-            let id = Scope.plain.conversation
+            let id = Scope.plain.session
             for agent in ["a", "b"] {
                 let scope = Scope.plain.agent(agent)
                 try await expectEqual(
@@ -40,7 +40,7 @@ enum SharedIDChecks {
                 let own = SearchQuery(userId: "user", text: "lighthouse", agentId: agent)
                 try await expectEqual(store.everyHit(own).map(\.agentId), [agent], "a search of one agent")
             }
-            try await store.append([Invented.message(.user, "q", "lighthouse, too")], to: Scope.plain.agent("c"))
+            try await store.append([SampleData.message(.user, "q", "lighthouse, too")], to: Scope.plain.agent("c"))
             try await expectEqual(store.everyHit(query).count, 2, "hits with other content of a third agent")
         },
         HistoryStoreCheck(
@@ -48,8 +48,8 @@ enum SharedIDChecks {
             "An edit and a deletion by id apply to the messages of all agents that hold it."
         ) { store in
             try await Self.fill(store)
-            let id = Scope.plain.conversation
-            let edited = Invented.message(.user, "q", "harbor?")
+            let id = Scope.plain.session
+            let edited = SampleData.message(.user, "q", "harbor?")
             try await expectEqual(store.edit([edited], in: id), 2, "how many were edited")
             for agent in ["a", "b"] {
                 try await expectMessages(
@@ -65,14 +65,14 @@ enum SharedIDChecks {
             "A fork and a branch begin at the message of the agent that is named, or at the first of that id."
         ) { store in
             try await Self.fill(store)
-            let id = Scope.plain.conversation
+            let id = Scope.plain.session
             try await store.fork(id, at: "q", into: "first")
             try await store.fork(id, at: "q", agentId: "b", into: "second")
             try await expectIDs(
-                store.everything(in: Scope.plain.session("first").conversation).map(\.message), ["q"],
+                store.everything(in: Scope.plain.session("first").session).map(\.message), ["q"],
                 "a fork at the first")
             try await expectIDs(
-                store.everything(in: Scope.plain.session("second").conversation).map(\.message),
+                store.everything(in: Scope.plain.session("second").session).map(\.message),
                 ["q", "answer a", "q"], "a fork at the other agent's")
             let branch = try await store.branch(id, from: "q", agentId: "b")
             try await expectIDs(
@@ -84,10 +84,10 @@ enum SharedIDChecks {
         },
     ]
 
-    private static let question = Invented.message(.user, "q", "lighthouse?")
+    private static let question = SampleData.message(.user, "q", "lighthouse?")
 
     private static func answer(of agent: String) -> ConversationMessage {
-        Invented.message(.assistant, "answer \(agent)")
+        SampleData.message(.assistant, "answer \(agent)")
     }
 
     /// Saves one user message for two agents, and a reply of each.

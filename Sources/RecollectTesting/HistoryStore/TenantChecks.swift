@@ -19,15 +19,15 @@ enum TenantChecks {
             let ids = AwkwardIDs.all.filter { !$0.contains("\u{0}") }
             for (number, id) in ids.enumerated() {
                 try await store.append(
-                    Invented.dialogue(2, "\(number)."), to: Scope(userId: "user", sessionId: id, agentId: id))
+                    SampleData.dialogue(2, "\(number)."), to: Scope(userId: "user", sessionId: id, agentId: id))
             }
             try await expectEqual(
-                store.everyConversation(of: "user", limit: 7).count, ids.count, "count of conversations")
+                store.everySession(of: "user", limit: 7).count, ids.count, "count of conversations")
             for (number, id) in ids.enumerated() {
-                let conversation = ConversationID(userId: "user", sessionId: id)
-                let messages = try await store.everything(in: conversation, agentId: id).map(\.message)
+                let session = SessionKey(userId: "user", sessionId: id)
+                let messages = try await store.everything(in: session, agentId: id).map(\.message)
                 try expectMessages(
-                    messages, Invented.dialogue(2, "\(number)."), "pages of session \(id.debugDescription)")
+                    messages, SampleData.dialogue(2, "\(number)."), "pages of session \(id.debugDescription)")
                 let hits = try await store.search(SearchQuery(userId: "user", text: "text", sessionId: id, agentId: id))
                 try expectEqual(hits.elements.count, 2, "count of hits in session \(id.debugDescription)")
             }
@@ -40,29 +40,29 @@ enum TenantChecks {
         let what = "\(alice.debugDescription) beside \(bob.debugDescription)"
         try await store.deleteUser(alice)
         try await store.deleteUser(bob)
-        try await store.append(Invented.dialogue(3, "m"), to: hers)
-        let messages = Invented.dialogue(2, "m").map { $0.mappingText { "his " + $0 } }
+        try await store.append(SampleData.dialogue(3, "m"), to: hers)
+        let messages = SampleData.dialogue(2, "m").map { $0.mappingText { "his " + $0 } }
         try await store.append(messages, to: his)
-        try await store.update(his.conversation, with: ConversationDetails(title: "his"))
+        try await store.update(his.session, with: SessionDetails(title: "his"))
 
-        try await expectEqual(store.conversation(hers.conversation)?.title, nil, "\(what): title")
-        try await expectEqual(store.conversation(hers.conversation)?.messageCount, 3, "\(what): count")
-        try await expectEqual(store.everyConversation(of: alice).map(\.id), [hers.conversation], "\(what): list")
+        try await expectEqual(store.session(hers.session)?.title, nil, "\(what): title")
+        try await expectEqual(store.session(hers.session)?.messageCount, 3, "\(what): count")
+        try await expectEqual(store.everySession(of: alice).map(\.id), [hers.session], "\(what): list")
         try await expectEqual(
-            store.conversations(of: alice, sessionIdPrefix: "", limit: 9).map(\.id), [hers.conversation],
+            store.sessions(of: alice, sessionIdPrefix: "", limit: 9).map(\.id), [hers.session],
             "\(what): by prefix")
-        try await expectMessages(store.everything(in: his.conversation).map(\.message), messages, "\(what): pages")
-        try await expectEqual(store.message("m0", in: his.conversation)?.message, messages[0], "\(what): look-up")
+        try await expectMessages(store.everything(in: his.session).map(\.message), messages, "\(what): pages")
+        try await expectEqual(store.message("m0", in: his.session)?.message, messages[0], "\(what): look-up")
         try await expectEqual(store.found("his", of: alice), [], "\(what): search")
         try await expectEqual(store.found("his", of: bob), ["m0", "m1"], "\(what): search")
-        try await store.fork(his.conversation, at: "m0", into: "fork")
-        try await expectEqual(store.conversation(hers.session("fork").conversation), nil, "\(what): fork")
+        try await store.fork(his.session, at: "m0", into: "fork")
+        try await expectEqual(store.session(hers.session("fork").session), nil, "\(what): fork")
 
-        try await store.deleteMessages(["m0"], in: his.conversation)
-        try await store.deleteConversation(his.conversation)
+        try await store.deleteMessages(["m0"], in: his.session)
+        try await store.deleteSession(his.session)
         try await store.deleteUser(bob)
         try await expectMessages(
-            store.everything(in: hers.conversation).map(\.message), Invented.dialogue(3, "m"), "\(what): after deletion"
+            store.everything(in: hers.session).map(\.message), SampleData.dialogue(3, "m"), "\(what): after deletion"
         )
         try await expectEqual(store.found("text", of: alice), ["m0", "m1", "m2"], "\(what): search after deletion")
     }

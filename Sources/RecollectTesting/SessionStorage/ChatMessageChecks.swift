@@ -18,7 +18,7 @@ enum ChatMessageChecks {
             var messages: [ChatMessage] = []
             for (number, role) in roles.enumerated() {
                 for type in types {
-                    var message = Invented.entry("\(number) \(type.rawValue)", role)
+                    var message = SampleData.entry("\(number) \(type.rawValue)", role)
                     message.messageType = type
                     messages.append(message)
                 }
@@ -42,10 +42,10 @@ enum ChatMessageChecks {
             ]
             var messages: [ChatMessage] = []
             for (role, type) in kinds {
-                var every = Invented.entry("\(role.rawValue) \(type.rawValue), all", role)
+                var every = SampleData.entry("\(role.rawValue) \(type.rawValue), all", role)
                 every.messageType = type
                 for (number, change) in changes.enumerated() {
-                    var one = Invented.entry("\(role.rawValue) \(type.rawValue), \(number)", role)
+                    var one = SampleData.entry("\(role.rawValue) \(type.rawValue), \(number)", role)
                     one.messageType = type
                     change(&one)
                     change(&every)
@@ -59,11 +59,11 @@ enum ChatMessageChecks {
             "content.milliseconds", rule: 5, "Timestamps come back to the millisecond, before 1970 too."
         ) { store in
             let moments: [Int64] = [
-                Invented.start + 1, Invented.start + 999, 0, -1, -1001, 1, 253_402_300_799_999, -62_135_596_800_000,
+                SampleData.start + 1, SampleData.start + 999, 0, -1, -1001, 1, 253_402_300_799_999, -62_135_596_800_000,
             ]
             try await expectKept(
                 moments.enumerated().map {
-                    Invented.entry("m\($0)", $0.isMultiple(of: 2) ? .user : .toolUse, at: $1 - Invented.start)
+                    SampleData.entry("m\($0)", $0.isMultiple(of: 2) ? .user : .toolUse, at: $1 - SampleData.start)
                 }, in: store)
         },
         SessionStorageCheck(
@@ -74,9 +74,9 @@ enum ChatMessageChecks {
                 "\u{FFFD}", "\u{202E}abc", "\u{1}\u{1B}[31m", "\u{2028}", "\u{10FFFF}", "'; DROP TABLE messages; --",
                 "\"\\/{}[]", "null", "%00",
             ]
-            var messages = texts.enumerated().map { Invented.entry("u\($0)", .user, $1) }
+            var messages = texts.enumerated().map { SampleData.entry("u\($0)", .user, $1) }
             messages += texts.enumerated().map { number, text in
-                var message = Invented.entry("t\(number)", .toolUse, text)
+                var message = SampleData.entry("t\(number)", .toolUse, text)
                 (message.messageType, message.toolName) = (.toolUse, text)
                 message.toolInputData = ToolInputData(parameters: [text: text], rawParameters: ["key": text])
                 return message
@@ -87,18 +87,18 @@ enum ChatMessageChecks {
             "content.keepsNUL", rule: 1, "U+0000 in text, tools and metadata neither ends it nor is lost.",
             needs: .keepsNUL
         ) { store in
-            var tool = Invented.entry("tool", .toolUse, "\u{0}a\u{0}")
+            var tool = SampleData.entry("tool", .toolUse, "\u{0}a\u{0}")
             (tool.messageType, tool.toolName) = (.toolUse, "na\u{0}me")
             tool.toolInputData = ToolInputData(parameters: ["k\u{0}ey": "val\u{0}ue"])
             tool.metadata = ["k\u{0}ey": "val\u{0}ue"]
             let texts = ["\u{0}", "a\u{0}", "\u{0}b", "a\u{0}b\u{0}\u{0}c"]
-            try await expectKept(texts.map { Invented.entry($0, .user, $0) } + [tool], in: store)
+            try await expectKept(texts.map { SampleData.entry($0, .user, $0) } + [tool], in: store)
         },
         SessionStorageCheck(
             "content.longText", rule: 9, "A megabyte of text comes back."
         ) { store in
             let long = String(repeating: "0123456789abcdef 日本語 e\u{301} ", count: 34_000)
-            try await expectKept([Invented.entry("m", .toolResult, long)], in: store)
+            try await expectKept([SampleData.entry("m", .toolResult, long)], in: store)
         },
         SessionStorageCheck(
             "content.toolInput", rule: 9,
@@ -112,7 +112,7 @@ enum ChatMessageChecks {
             ]
             try await expectKept(
                 inputs.enumerated().map { number, input in
-                    var message = Invented.entry("m\(number)", .toolUse)
+                    var message = SampleData.entry("m\(number)", .toolUse)
                     (message.messageType, message.toolName, message.toolInputData) = (.toolUse, "edit", input)
                     return message
                 }, in: store)
@@ -130,7 +130,7 @@ enum ChatMessageChecks {
             let roles: [MessageRole] = [.user, .assistant, .toolUse, .toolResult, .thinking]
             try await expectKept(
                 zip(roles, metadata).map { role, metadata in
-                    var message = Invented.entry(role.rawValue, role)
+                    var message = SampleData.entry(role.rawValue, role)
                     message.metadata = metadata
                     return message
                 }, in: store)
@@ -140,11 +140,11 @@ enum ChatMessageChecks {
             "However deep metadata is nested, it comes back, or its transcript is refused and the last one stays."
         ) { store in
             var kept: [ChatMessage] = []
-            for levels in Invented.depths {
+            for levels in SampleData.depths {
                 for role in [MessageRole.user, .toolUse] {
-                    var message = Invented.entry("\(levels) \(role.rawValue)", role)
-                    message.metadata = ["deep": Invented.nested(levels)]
-                    let transcript = kept + [Invented.entry("before \(message.content)", .assistant), message]
+                    var message = SampleData.entry("\(levels) \(role.rawValue)", role)
+                    message.metadata = ["deep": SampleData.nested(levels)]
+                    let transcript = kept + [SampleData.entry("before \(message.content)", .assistant), message]
                     if try await isTaken({ try await store.updateSessionMessages(id: "s", messages: transcript) }) {
                         kept = transcript
                     }
@@ -174,11 +174,11 @@ enum ChatMessageChecks {
                 attachment.content = .stored(sha256: Attachment.sha256(of: bytes), byteCount: bytes.count)
                 return attachment
             }
-            var message = Invented.entry("m", .user, "look")
+            var message = SampleData.entry("m", .user, "look")
             message.attachments = attachments
             var kept = message
             kept.attachments = named
-            let transcript = [message, Invented.entry("n", .assistant)]
+            let transcript = [message, SampleData.entry("n", .assistant)]
             try await store.updateSessionMessages(id: "s", messages: transcript)
             let came = try await store.transcript(of: "s")
             try expectEqual(came.map(\.id), transcript.map(\.id), "ids")

@@ -11,7 +11,7 @@ enum SessionConcurrencyChecks {
                 try await store.saveSession(id: "s\(task)", firstMessage: "first of s\(task)")
                 for count in 1...4 {
                     try await store.updateSessionMessages(
-                        id: "s\(task)", messages: Invented.transcript(count, "\(task)."))
+                        id: "s\(task)", messages: SampleData.transcript(count, "\(task)."))
                 }
             }
             try await expectEqual(
@@ -19,7 +19,7 @@ enum SessionConcurrencyChecks {
             for task in 0..<taskCount {
                 let session = try await store.session("s\(task)")
                 try expectTranscript(
-                    session.messages, Invented.transcript(4, "\(task)."), "the session of task \(task)")
+                    session.messages, SampleData.transcript(4, "\(task)."), "the session of task \(task)")
                 try expectEqual(session.firstUserMessage, "first of s\(task)", "its first message")
             }
         },
@@ -32,14 +32,14 @@ enum SessionConcurrencyChecks {
             try await together(8) { task in
                 for count in 1...12 {
                     switch task {
-                    case 0: try await store.updateSessionMessages(id: "s", messages: Invented.transcript(count))
+                    case 0: try await store.updateSessionMessages(id: "s", messages: SampleData.transcript(count))
                     case 1, 2: try await store.saveSession(id: "s", firstMessage: "again")
-                    case 3: try await store.fill("other", Invented.transcript(count, "other "))
+                    case 3: try await store.fill("other", SampleData.transcript(count, "other "))
                     default: try await store.updateLastAccessed(id: "s")
                     }
                 }
             }
-            try await expectTranscript(store.transcript(of: "s"), Invented.transcript(12), "the transcript")
+            try await expectTranscript(store.transcript(of: "s"), SampleData.transcript(12), "the transcript")
             try await expectEqual(store.session("s").firstUserMessage, "hello", "the first message")
         },
         SessionStorageCheck(
@@ -48,8 +48,8 @@ enum SessionConcurrencyChecks {
             needs: .concurrent
         ) { store in
             for round in 0..<4 {
-                let shared = Invented.transcript(2, "shared ")
-                let tails = (0..<16).map { Invented.transcript(5, "\(round) \($0).") }
+                let shared = SampleData.transcript(2, "shared ")
+                let tails = (0..<16).map { SampleData.transcript(5, "\(round) \($0).") }
                 try await together(16) { task in
                     try await store.updateSessionMessages(id: "s\(round)", messages: shared + tails[task])
                 }
@@ -68,15 +68,15 @@ enum SessionConcurrencyChecks {
             "A reader beside a writer sees all of a transcript or the one before.",
             needs: .concurrent
         ) { store in
-            try await store.fill("s", Invented.transcript(6, "0."))
+            try await store.fill("s", SampleData.transcript(6, "0."))
             try await together(8) { task in
                 for round in 1...8 {
                     if task == 0 {
-                        try await store.updateSessionMessages(id: "s", messages: Invented.transcript(6, "\(round)."))
+                        try await store.updateSessionMessages(id: "s", messages: SampleData.transcript(6, "\(round)."))
                         continue
                     }
                     let came = try await store.transcript(of: "s").map(\.id)
-                    let whole = (0...8).contains { Invented.transcript(6, "\($0).").map(\.id) == came }
+                    let whole = (0...8).contains { SampleData.transcript(6, "\($0).").map(\.id) == came }
                     try expect(whole, "a whole transcript of 6 messages", came: "\(came.count) messages")
                 }
             }
@@ -88,10 +88,10 @@ enum SessionConcurrencyChecks {
         ) { store in
             for round in 0..<4 {
                 let (old, new) = ("old \(round)", "new \(round)")
-                try await store.fill(old, Invented.transcript(4))
-                if round.isMultiple(of: 2) { try await store.fill(new, Invented.transcript(6)) }
+                try await store.fill(old, SampleData.transcript(4))
+                if round.isMultiple(of: 2) { try await store.fill(new, SampleData.transcript(6)) }
                 try await together(16) { _ in try await store.updateSessionId(oldId: old, newId: new) }
-                let expected = Invented.transcript(round.isMultiple(of: 2) ? 6 : 4)
+                let expected = SampleData.transcript(round.isMultiple(of: 2) ? 6 : 4)
                 try await expectTranscript(store.transcript(of: new), expected, "the transcript of round \(round)")
                 try await expectEqual(store.getSession(id: old), nil, "the old id of round \(round)")
             }

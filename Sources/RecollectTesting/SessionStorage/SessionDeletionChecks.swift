@@ -6,7 +6,7 @@ enum SessionDeletionChecks {
         SessionStorageCheck(
             "removal.ofOneSession", "A deleted session is gone with its messages; the others stay as they were."
         ) { store in
-            for id in ["a", "b", "c"] { try await store.fill(id, Invented.transcript(3, id)) }
+            for id in ["a", "b", "c"] { try await store.fill(id, SampleData.transcript(3, id)) }
             let others = [try await store.session("a"), try await store.session("c")]
             for _ in 0..<2 { try await store.deleteSession(id: "b") }
             try await expectEqual(store.getSession(id: "b"), nil, "the deleted session")
@@ -16,20 +16,20 @@ enum SessionDeletionChecks {
         SessionStorageCheck(
             "removal.ofAllSessions", "After deleteAllSessions there is none, and new ones can be saved."
         ) { store in
-            for number in 0..<12 { try await store.fill("s\(number)", Invented.transcript(2)) }
+            for number in 0..<12 { try await store.fill("s\(number)", SampleData.transcript(2)) }
             try await store.deleteAllSessions()
             try await expectEqual(store.listedIDs(), [], "the list")
             try await store.deleteAllSessions()
             for number in 0..<12 { try await expectEqual(store.getSession(id: "s\(number)"), nil, "session \(number)") }
-            try await store.fill("s3", Invented.transcript(1, "new "))
-            try await expectTranscript(store.transcript(of: "s3"), Invented.transcript(1, "new "), "a new session")
+            try await store.fill("s3", SampleData.transcript(1, "new "))
+            try await expectTranscript(store.transcript(of: "s3"), SampleData.transcript(1, "new "), "a new session")
             try await expectEqual(store.listedIDs(), ["s3"], "the list afterwards")
         },
         SessionStorageCheck(
             "removal.messagesStayGone",
             "A session that is saved again after its deletion is a new one, and may hold the same messages again."
         ) { store in
-            let messages = Invented.transcript(4)
+            let messages = SampleData.transcript(4)
             for round in 0..<4 {
                 try await store.saveSession(id: "s", firstMessage: "round \(round)")
                 let fresh = try await store.session("s")

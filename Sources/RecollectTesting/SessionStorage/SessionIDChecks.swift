@@ -33,7 +33,7 @@ enum SessionIDChecks {
     ) async throws {
         for (number, id) in ids.enumerated() {
             try await store.saveSession(id: id, firstMessage: "first \(number)")
-            try await store.updateSessionMessages(id: id, messages: Invented.transcript(1, "\(number)."))
+            try await store.updateSessionMessages(id: id, messages: SampleData.transcript(1, "\(number)."))
         }
         try await expectThese(Array(ids.enumerated()), in: store)
         for (number, id) in ids.enumerated() where number.isMultiple(of: 2) { try await store.deleteSession(id: id) }
@@ -54,7 +54,7 @@ enum SessionIDChecks {
                 session.id.hasSameBytes(as: id), "the id \(id.debugDescription)", came: session.id.debugDescription)
             try expectEqual(session.firstUserMessage, "first \(number)", "the first message of \(id.debugDescription)")
             try expectTranscript(
-                session.messages, Invented.transcript(1, "\(number)."), "the transcript of \(id.debugDescription)")
+                session.messages, SampleData.transcript(1, "\(number)."), "the transcript of \(id.debugDescription)")
         }
     }
 }

@@ -35,7 +35,7 @@ enum SessionListChecks {
             }
             for number in [0, 2, 3] {
                 try await store.saveSession(id: "s\(number)", firstMessage: "another")
-                try await store.updateSessionMessages(id: "s\(number)", messages: Invented.transcript(2))
+                try await store.updateSessionMessages(id: "s\(number)", messages: SampleData.transcript(2))
                 try await store.updateLastAccessed(id: "s\(number)")
                 try await expectFirst(texts[number], of: "s\(number)", in: store)
             }
@@ -59,7 +59,7 @@ enum SessionListChecks {
         SessionStorageCheck(
             "sessions.accessMoves", "updateLastAccessed moves lastAccessedAt to now and nothing else."
         ) { store in
-            try await store.fill("s", Invented.transcript(3))
+            try await store.fill("s", SampleData.transcript(3))
             let before = try await store.session("s")
             untilTheClockTicks()
             let moment = Date()
@@ -73,11 +73,11 @@ enum SessionListChecks {
         SessionStorageCheck(
             "sessions.savingATranscriptIsAccess", "updateSessionMessages moves lastAccessedAt to now."
         ) { store in
-            try await store.fill("s", Invented.transcript(1))
+            try await store.fill("s", SampleData.transcript(1))
             for count in [2, 3, 1] {
                 untilTheClockTicks()
                 let moment = Date()
-                try await store.updateSessionMessages(id: "s", messages: Invented.transcript(count))
+                try await store.updateSessionMessages(id: "s", messages: SampleData.transcript(count))
                 try await expectMoment(store.session("s").lastAccessedAt, since: moment, "lastAccessedAt")
             }
         },
@@ -95,7 +95,7 @@ enum SessionListChecks {
             for (step, id) in ["a", "c", "a", "b", "d", "c", "b", "a", "d"].enumerated() {
                 switch step % 3 {
                 case 0: try await store.updateLastAccessed(id: id)
-                case 1: try await store.updateSessionMessages(id: id, messages: Invented.transcript(step))
+                case 1: try await store.updateSessionMessages(id: id, messages: SampleData.transcript(step))
                 default: try await store.saveSession(id: id, firstMessage: "again")
                 }
                 untilTheClockTicks()
@@ -115,7 +115,7 @@ enum SessionListChecks {
         SessionStorageCheck(
             "sessions.listedAsGot", "A listed session is the one that getSession gives, its messages too."
         ) { store in
-            for count in [0, 1, 7] { try await store.fill("s\(count)", Invented.transcript(count, "s\(count).")) }
+            for count in [0, 1, 7] { try await store.fill("s\(count)", SampleData.transcript(count, "s\(count).")) }
             for listed in try await store.getAllSessions() {
                 let got = try await store.session(listed.id)
                 try await expectTranscript(messages(of: listed), got.messages, "messages of \(listed.id) in the list")

@@ -8,9 +8,9 @@ enum SessionRenamingChecks {
             "renaming.movesTheMessages",
             "A session under a new id has its messages, its first message and its creation; the old id is gone."
         ) { store in
-            let messages = Invented.transcript(6)
+            let messages = SampleData.transcript(6)
             try await store.fill("old", messages)
-            try await store.fill("other", Invented.transcript(2, "other "))
+            try await store.fill("other", SampleData.transcript(2, "other "))
             let before = try await store.session("old")
             try await store.updateSessionId(oldId: "old", newId: "new")
             let after = try await store.session("new")
@@ -21,18 +21,18 @@ enum SessionRenamingChecks {
             try await expectEqual(store.getSession(id: "old"), nil, "the old id")
             try await expectEqual(store.listedIDs().sorted(), ["new", "other"], "the list, sorted")
             try await expectTranscript(
-                store.transcript(of: "other"), Invented.transcript(2, "other "), "another session")
+                store.transcript(of: "other"), SampleData.transcript(2, "other "), "another session")
         },
         SessionStorageCheck(
             "renaming.goesOn", rule: 4,
             "Under the new id the transcript goes on: saved again, longer, edited, shorter, renamed once more."
         ) { store in
-            var messages = Invented.transcript(4)
+            var messages = SampleData.transcript(4)
             try await store.fill("0", messages)
             for step in 1...4 {
                 try await store.updateSessionId(oldId: "\(step - 1)", newId: "\(step)")
                 try await store.updateSessionMessages(id: "\(step)", messages: messages)
-                messages += Invented.transcript(2, "\(step).")
+                messages += SampleData.transcript(2, "\(step).")
                 messages[step].content = "edited"
                 messages.remove(at: 0)
                 try await store.updateSessionMessages(id: "\(step)", messages: messages)
@@ -44,30 +44,30 @@ enum SessionRenamingChecks {
             "renaming.freesTheOldId",
             "The old id is an unknown one afterwards: a new session of it has nothing of the moved one."
         ) { store in
-            try await store.fill("old", Invented.transcript(3))
+            try await store.fill("old", SampleData.transcript(3))
             try await store.updateSessionId(oldId: "old", newId: "new")
             try await store.saveSession(id: "old", firstMessage: "afresh")
             let afresh = try await store.session("old")
             try expectEqual(afresh.firstUserMessage, "afresh", "the new session's first message")
             try expectTranscript(afresh.messages, [], "the new session's transcript")
             try await store.deleteSession(id: "old")
-            try await expectTranscript(store.transcript(of: "new"), Invented.transcript(3), "the moved session")
+            try await expectTranscript(store.transcript(of: "new"), SampleData.transcript(3), "the moved session")
         },
         SessionStorageCheck(
             "renaming.ontoANewSession",
             "A new id that was saved already and has no messages gets those of the old one: as a UI does that saves first."
         ) { store in
-            try await store.fill("old", Invented.transcript(4))
+            try await store.fill("old", SampleData.transcript(4))
             try await store.saveSession(id: "new", firstMessage: "hello")
             try await store.updateSessionId(oldId: "old", newId: "new")
-            try await expectTranscript(store.transcript(of: "new"), Invented.transcript(4), "the transcript")
+            try await expectTranscript(store.transcript(of: "new"), SampleData.transcript(4), "the transcript")
             try await expectEqual(store.listedIDs(), ["new"], "the list")
         },
         SessionStorageCheck(
             "renaming.mergesSessions",
             "Onto an id that has messages two sessions become one: each message once, the old session's first."
         ) { store in
-            let all = Invented.transcript(8)
+            let all = SampleData.transcript(8)
             let merges: [(name: String, old: Range<Int>, new: Range<Int>, merged: Range<Int>)] = [
                 ("apart", 0..<4, 4..<8, 0..<8), ("a copy that went on", 0..<4, 0..<8, 0..<8),
                 ("an overlap", 0..<5, 3..<8, 0..<8), ("the same", 0..<4, 0..<4, 0..<4),
@@ -88,11 +88,11 @@ enum SessionRenamingChecks {
             "renaming.mergeLosesNoWords",
             "Where both sessions have a message of one id with different words, both words stay, under ids of their own."
         ) { store in
-            let old = Invented.transcript(4)
+            let old = SampleData.transcript(4)
             var new = old
             new[1].content = "other words"
             new[3].content = "e\u{301}"
-            new += Invented.transcript(2, from: 4)
+            new += SampleData.transcript(2, from: 4)
             try await store.fill("old", old)
             try await store.fill("new", new)
             try await store.updateSessionId(oldId: "old", newId: "new")
@@ -112,7 +112,7 @@ enum SessionRenamingChecks {
         SessionStorageCheck(
             "renaming.toItselfChangesNothing", "A session renamed to its own id stays as it was."
         ) { store in
-            try await store.fill("s", Invented.transcript(5))
+            try await store.fill("s", SampleData.transcript(5))
             let before = try await store.session("s")
             try await store.updateSessionId(oldId: "s", newId: "s")
             let after = try await store.session("s")
@@ -125,7 +125,7 @@ enum SessionRenamingChecks {
             "renaming.againIsHarmless", rule: 4,
             "Renaming an id that is not there changes nothing, also where the new one is: so trying again is harmless."
         ) { store in
-            try await store.fill("old", Invented.transcript(5))
+            try await store.fill("old", SampleData.transcript(5))
             try await store.updateSessionId(oldId: "old", newId: "new")
             let before = try await store.session("new")
             for _ in 0..<2 { try await store.updateSessionId(oldId: "old", newId: "new") }

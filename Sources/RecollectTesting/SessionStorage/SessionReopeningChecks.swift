@@ -29,12 +29,12 @@ enum SessionReopeningChecks {
             "After opening the place again a transcript that is read goes on: edited, longer, shorter, renamed.",
             needs: .persistent,
             trial: { trial in
-                try await using(trial) { try await $0.fill("s", Invented.transcript(5)) }
+                try await using(trial) { try await $0.fill("s", SampleData.transcript(5)) }
                 let expected = try await using(trial) { store in
                     var messages = try await store.transcript(of: "s")
                     messages[1].content = "edited"
                     messages.remove(at: 3)
-                    messages.append(Invented.entry("new"))
+                    messages.append(SampleData.entry("new"))
                     try await store.updateSessionMessages(id: "s", messages: messages)
                     try await store.saveSession(id: "s", firstMessage: "again")
                     try await store.updateSessionId(oldId: "s", newId: "t")
@@ -52,14 +52,14 @@ enum SessionReopeningChecks {
             needs: .persistent,
             trial: { trial in
                 try await using(trial) { store in
-                    for id in ["a", "b"] { try await store.fill(id, Invented.transcript(4)) }
+                    for id in ["a", "b"] { try await store.fill(id, SampleData.transcript(4)) }
                     try await store.deleteSession(id: "a")
-                    try await store.updateSessionMessages(id: "b", messages: Invented.transcript(2))
+                    try await store.updateSessionMessages(id: "b", messages: SampleData.transcript(2))
                 }
                 try await using(trial) { store in
                     try await expectEqual(store.listedIDs(), ["b"], "the list after opening again")
                     try await expectTranscript(
-                        store.transcript(of: "b"), Invented.transcript(2), "the shorter transcript")
+                        store.transcript(of: "b"), SampleData.transcript(2), "the shorter transcript")
                     try await store.saveSession(id: "a", firstMessage: "afresh")
                     try await expectTranscript(store.transcript(of: "a"), [], "a new session of the deleted id")
                     try await store.deleteAllSessions()
@@ -74,9 +74,9 @@ enum SessionReopeningChecks {
                 let (writer, reader) = (try await trial.open(), try await trial.open())
                 try await writer.saveSession(id: "s", firstMessage: "hello")
                 for count in 1...6 {
-                    try await writer.updateSessionMessages(id: "s", messages: Invented.transcript(count))
+                    try await writer.updateSessionMessages(id: "s", messages: SampleData.transcript(count))
                     try await expectTranscript(
-                        reader.transcript(of: "s"), Invented.transcript(count), "the second instance's transcript")
+                        reader.transcript(of: "s"), SampleData.transcript(count), "the second instance's transcript")
                 }
                 try await writer.updateSessionId(oldId: "s", newId: "t")
                 try await expectEqual(reader.listedIDs(), ["t"], "the second instance's list after a renaming")
@@ -91,7 +91,7 @@ enum SessionReopeningChecks {
                 let stores = [try await trial.open(), try await trial.open()]
                 try await together(16) { task in
                     for count in 1...3 {
-                        try await stores[task % 2].fill("s\(task)", Invented.transcript(count, "\(task)."))
+                        try await stores[task % 2].fill("s\(task)", SampleData.transcript(count, "\(task)."))
                     }
                 }
                 for store in stores + [try await trial.open()] {
@@ -99,7 +99,7 @@ enum SessionReopeningChecks {
                         store.listedIDs().sorted(), (0..<16).map { "s\($0)" }.sorted(), "the list, sorted")
                     for task in 0..<16 {
                         try await expectTranscript(
-                            store.transcript(of: "s\(task)"), Invented.transcript(3, "\(task)."), "session \(task)")
+                            store.transcript(of: "s\(task)"), SampleData.transcript(3, "\(task)."), "session \(task)")
                     }
                 }
             }),
@@ -123,10 +123,10 @@ enum SessionReopeningChecks {
 
     /// Returns a tool call between text messages, with fields often lost by storages.
     private static func messages(_ number: Int) -> [ChatMessage] {
-        var call = Invented.entry("\(number).call", .toolUse, "", at: 1)
+        var call = SampleData.entry("\(number).call", .toolUse, "", at: 1)
         (call.messageType, call.toolName, call.wasCancelled) = (.toolUse, "read", true)
         call.toolInputData = ToolInputData(parameters: ["path": "e\u{301}"])
         call.metadata = ["usage": ["input_tokens": 12]]
-        return [Invented.entry("\(number).question"), call, Invented.entry("\(number).answer", .assistant, at: 2)]
+        return [SampleData.entry("\(number).question"), call, SampleData.entry("\(number).answer", .assistant, at: 2)]
     }
 }

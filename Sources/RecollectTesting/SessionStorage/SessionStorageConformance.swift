@@ -68,7 +68,7 @@ extension SessionStorageProtocol where Self: Sendable {
     }
 }
 
-extension Invented {
+extension SampleData {
     /// Returns a transcript's message with an ID derived from its name.
     static func entry(
         _ name: String, _ role: MessageRole = .user, _ content: String? = nil, at offset: Int64 = 0

@@ -9,7 +9,7 @@ enum TranscriptChecks {
             "Messages come back in the order of the array, whatever their clocks and ids say."
         ) { store in
             let offsets: [Int64] = [5000, 5000, 1, -86_400_000, 5001, 0, 0]
-            let messages = offsets.enumerated().map { Invented.entry("m\($0)", .assistant, at: $1) }
+            let messages = offsets.enumerated().map { SampleData.entry("m\($0)", .assistant, at: $1) }
             try await store.fill("s", messages)
             try await expectTranscript(store.transcript(of: "s"), messages, "messages whose clocks run backwards")
         },
@@ -20,7 +20,7 @@ enum TranscriptChecks {
             try await expectTranscript(store.transcript(of: "s"), [], "a new session")
             try await store.updateSessionMessages(id: "s", messages: [])
             try await expectTranscript(store.transcript(of: "s"), [], "an empty transcript")
-            try await store.updateSessionMessages(id: "s", messages: Invented.transcript(3))
+            try await store.updateSessionMessages(id: "s", messages: SampleData.transcript(3))
             try await store.updateSessionMessages(id: "s", messages: [])
             try await expectTranscript(store.transcript(of: "s"), [], "an emptied transcript")
             try await expectEqual(store.session("s").firstUserMessage, "hello", "the first message")
@@ -30,8 +30,8 @@ enum TranscriptChecks {
             "transcript.makesItsSession",
             "A transcript of a session that is not there makes it, so that nothing is lost."
         ) { store in
-            try await store.updateSessionMessages(id: "new", messages: Invented.transcript(3))
-            try await expectTranscript(store.transcript(of: "new"), Invented.transcript(3), "the new session")
+            try await store.updateSessionMessages(id: "new", messages: SampleData.transcript(3))
+            try await expectTranscript(store.transcript(of: "new"), SampleData.transcript(3), "the new session")
             try await expectEqual(store.listedIDs(), ["new"], "the list")
         },
         SessionStorageCheck(
@@ -39,15 +39,15 @@ enum TranscriptChecks {
         ) { store in
             try await store.saveSession(id: "s", firstMessage: "hello")
             for turn in 1...12 {
-                try await store.updateSessionMessages(id: "s", messages: Invented.transcript(turn * 2))
+                try await store.updateSessionMessages(id: "s", messages: SampleData.transcript(turn * 2))
                 try await expectTranscript(
-                    store.transcript(of: "s"), Invented.transcript(turn * 2), "the transcript after turn \(turn)")
+                    store.transcript(of: "s"), SampleData.transcript(turn * 2), "the transcript after turn \(turn)")
             }
         },
         SessionStorageCheck(
             "transcript.growsByChunks", "A reply saved after every chunk is one message with all of its text."
         ) { store in
-            var messages = Invented.transcript(3) + [Invented.entry("reply", .assistant, "")]
+            var messages = SampleData.transcript(3) + [SampleData.entry("reply", .assistant, "")]
             messages[3].isComplete = false
             for chunk in ["Grüße", ", ", "", "日本", "語 👩‍👩‍👧‍👦", "e", "\u{301}", "\n"] {
                 messages[3].content += chunk
@@ -63,7 +63,7 @@ enum TranscriptChecks {
             "transcript.savingAgainIsHarmless", rule: 4,
             "The same transcript saved again is no error and changes nothing."
         ) { store in
-            let messages = Invented.transcript(5)
+            let messages = SampleData.transcript(5)
             try await store.saveSession(id: "s", firstMessage: "hello")
             for time in 1...3 {
                 try await store.updateSessionMessages(id: "s", messages: messages)
@@ -75,7 +75,7 @@ enum TranscriptChecks {
         SessionStorageCheck(
             "transcript.edits", rule: 4, "A message whose id is known is edited, each of its fields, in its place."
         ) { store in
-            var messages = Invented.transcript(5)
+            var messages = SampleData.transcript(5)
             try await store.fill("s", messages)
             let edits: [(inout ChatMessage) -> Void] = [
                 { $0.content = "other words" }, { $0.content = "e\u{301}" }, { $0.content = "\u{E9}" },
@@ -92,18 +92,18 @@ enum TranscriptChecks {
                 try await store.updateSessionMessages(id: "s", messages: messages)
                 try await expectTranscript(store.transcript(of: "s"), messages, "the transcript after edit \(number)")
             }
-            messages[0] = Invented.transcript(1)[0]
-            messages[2] = Invented.transcript(3)[2]
+            messages[0] = SampleData.transcript(1)[0]
+            messages[2] = SampleData.transcript(3)[2]
             try await store.updateSessionMessages(id: "s", messages: messages)
             try await expectTranscript(store.transcript(of: "s"), messages, "the transcript with all edits undone")
         },
         SessionStorageCheck(
             "transcript.insertsWhereTheyStand", rule: 5, "New messages are where the array has them, not at the end."
         ) { store in
-            var messages = Invented.transcript(4)
+            var messages = SampleData.transcript(4)
             try await store.fill("s", messages)
             for (number, place) in [2, 0, 6, 1, 1, 3].enumerated() {
-                messages.insert(Invented.entry("new \(number)", .assistant, at: 99_000), at: place)
+                messages.insert(SampleData.entry("new \(number)", .assistant, at: 99_000), at: place)
                 try await store.updateSessionMessages(id: "s", messages: messages)
                 try await expectTranscript(
                     store.transcript(of: "s"), messages, "the transcript after insertion \(number)")
@@ -113,11 +113,11 @@ enum TranscriptChecks {
             "transcript.insertsAtOnePlace", rule: 5,
             "However often messages are put in at the same places, there is room for more."
         ) { store in
-            var messages = Invented.transcript(4)
+            var messages = SampleData.transcript(4)
             try await store.fill("s", messages)
             for round in 0..<50 {
-                messages.insert(Invented.entry("late \(round)", .assistant), at: messages.count - 1)
-                messages.insert(Invented.entry("early \(round)", .assistant), at: 1)
+                messages.insert(SampleData.entry("late \(round)", .assistant), at: messages.count - 1)
+                messages.insert(SampleData.entry("early \(round)", .assistant), at: 1)
                 try await store.updateSessionMessages(id: "s", messages: messages)
                 try await expectTranscript(store.transcript(of: "s"), messages, "the transcript after round \(round)")
             }
@@ -125,7 +125,7 @@ enum TranscriptChecks {
         SessionStorageCheck(
             "transcript.removes", "Messages that are missing from the array are removed, and may come again."
         ) { store in
-            let messages = Invented.transcript(8)
+            let messages = SampleData.transcript(8)
             try await store.fill("s", messages)
             for kept in [
                 [0, 1, 2, 4, 5, 6, 7], [1, 2, 4, 5, 6, 7], [1, 2, 4, 5, 6], [4], [0, 3, 4, 7], Array(0..<8),
@@ -138,7 +138,7 @@ enum TranscriptChecks {
         SessionStorageCheck(
             "transcript.reorders", rule: 5, "The same messages in another order come back in that order."
         ) { store in
-            let messages = Invented.transcript(6)
+            let messages = SampleData.transcript(6)
             try await store.fill("s", messages)
             for order in [[1, 0, 2, 3, 4, 5], [5, 4, 3, 2, 1, 0], [2, 3, 4, 5, 0, 1], [0, 1, 2, 3, 4, 5]] {
                 let turned = order.map { messages[$0] }
@@ -150,7 +150,7 @@ enum TranscriptChecks {
             "transcript.sameMessagesElsewhere", rule: 4,
             "Two sessions may hold messages of the same ids; what happens to one's is not seen in the other."
         ) { store in
-            let messages = Invented.transcript(4)
+            let messages = SampleData.transcript(4)
             try await store.fill("a", messages)
             var others = messages
             others[1].content = "other words"

@@ -8,11 +8,11 @@ enum TranscriptSaveChecks {
             "transcript.failedSaveLeavesTheLast", rule: 6,
             "A transcript that cannot be written as JSON (an infinite number) is saved whole, or the last one stays whole."
         ) { store in
-            let before = Invented.transcript(4)
+            let before = SampleData.transcript(4)
             try await store.fill("s", before)
-            var impossible = Invented.entry("impossible", .assistant)
+            var impossible = SampleData.entry("impossible", .assistant)
             impossible.metadata = ["value": .number(.infinity)]
-            let batch = [before[3], Invented.entry("new"), impossible, Invented.entry("last"), before[0]]
+            let batch = [before[3], SampleData.entry("new"), impossible, SampleData.entry("last"), before[0]]
             var expected = before.map(\.id)
             do {
                 try await store.updateSessionMessages(id: "s", messages: batch)
@@ -27,8 +27,8 @@ enum TranscriptSaveChecks {
             "A save whose task is cancelled is whole where it returns and has changed nothing where it throws.",
             needs: .concurrent
         ) { store in
-            let before = Invented.transcript(4)
-            let after = Array(before[2...]) + Invented.transcript(4, from: 4)
+            let before = SampleData.transcript(4)
+            let after = Array(before[2...]) + SampleData.transcript(4, from: 4)
             try await together(32) { number in
                 let id = "s\(number)"
                 try await store.fill(id, before)
@@ -74,14 +74,14 @@ enum TranscriptSaveChecks {
             "A transcript of 2,000 messages that is saved after each of several changes is there each time.",
             isLong: true
         ) { store in
-            var messages = Invented.transcript(2000)
+            var messages = SampleData.transcript(2000)
             try await store.fill("s", messages)
             for round in 0..<6 {
-                messages += Invented.transcript(1, from: 2000 + round)
+                messages += SampleData.transcript(1, from: 2000 + round)
                 try await store.updateSessionMessages(id: "s", messages: messages)
                 messages[round * 300].content += " edited"
                 messages.remove(at: 1000)
-                messages.insert(Invented.entry("inserted \(round)"), at: 500)
+                messages.insert(SampleData.entry("inserted \(round)"), at: 500)
                 try await store.updateSessionMessages(id: "s", messages: messages)
                 try await expectTranscript(store.transcript(of: "s"), messages, "round \(round)")
             }
@@ -94,7 +94,7 @@ enum TranscriptSaveChecks {
     ) -> [ChatMessage] {
         var messages = messages
         for change in 0..<Int.random(in: 1...3, using: &random) {
-            let new = Invented.entry("\(step).\(change)", .assistant, at: Int64.random(in: 0...50, using: &random))
+            let new = SampleData.entry("\(step).\(change)", .assistant, at: Int64.random(in: 0...50, using: &random))
             guard let place = messages.indices.randomElement(using: &random) else {
                 messages.append(new)
                 continue
@@ -104,7 +104,7 @@ enum TranscriptSaveChecks {
             case 1: messages.remove(at: place)
             case 2: messages.insert(new, at: place)
             case 3: messages.swapAt(place, messages.indices.randomElement(using: &random) ?? place)
-            case 4: messages.append(contentsOf: [new, Invented.entry("\(step).\(change) too")])
+            case 4: messages.append(contentsOf: [new, SampleData.entry("\(step).\(change) too")])
             default: messages.removeLast(Int.random(in: 0...min(3, messages.count), using: &random))
             }
         }

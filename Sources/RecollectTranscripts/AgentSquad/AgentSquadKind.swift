@@ -23,17 +23,17 @@ public struct AgentSquadKind: TranscriptKind {
         var status = stat()
         guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else { return [] }
         let folder = ChatFolder(path: path)
-        var conversations: [ConversationID] = []
-        for scope in try folder.scopes(of: userId) where scope.conversation != conversations.last {
-            conversations.append(scope.conversation)
+        var sessions: [SessionKey] = []
+        for scope in try folder.scopes(of: userId) where scope.session != sessions.last {
+            sessions.append(scope.session)
         }
-        let sizes = try conversations.map { try folder.look(at: $0) }
+        let sizes = try sessions.map { try folder.look(at: $0) }
         // Other programs use such file names, too. Without a single chat, it is not a folder of this kind.
         guard sizes.contains(where: \.isChat) else { return [] }
-        return zip(conversations, sizes).map { conversation, size in
-            let name = [conversation.userId, conversation.sessionId].map(EscapedName.escaped).joined(separator: "/")
+        return zip(sessions, sizes).map { session, size in
+            let name = [session.userId, session.sessionId].map(EscapedName.escaped).joined(separator: "/")
             return FoundTranscript(path: path + "/" + name, byteCount: size.byteCount) {
-                try AgentSquadReader(conversation, in: folder, path: path + "/" + name, byteCount: size.byteCount)
+                try AgentSquadReader(session, in: folder, path: path + "/" + name, byteCount: size.byteCount)
             }
         }
     }
@@ -50,14 +50,14 @@ final class AgentSquadReader: TranscriptReading {
     private let count: Int
     private var rest: ArraySlice<TranscriptRecord>
 
-    init(_ conversation: ConversationID, in folder: ChatFolder, path: String, byteCount: Int64) throws {
+    init(_ session: SessionKey, in folder: ChatFolder, path: String, byteCount: Int64) throws {
         self.path = path
         self.byteCount = byteCount
-        let chats = try folder.chats(of: conversation, maxBytes: AgentSquadKind.maxFileBytes)
+        let chats = try folder.chats(of: session, maxBytes: AgentSquadKind.maxFileBytes)
         let merged = MergedChats.interleave(chats.map { ($0.agentId, $0.messages) })
         func record(_ content: TranscriptRecord.Content, agentId: String, line: Int) -> TranscriptRecord {
             TranscriptRecord(
-                userId: conversation.userId, sessionId: conversation.sessionId, agentId: agentId, line: line,
+                userId: session.userId, sessionId: session.sessionId, agentId: agentId, line: line,
                 content: content)
         }
         let damaged = chats.filter(\.isDamaged).map { chat in

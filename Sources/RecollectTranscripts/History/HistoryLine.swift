@@ -10,7 +10,7 @@ import RecollectCore
 /// are in the lines, in base64. Several exports in sequence are one valid file.
 enum HistoryLine {
     /// The session of the following lines.
-    case header(sessionId: String, ConversationDetails)
+    case header(sessionId: String, SessionDetails)
     /// A message and its agent.
     case message(ConversationMessage, agentId: String)
 
@@ -44,36 +44,36 @@ enum HistoryLine {
             throw RecollectError(
                 .unreadable, "the export has a version that this program does not know; a newer one will read it")
         }
-        guard let session = members["session"]?.objectValue, let id = session["id"]?.stringValue else {
+        guard let fields = members["session"]?.objectValue, let id = fields["id"]?.stringValue else {
             throw RecollectError(.unreadable, "the export's header names no session")
         }
-        let details = ConversationDetails(
-            title: session["title"]?.stringValue, workingDirectory: session["workingDirectory"]?.stringValue,
-            branchName: session["branch"]?.stringValue, metadata: session["metadata"]?.objectValue ?? [:],
-            isPinned: session["isPinned"]?.boolValue, isArchived: session["isArchived"]?.boolValue,
-            addedTags: session["tags"]?.arrayValue?.compactMap(\.stringValue) ?? [],
-            firstMessage: session["firstMessage"]?.stringValue,
-            createdAt: session["createdAt"]?.integerValue.map { Date(millisecondsSince1970: $0) })
+        let details = SessionDetails(
+            title: fields["title"]?.stringValue, workingDirectory: fields["workingDirectory"]?.stringValue,
+            branchName: fields["branch"]?.stringValue, metadata: fields["metadata"]?.objectValue ?? [:],
+            isPinned: fields["isPinned"]?.boolValue, isArchived: fields["isArchived"]?.boolValue,
+            addedTags: fields["tags"]?.arrayValue?.compactMap(\.stringValue) ?? [],
+            firstMessage: fields["firstMessage"]?.stringValue,
+            createdAt: fields["createdAt"]?.integerValue.map { Date(millisecondsSince1970: $0) })
         return .header(sessionId: id, details)
     }
 
     /// Returns the header of a session.
-    static func header(of conversation: Conversation) -> [UInt8] {
-        var session: [String: JSONValue] = ["id": .string(conversation.id.sessionId)]
-        session["title"] = conversation.title.map { .string($0) }
-        session["workingDirectory"] = conversation.workingDirectory.map { .string($0) }
-        session["branch"] = conversation.branchName.map { .string($0) }
-        if conversation.isPinned { session["isPinned"] = true }
-        if conversation.isArchived { session["isArchived"] = true }
-        if !conversation.tags.isEmpty { session["tags"] = .array(conversation.tags.map { .string($0) }) }
-        session["createdAt"] = .integer(conversation.createdAt.millisecondsSince1970)
-        session["firstMessage"] = conversation.firstMessage.map { .string($0) }
-        if !conversation.metadata.isEmpty { session["metadata"] = .object(conversation.metadata) }
+    static func header(of session: Session) -> [UInt8] {
+        var fields: [String: JSONValue] = ["id": .string(session.id.sessionId)]
+        fields["title"] = session.title.map { .string($0) }
+        fields["workingDirectory"] = session.workingDirectory.map { .string($0) }
+        fields["branch"] = session.branchName.map { .string($0) }
+        if session.isPinned { fields["isPinned"] = true }
+        if session.isArchived { fields["isArchived"] = true }
+        if !session.tags.isEmpty { fields["tags"] = .array(session.tags.map { .string($0) }) }
+        fields["createdAt"] = .integer(session.createdAt.millisecondsSince1970)
+        fields["firstMessage"] = session.firstMessage.map { .string($0) }
+        if !session.metadata.isEmpty { fields["metadata"] = .object(session.metadata) }
         var writer = JSONWriter()
         writer.object { header in
             header.member(mark) { $0.write(format) }
             header.member("version") { $0.write(version) }
-            header.member("session") { $0.write(session) }
+            header.member("session") { $0.write(fields) }
         }
         return writer.bytes + [0x0A]
     }

@@ -3,7 +3,7 @@ import RecollectCore
 
 /// The JSON printed by the command line and by `export --format json`: stable keys, `null` for unknown values,
 /// dates in milliseconds since 1970.
-extension Conversation {
+extension Session {
     /// `id`, `title` (as given), `displayTitle`, `createdAt`, `lastActivityAt`, `lastAccessedAt`, `messageCount`,
     /// `agents`, `workingDirectory`, `branch`, `preview`, `metadata`, `tags`, `isPinned`, `isArchived`,
     /// `isUnread`, `usage` (`input`, `output`, `cacheCreation`, `cacheRead`), `discardedAt`, and for a branch

@@ -4,15 +4,15 @@ import RecollectCore
 /// A session as Markdown.
 enum Markdown {
     /// Returns the title and the details of a session.
-    static func head(of conversation: Conversation) -> String {
-        var lines = ["# \(oneLine(conversation.title ?? conversation.preview, or: "Session"))", ""]
-        lines.append("- Session: \(code(conversation.id.sessionId))")
-        if let folder = conversation.workingDirectory { lines.append("- Folder: \(code(folder))") }
-        if let branch = conversation.branchName { lines.append("- Branch: \(code(branch))") }
-        lines.append("- From \(moment(conversation.createdAt)) to \(moment(conversation.lastActivityAt))")
-        lines.append("- Messages: \(conversation.messageCount)")
-        if conversation.agents.count > 1 {
-            lines.append("- Agents: \(conversation.agents.map(code).joined(separator: ", "))")
+    static func head(of session: Session) -> String {
+        var lines = ["# \(oneLine(session.title ?? session.preview, or: "Session"))", ""]
+        lines.append("- Session: \(code(session.id.sessionId))")
+        if let folder = session.workingDirectory { lines.append("- Folder: \(code(folder))") }
+        if let branch = session.branchName { lines.append("- Branch: \(code(branch))") }
+        lines.append("- From \(moment(session.createdAt)) to \(moment(session.lastActivityAt))")
+        lines.append("- Messages: \(session.messageCount)")
+        if session.agents.count > 1 {
+            lines.append("- Agents: \(session.agents.map(code).joined(separator: ", "))")
         }
         return lines.joined(separator: "\n") + "\n"
     }

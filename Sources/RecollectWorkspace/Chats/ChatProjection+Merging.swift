@@ -21,15 +21,15 @@ extension ChatProjection {
             read.append(projection)
         }
         guard let first = read.first,
-            read.allSatisfy({ $0.conversation.hasSameBytes(as: first.conversation) })
+            read.allSatisfy({ $0.session.hasSameBytes(as: first.session) })
         else { return nil }
-        let merged = merged(base: base, versions: read, conversation: first.conversation)
+        let merged = merged(base: base, versions: read, session: first.session)
         let apart = zip(versions, read).filter { $1.hasOtherMessages || !merged.holds($1, base: base) }
         let deleted = read.flatMap { merged.deletedTexts(of: $0, base: base) }
         return WorkspaceMerge.Result(bytes: merged.bytes, deleted: deleted, apart: apart.map(\.0))
     }
 
-    static func merged(base: ChatProjection?, versions: [ChatProjection], conversation: String) -> ChatProjection {
+    static func merged(base: ChatProjection?, versions: [ChatProjection], session: String) -> ChatProjection {
         let old = base?.entriesByID ?? [:]
         let all = Dictionary(grouping: versions.flatMap(\.entries)) { ByteString($0.message.id) }
         let entries = all.compactMap { id, entries -> Entry? in
@@ -45,7 +45,7 @@ extension ChatProjection {
             newest(members.map(\.value), base: base?.others[members[0].key], by: \.json)
         }
         return ChatProjection(
-            conversation: conversation,
+            session: session,
             title: newest(versions.compactMap(\.title), base: base?.title) { ByteString($0) },
             entries: entries, deleted: versions.flatMap(\.deleted), others: others)
     }

@@ -32,7 +32,7 @@ public struct ChatProjection: Equatable, Sendable {
     }
 
     /// The session's ID.
-    public let conversation: String
+    public let session: String
     /// The session's title; `nil` if it has none.
     public var title: String?
     /// The messages, each below its preceding message. Messages with the same preceding message are sorted by
@@ -50,20 +50,20 @@ public struct ChatProjection: Equatable, Sendable {
     /// Creates a projection. Of entries with the same ID, the first is kept. Entries listed in `deleted` are
     /// dropped.
     public init(
-        conversation: String, title: String? = nil, entries: [Entry], deleted: [String] = [],
+        session: String, title: String? = nil, entries: [Entry], deleted: [String] = [],
         others: [String: JSONValue] = [:]
     ) {
         self.init(
-            conversation: conversation, title: title, entries: entries, deleted: deleted, others: others,
+            session: session, title: title, entries: entries, deleted: deleted, others: others,
             isIntact: true, hasOtherMessages: false)
     }
 
     private init(
-        conversation: String, title: String?, entries: [Entry], deleted: [String], others: [String: JSONValue],
+        session: String, title: String?, entries: [Entry], deleted: [String], others: [String: JSONValue],
         isIntact: Bool, hasOtherMessages: Bool
     ) {
         let gone = Set(deleted.map { ByteString($0) })
-        self.conversation = conversation
+        self.session = session
         self.title = title
         self.entries = Self.ordered(entries.filter { !gone.contains(ByteString($0.message.id)) })
         self.deleted = gone.sorted().map(\.string)
@@ -112,7 +112,7 @@ extension ChatProjection {
         var head = JSONWriter()
         head.object { object in
             object.member("format") { $0.write(Self.format) }
-            object.member("conversation") { $0.write(conversation) }
+            object.member("conversation") { $0.write(session) }
             if let title { object.member("title") { $0.write(title) } }
         }
         let lines = entries.map { entry in
@@ -151,15 +151,15 @@ extension ChatProjection {
         guard format == Self.format else {
             throw RecollectError(.newerSchema, "the chat has the format \(format); use a newer version of Recollect")
         }
-        guard let conversation = fields["conversation"]?.stringValue, let messages = fields["messages"]?.arrayValue
+        guard let session = fields["conversation"]?.stringValue, let messages = fields["messages"]?.arrayValue
         else { throw RecollectError(.unreadable, "the chat names no conversation or has no messages") }
         let entries = try messages.map { try Entry(json: $0) }
         let deleted = fields["deleted"]?.arrayValue?.compactMap(\.stringValue) ?? []
         let read = ChatProjection(
-            conversation: conversation, title: fields["title"]?.stringValue, entries: entries, deleted: deleted,
+            session: session, title: fields["title"]?.stringValue, entries: entries, deleted: deleted,
             others: fields)
         self.init(
-            conversation: read.conversation, title: read.title, entries: read.entries, deleted: read.deleted,
+            session: read.session, title: read.title, entries: read.entries, deleted: read.deleted,
             others: read.others, isIntact: read.bytes == bytes,
             hasOtherMessages: read.entries.count < entries.count)
     }

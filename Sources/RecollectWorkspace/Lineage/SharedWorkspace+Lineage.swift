@@ -4,7 +4,7 @@ extension SharedWorkspace {
     /// Publishes the changes since the last call in the lineage log. Blocks.
     ///
     /// Failures are only logged: other devices then merge without a base.
-    func shareLineage(_ state: inout LookState) {
+    func shareLineage(_ state: inout ScanState) {
         do {
             let moment = try archive.snapshot().moment
             guard moment != state.shared else { return }

@@ -31,7 +31,7 @@ public enum JournalMerge {
         guard read.count == versions.count, !read.isEmpty else { return nil }
         var result = JournalVersion()
         result.dayLine = latest(of: read.compactMap(\.dayLine), base: base?.dayLine)
-        result.head = Wordings.joined(read.map(\.head), base: base?.head)
+        result.head = Alternatives.joined(read.map(\.head), base: base?.head)
         for id in Set(read.flatMap(\.entries.keys)) {
             result.entries[id] = joined(read.map { $0.entries[id] }, base: base?.entries[id])
         }
@@ -50,7 +50,7 @@ public enum JournalMerge {
         return JournalVersion.Entry(
             heading: latest(of: decisive.map(\.heading), base: base?.heading) ?? first.heading,
             struck: latest(of: decisive.map(\.struck), base: base?.struck) ?? first.struck,
-            wordings: Wordings.joined(decisive.map(\.wordings), base: base?.wordings))
+            wordings: Alternatives.joined(decisive.map(\.wordings), base: base?.wordings))
     }
 
     /// Returns the greatest value different from the base's; the base's value if there is none.

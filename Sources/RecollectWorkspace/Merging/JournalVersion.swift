@@ -6,7 +6,7 @@ struct JournalVersion {
     /// The line `# 2026-11-21`; `nil` if the first line is another one.
     var dayLine: ByteText?
     /// The text before the first entry, without the day's line.
-    var head = Wordings()
+    var head = Alternatives()
     /// The entries by their IDs.
     var entries: [ByteText: Entry] = [:]
     /// The unchanged lines of the entries' headings.
@@ -17,7 +17,7 @@ struct JournalVersion {
         /// The heading without its title and without strikethrough.
         var heading: ByteText
         var struck: Strike
-        var wordings: Wordings
+        var wordings: Alternatives
 
         func isSame(as other: Entry) -> Bool {
             heading == other.heading && struck == other.struck && wordings.isSame(as: other.wordings)
@@ -76,10 +76,10 @@ extension JournalVersion {
                 dayLine = first.trimmingCarriageReturn
                 body = Array(body.dropFirst()).trimmingBlankLines
             }
-            head = Wordings(ofHead: body)
+            head = Alternatives(ofHead: body)
             return
         }
-        let wordings = Wordings(ofEntry: body, title: heading.title)
+        let wordings = Alternatives(ofEntry: body, title: heading.title)
         heading.title = ""
         let struck = Strike(heading)
         heading.isStruck = false
@@ -98,7 +98,7 @@ extension JournalVersion {
     }
 
     /// Returns an ID for an entry written by a person, the same on all devices for the same day, time and text.
-    private static func name(of wordings: Wordings, at time: String, on day: String) -> String {
+    private static func name(of wordings: Alternatives, at time: String, on day: String) -> String {
         let content = wordings.keys.sorted().map(\.bytes).joined(separator: [0])
         return String(ContentHash(of: Array("\(day) \(time)\n".utf8) + content).rawValue.prefix(24))
     }

@@ -47,7 +47,7 @@ enum MarkdownMerge {
     /// - Returns: `nil` if the section is deleted.
     static func merged(
         base: MarkdownSection?, versions: [MarkdownSection?], as syntax: MarkdownSection.Syntax
-    ) throws(GapChanges.InsertionBesideMove) -> MarkdownSection? {
+    ) throws(LineChanges.InsertionBesideMove) -> MarkdownSection? {
         let there = versions.compactMap { $0 }
         guard let first = there.first else { return nil }
         // A shortcut: most sections are equal in all versions.
@@ -59,14 +59,14 @@ enum MarkdownMerge {
         }
         var result = MarkdownSection(heading: base?.heading ?? first.heading)
         result.spacing = (there + [base].compactMap { $0 }).map(\.spacing).max() ?? 0
-        result.pieces = try GapChanges.merged(base: base?.pieces, versions: there.map(\.pieces), as: syntax)
+        result.pieces = try LineChanges.merged(base: base?.pieces, versions: there.map(\.pieces), as: syntax)
         result.children = try mergedChildren(base: base, versions: there, as: syntax)
         return result
     }
 
     private static func mergedChildren(
         base: MarkdownSection?, versions: [MarkdownSection], as syntax: MarkdownSection.Syntax
-    ) throws(GapChanges.InsertionBesideMove) -> [MarkdownSection] {
+    ) throws(LineChanges.InsertionBesideMove) -> [MarkdownSection] {
         let old = base?.childrenByHeading ?? [:]
         let sections = versions.map(\.childrenByHeading)
         let order = (base?.children ?? []).map(\.heading)
@@ -74,7 +74,7 @@ enum MarkdownMerge {
         let alignments = versions.map { version in
             Alignment(version.children.map { places[$0.heading] }, against: order.count)
         }
-        if Alignment.hasMovedReplacement(in: alignments) { throw GapChanges.InsertionBesideMove() }
+        if Alignment.hasMovedReplacement(in: alignments) { throw LineChanges.InsertionBesideMove() }
         var all: [MarkdownSection] = []
         for heading in OrderedUnion.of(versions.map { $0.children.map(\.heading) }, or: order) {
             let there = sections.map { $0[heading] }
@@ -95,7 +95,7 @@ extension MarkdownSection {
     fileprivate func differs(from base: MarkdownSection, as syntax: Syntax) -> Bool {
         if self == base { return false }
         guard pieces.count == base.pieces.count, children.count == base.children.count, spacing <= base.spacing,
-            GapChanges.isNothing(in: pieces, against: base.pieces, as: syntax)
+            LineChanges.isNothing(in: pieces, against: base.pieces, as: syntax)
         else { return true }
         return zip(children, base.children).contains { child, old in
             child.heading != old.heading || child.differs(from: old, as: syntax)

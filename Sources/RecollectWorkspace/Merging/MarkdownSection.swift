@@ -26,7 +26,7 @@ struct MarkdownSection: Hashable {
     enum Piece: Hashable {
         case unit(Unit)
         /// A conflict block from an earlier merge.
-        case block(LabelledBlock)
+        case block(ConflictBlock)
 
         /// The number of blank lines before the piece.
         var spacing: Int {
@@ -129,7 +129,7 @@ extension MarkdownSection {
                     child.heading = line
                     child.spacing = before
                     section.children.append(child)
-                } else if let block = LabelledBlock.read(lines) {
+                } else if let block = ConflictBlock.read(lines) {
                     lines.removeFirst(block.count)
                     _ = takeSpacing()
                     if syntax == .markdown,
@@ -165,7 +165,7 @@ extension MarkdownSection {
             let count = itemCount()
             // A stray mark of a conflict block is escaped. After a merge, it could turn the lines below it into a
             // block.
-            let text = lines.prefix(count ?? 1).map(LabelledBlock.harmless).joined(separator: "\n")
+            let text = lines.prefix(count ?? 1).map(ConflictBlock.harmless).joined(separator: "\n")
             lines.removeFirst(count ?? 1)
             return Unit(text: text, isItem: count != nil, spacing: takeSpacing(before: text))
         }

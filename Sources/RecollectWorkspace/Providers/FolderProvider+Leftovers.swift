@@ -20,11 +20,11 @@ extension FolderProvider {
     /// Does not wait. While another Recollect writer uses the folder, nothing is settled. On file systems without
     /// locks, and without `includingRecent`, only files older than an hour are settled.
     /// - Throws: `unavailable`, and disk errors.
-    public func settleLeftovers(
+    public func resolveLeftovers(
         in path: WorkspacePath, includingRecent: Bool,
         isKnown: (ContentHash, _ path: WorkspacePath?) throws -> Bool
-    ) throws -> SettledLeftovers {
-        var settled = SettledLeftovers()
+    ) throws -> LeftoverReport {
+        var settled = LeftoverReport()
         try explaining("look at", self.path(of: path)) {
             guard let folder = try folder(at: path), try folder.names().contains(where: TemporaryName.isOne) else {
                 return
@@ -41,7 +41,7 @@ extension FolderProvider {
                 else { continue }
                 try settle(name, in: folder, at: path, isKnown, into: &settled)
             }
-            if settled != SettledLeftovers() { try folder.synchronize() }
+            if settled != LeftoverReport() { try folder.synchronize() }
         }
         return settled
     }
@@ -50,7 +50,7 @@ extension FolderProvider {
     /// listed.
     private func settle(
         _ name: String, in folder: OpenFolder, at path: WorkspacePath,
-        _ isKnown: (ContentHash, WorkspacePath?) throws -> Bool, into settled: inout SettledLeftovers
+        _ isKnown: (ContentHash, WorkspacePath?) throws -> Bool, into settled: inout LeftoverReport
     ) throws {
         let original = TemporaryName.original(of: name)
         // Files that cannot be read are kept unread. An exchange may also have taken out a link or a folder,
@@ -93,7 +93,7 @@ extension FolderProvider {
 }
 
 /// The result of settling the temporary files of killed writers.
-public struct SettledLeftovers: Hashable, Sendable {
+public struct LeftoverReport: Hashable, Sendable {
     /// The files made from temporary files.
     public var kept: [WorkspacePath]
     /// The number of removed files: drafts, and files with contents available elsewhere.

@@ -166,13 +166,13 @@ extension FolderProvider {
         let chance = ContentHash(of: aside.utf8)
         let names =
             (hash.map { hash in
-                KeptName.lengths.compactMap { KeptName.name(for: name, holding: hash, digits: $0, in: parent) }
+                KeptCopyName.lengths.compactMap { KeptCopyName.name(for: name, holding: hash, digits: $0, in: parent) }
             } ?? [])
-            + [KeptName.name(for: name, holding: chance, digits: KeptName.lengths[0], in: parent)]
+            + [KeptCopyName.name(for: name, holding: chance, digits: KeptCopyName.lengths[0], in: parent)]
             .compactMap { $0 }
         // If all paths would be too long, the file gets a name anyway. It has no valid path then; `unlistedNames`
         // returns the name.
-        return names.isEmpty ? [KeptName.name(for: name, holding: chance)] : names
+        return names.isEmpty ? [KeptCopyName.name(for: name, holding: chance)] : names
     }
 
     /// Renames a temporary file to the first free name. If a file with one of the names has the same content,

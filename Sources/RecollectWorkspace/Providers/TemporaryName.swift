@@ -17,7 +17,7 @@ enum TemporaryName {
         let start = prefix + String(decoding: digits, as: UTF8.self).lowercased()
         let room = 255 - start.utf8.count - 1 - suffix.utf8.count
         guard name.utf8.count > room else { return "\(start)-\(name)\(suffix)" }
-        return "\(start)=\(KeptName.shortened(name, adding: "", room: room) ?? "")\(suffix)"
+        return "\(start)=\(KeptCopyName.shortened(name, adding: "", room: room) ?? "")\(suffix)"
     }
 
     /// Whether a name is a temporary one, including those of older versions.

@@ -71,9 +71,9 @@ public protocol WorkspaceProvider: Sendable {
     ///   - folder: The folder. Its subfolders are not included.
     ///   - includingRecent: Whether to include recent files, if certainly no writer is active.
     ///   - isKnown: Whether a content of a file is saved elsewhere. With `nil` as the path, of any file.
-    func settleLeftovers(
+    func resolveLeftovers(
         in folder: WorkspacePath, includingRecent: Bool, isKnown: (ContentHash, _ path: WorkspacePath?) throws -> Bool
-    ) throws -> SettledLeftovers
+    ) throws -> LeftoverReport
 
     /// Requests the download of a file that is not local, and returns immediately. Does nothing for a local file.
     func requestDownload(of path: WorkspacePath) throws
@@ -119,9 +119,9 @@ extension WorkspaceProvider {
     ) throws {}
 
     /// Does nothing: killed writers leave no files.
-    public func settleLeftovers(
+    public func resolveLeftovers(
         in folder: WorkspacePath, includingRecent: Bool, isKnown: (ContentHash, _ path: WorkspacePath?) throws -> Bool
-    ) throws -> SettledLeftovers { SettledLeftovers() }
+    ) throws -> LeftoverReport { LeftoverReport() }
 
     /// Returns no files: devices do not share lineage through the provider, and conflicts are merged without a
     /// base.

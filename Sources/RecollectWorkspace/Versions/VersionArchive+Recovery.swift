@@ -13,7 +13,7 @@ extension VersionArchive {
     /// - Returns: The files with added versions, in order.
     func recover(knowing lineage: [VersionLine]) throws -> [WorkspacePath] {
         try locked { folder, log in
-            let contents = KeptContents(in: folder)
+            let contents = ContentStore(in: folder)
             let all = try contents.all()
             let unnamed = Set(all.keys).subtracting(log.index.hashes)
             var lines: [WorkspacePath: [VersionLine]] = [:]

@@ -3,7 +3,7 @@ import RecollectCore
 
 /// All contents observed or written in a workspace on this device, and a log of the changes to each file.
 ///
-/// The archive is a folder of its own, never synced. It has the contents in `objects` (`KeptContents`), and `log`
+/// The archive is a folder of its own, never synced. It has the contents in `objects` (`ContentStore`), and `log`
 /// (`VersionLog`). Lines are only appended to the log; pruning, repair and recovery replace it. A content reaches
 /// the disk before a line naming it. Processes share the archive: they append lines under the folder's lock, never
 /// held during a wait for a provider, and read the lines of other processes before every result. A change to a
@@ -60,7 +60,7 @@ final class VersionArchive: Sendable {
     func bytes(of hash: ContentHash) throws -> [UInt8]? {
         try explaining("read", path) {
             guard let folder = try ifThere({ try OpenFolder(path: path) }) else { return nil }
-            return try KeptContents(in: folder).bytes(of: hash)
+            return try ContentStore(in: folder).bytes(of: hash)
         }
     }
 
@@ -68,7 +68,7 @@ final class VersionArchive: Sendable {
     func sizes(of hashes: some Sequence<ContentHash>) throws -> [ContentHash: Int] {
         try explaining("look at", path) {
             guard let folder = try ifThere({ try OpenFolder(path: path) }) else { return [:] }
-            let kept = KeptContents(in: folder)
+            let kept = ContentStore(in: folder)
             return try hashes.reduce(into: [:]) { $0[$1] = try kept.size(of: $1) }
         }
     }
@@ -91,7 +91,7 @@ final class VersionArchive: Sendable {
     @discardableResult
     func begin(_ changes: [VersionLine], keeping contents: [[UInt8]]) throws -> [VersionLine] {
         try locked { folder, log in
-            try KeptContents(in: folder).keep(
+            try ContentStore(in: folder).keep(
                 Dictionary(contents.map { (ContentHash(of: $0), $0) }, uniquingKeysWith: { first, _ in first }))
             let changes = changes.map { log.index.unlikeOthers($0).marked(.begun) }
             do {
@@ -131,7 +131,7 @@ final class VersionArchive: Sendable {
     ///   - contents: The observed contents. Files with a line recorded since `moment` are ignored.
     ///   - moment: The log's position before the first of the files was read.
     ///   - now: The date of the scan.
-    func found(_ contents: [FoundContent], since moment: Moment, now: Date) throws {
+    func found(_ contents: [ObservedContent], since moment: Moment, now: Date) throws {
         guard !contents.isEmpty else { return }
         try locked { folder, log in
             var lines: [VersionLine] = []
@@ -146,7 +146,7 @@ final class VersionArchive: Sendable {
                     if let bytes = found.bytes { kept[found.hash] = bytes }
                 }
             }
-            try KeptContents(in: folder).keep(kept)
+            try ContentStore(in: folder).keep(kept)
             try log.append(lines, in: folder, durably: false)
         }
     }
@@ -254,7 +254,7 @@ final class VersionArchive: Sendable {
     func size() throws -> (contents: Int, bytes: Int) {
         try explaining("list", path) {
             guard let folder = try ifThere({ try OpenFolder(path: path) }) else { return (0, 0) }
-            return try KeptContents(in: folder).size()
+            return try ContentStore(in: folder).size()
         }
     }
 
@@ -268,7 +268,7 @@ final class VersionArchive: Sendable {
         try locked { folder, log in
             let lines = log.index.lines(
                 keeping: { $0.date >= moment }, isOpen: { abs(now.timeIntervalSince($0.date)) < Self.longestChange })
-            let contents = KeptContents(in: folder)
+            let contents = ContentStore(in: folder)
             let isGuarded = try note(Self.unnamedName) != nil
             let unnamed = try isGuarded ? Set(contents.all().keys).subtracting(log.index.hashes) : []
             try log.begin(anew: lines, in: folder)

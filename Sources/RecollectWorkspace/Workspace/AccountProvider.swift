@@ -7,8 +7,8 @@ import RecollectCore
 /// A container's folder is opened on first use. After a failure, the next call tries again.
 final class AccountProvider: WorkspaceProvider {
     let rootURL: URL
-    let container: any WorkspaceContainer
-    let account: RememberedContainer
+    let container: any CloudContainer
+    let account: ContainerCache
 
     private let opened = Locked<(any WorkspaceProvider)?>(nil)
     private let open: @Sendable () throws -> any WorkspaceProvider
@@ -16,9 +16,9 @@ final class AccountProvider: WorkspaceProvider {
     /// Creates a provider for the container's known folder, else for the offline replica, of the current account.
     /// - Parameter configuration: On entry, with the container's state folder; on return, with the state folder of
     ///   the chosen root.
-    convenience init(in container: any WorkspaceContainer, _ configuration: inout WorkspaceConfiguration) throws {
-        let account = RememberedContainer(token: container.accountToken(), state: configuration.stateURL)
-        try account.adoptNobodys()
+    convenience init(in container: any CloudContainer, _ configuration: inout WorkspaceConfiguration) throws {
+        let account = ContainerCache(token: container.accountToken(), state: configuration.stateURL)
+        try account.adoptSignedOutReplica()
         if let url = try account.url() {
             configuration.stateURL = account.state
             self.init(url, of: account, in: container) { try container.provider(at: url) }
@@ -33,7 +33,7 @@ final class AccountProvider: WorkspaceProvider {
     }
 
     private init(
-        _ rootURL: URL, of account: RememberedContainer, in container: any WorkspaceContainer,
+        _ rootURL: URL, of account: ContainerCache, in container: any CloudContainer,
         open: @escaping @Sendable () throws -> any WorkspaceProvider
     ) {
         self.rootURL = rootURL
@@ -48,7 +48,7 @@ final class AccountProvider: WorkspaceProvider {
             throw RecollectError(
                 .unavailable,
                 """
-                the files in \(rootURL.path) belong to \(account.isNobodys ? "nobody" : "an account"), and \
+                the files in \(rootURL.path) belong to \(account.isSignedOut ? "nobody" : "an account"), and \
                 \(container.accountToken() == nil ? "nobody" : "another account") is signed in; open the workspace again
                 """)
         }
@@ -92,10 +92,10 @@ final class AccountProvider: WorkspaceProvider {
         try provider().applyDetails(from: url, to: path, holding: expected, isDated: isDated)
     }
 
-    func settleLeftovers(
+    func resolveLeftovers(
         in folder: WorkspacePath, includingRecent: Bool, isKnown: (ContentHash, WorkspacePath?) throws -> Bool
-    ) throws -> SettledLeftovers {
-        try provider().settleLeftovers(in: folder, includingRecent: includingRecent, isKnown: isKnown)
+    ) throws -> LeftoverReport {
+        try provider().resolveLeftovers(in: folder, includingRecent: includingRecent, isKnown: isKnown)
     }
 
     func requestDownload(of path: WorkspacePath) throws { try provider().requestDownload(of: path) }

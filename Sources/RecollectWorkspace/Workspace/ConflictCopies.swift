@@ -6,7 +6,7 @@ import RecollectCore
 ///
 /// A name in an unambiguous form is a conflict copy anywhere. A name also given by people (`notes 2.md`) is one
 /// only if Recollect gives the original's name, such as `context.md`, the days of the journal, and encoded IDs.
-/// `PlaceName` encodes no ID to the name of a conflict copy.
+/// `FileNameEncoding` encodes no ID to the name of a conflict copy.
 enum ConflictCopies {
     /// Returns the original of a conflict copy, or the path in the original folder for a file in a duplicate
     /// folder; `nil` for a possibly independent file.
@@ -24,7 +24,7 @@ enum ConflictCopies {
 
     /// Returns the path of the original beside a file with a name like a conflict copy's, ambiguous or not.
     static func possibleOriginal(of path: WorkspacePath) -> WorkspacePath? {
-        guard let parent = path.parent, let name = ConflictName(path.name) else { return nil }
+        guard let parent = path.parent, let name = ConflictCopyName(path.name) else { return nil }
         return try? parent.appending(name.original)
     }
 
@@ -51,7 +51,7 @@ enum ConflictCopies {
     /// Returns the original of a copy, or of a copy of a copy; `nil` for a possibly independent name.
     private static func original(of name: String, in folder: ArraySlice<String>, isFile: Bool) -> String? {
         var rest = name
-        while let copy = ConflictName(rest) {
+        while let copy = ConflictCopyName(rest) {
             if copy.isCertain || isOurs(copy.original, as: name, in: folder, isFile: isFile) { return copy.original }
             rest = copy.original
         }
@@ -87,7 +87,7 @@ enum ConflictCopies {
         }
     }
 
-    /// Whether a name ends with a hyphen, eight hash digits and `.md`, the form of `ResearchPlace`.
+    /// Whether a name ends with a hyphen, eight hash digits and `.md`, the form of `ResearchArea`.
     private static func isSource(_ name: String) -> Bool {
         guard name.hasSuffix(".md") else { return false }
         let stem = name.utf8.dropLast(3)
@@ -97,6 +97,6 @@ enum ConflictCopies {
     }
 
     private static func isID(_ name: String, of suffix: String) -> Bool {
-        name.hasSuffix(suffix) && PlaceName.id(of: String(name.dropLast(suffix.count))) != nil
+        name.hasSuffix(suffix) && FileNameEncoding.id(of: String(name.dropLast(suffix.count))) != nil
     }
 }

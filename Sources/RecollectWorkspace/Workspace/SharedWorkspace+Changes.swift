@@ -22,7 +22,7 @@ extension SharedWorkspace {
                 wakes.wake()
                 async let others: Void = Self.pass(provided, to: wakes)
                 async let ours: Void = Self.pass(own, to: wakes)
-                var told = ToldFiles(files: known)
+                var told = ReportedFiles(files: known)
                 for await _ in merged {
                     // After a failed scan, the next wake causes another one.
                     guard let look = try? await self.reading({ try self.look() }) else { continue }
@@ -41,16 +41,16 @@ extension SharedWorkspace {
 }
 
 /// The state of the files reported to one listener.
-private struct ToldFiles {
-    var files: [WorkspacePath: WorkspaceLook.File]
-    var isVanished = false
+private struct ReportedFiles {
+    var files: [WorkspacePath: WorkspaceScan.File]
+    var isMassDeletion = false
 
     /// Returns the changes between the reported state and a scan, and updates the state.
-    mutating func changes(to look: WorkspaceLook) -> [WorkspaceChange] {
-        defer { isVanished = look.isVanished }
+    mutating func changes(to look: WorkspaceScan) -> [WorkspaceChange] {
+        defer { isMassDeletion = look.isMassDeletion }
         var changes: [WorkspaceChange] = []
-        if look.isVanished, !isVanished {
-            changes.append(WorkspaceChange(path: .root, kind: .vanished, isOwn: false))
+        if look.isMassDeletion, !isMassDeletion {
+            changes.append(WorkspaceChange(path: .root, kind: .massDeletion, isOwn: false))
         }
         guard look.isAvailable else { return changes }
         let (found, removedHere) = (look.files, look.removedHere)

@@ -23,7 +23,7 @@ extension SharedWorkspace {
     /// - Throws: `unavailable` if the folder is missing, or during a mass deletion; errors of the whole disk, such
     ///   as `diskFull`.
     @discardableResult
-    public func resolveConflicts() async throws -> [FoldedConflict] {
+    public func resolveConflicts() async throws -> [ResolvedConflict] {
         try await folding(isPreview: false)
     }
 
@@ -31,14 +31,14 @@ extension SharedWorkspace {
     /// - Returns: The outcome of each conflict, sorted by path. `kept` has the preferred paths of new
     ///   kept copies.
     /// - Throws: As `resolveConflicts()`.
-    public func previewConflicts() async throws -> [FoldedConflict] {
+    public func previewConflicts() async throws -> [ResolvedConflict] {
         try await folding(isPreview: true)
     }
 
-    private func folding(isPreview: Bool) async throws -> [FoldedConflict] {
+    private func folding(isPreview: Bool) async throws -> [ResolvedConflict] {
         try await on(folds) {
             let look = try self.writes.sync { try self.look() }
-            guard look.isAvailable, !look.isVanished else {
+            guard look.isAvailable, !look.isMassDeletion else {
                 throw RecollectError(
                     .unavailable,
                     "\(self.rootURL.path) is gone, or most of its files are: nothing is folded until they are back")
@@ -92,7 +92,7 @@ extension SharedWorkspace {
     }
 
     private func isCertain(_ copy: WorkspacePath) -> Bool {
-        copy.names.contains { ConflictName($0)?.isCertain == true }
+        copy.names.contains { ConflictCopyName($0)?.isCertain == true }
             || copy.names.dropLast().indices.contains { index in
                 // A file in a duplicate folder belongs in the original folder, even if there is no file of this name.
                 ConflictCopies.originalFolder(of: WorkspacePath(checked: Array(copy.names[...index]))) != nil
@@ -114,12 +114,12 @@ extension SharedWorkspace {
 
     private func fold(
         _ path: WorkspacePath, _ copies: [WorkspacePath], knowing logs: LineageLogs, isPreview: Bool
-    ) throws -> FoldedConflict {
+    ) throws -> ResolvedConflict {
         for _ in 0..<3 {
             do {
                 let folded = try foldOnce(path, copies, knowing: logs, isPreview: isPreview)
                 if !isPreview, folded.outcome.isResolved {
-                    events.post(StoreEvent(kind: .foldedConflict, path: path.description))
+                    events.post(StoreEvent(kind: .resolvedConflict, path: path.description))
                 }
                 return folded
             } catch is FileChangedError {
@@ -127,19 +127,19 @@ extension SharedWorkspace {
             } catch let error as RecollectError where error.code == .notLocal {
                 // If a request fails, the next resolution repeats it. The conflict waits until then.
                 for path in [path] + copies { try? provider.requestDownload(of: path) }
-                return FoldedConflict(path: path, copies: copies, outcome: .notLocal)
+                return ResolvedConflict(path: path, copies: copies, outcome: .notLocal)
             } catch let error as RecollectError where error.isOfOneFile {
-                return FoldedConflict(path: path, copies: copies, outcome: .failed, reason: error.message)
+                return ResolvedConflict(path: path, copies: copies, outcome: .failed, reason: error.message)
             } catch let error as UnconfirmedChangeError {
-                return FoldedConflict(path: path, copies: copies, outcome: .failed, reason: error.description)
+                return ResolvedConflict(path: path, copies: copies, outcome: .failed, reason: error.description)
             }
         }
-        return FoldedConflict(path: path, copies: copies, outcome: .busy)
+        return ResolvedConflict(path: path, copies: copies, outcome: .busy)
     }
 
     private func foldOnce(
         _ path: WorkspacePath, _ copies: [WorkspacePath], knowing logs: LineageLogs, isPreview: Bool
-    ) throws -> FoldedConflict {
+    ) throws -> ResolvedConflict {
         let isFolder = try provider.item(at: path)?.isFolder ?? false
         let main = try isFolder ? nil : fileIfThere(at: path)
         let files = try copies.compactMap { try fileIfThere(at: $0) }
@@ -153,17 +153,17 @@ extension SharedWorkspace {
         let isTwin = copies.contains { ConflictCopies.original(of: $0) != path }
         let fold =
             try isFolder
-            ? ConflictFold(apart: contents)
-            : ConflictFold(contents, at: path, archive, isTwin ? LineageLogs() : logs)
+            ? ConflictResolution(apart: contents)
+            : ConflictResolution(contents, at: path, archive, isTwin ? LineageLogs() : logs)
         if fold.outcome == .identical, main != nil, try copies.contains(where: { try isAhead($0, of: path) }) {
-            return FoldedConflict(path: path, copies: copies, outcome: .waiting)
+            return ResolvedConflict(path: path, copies: copies, outcome: .waiting)
         }
 
         let outcome = fold.outcome == .identical && main == nil ? .restored : fold.outcome
         if isPreview {
-            return FoldedConflict(
+            return ResolvedConflict(
                 path: path, copies: copies, outcome: outcome,
-                kept: fold.apart.compactMap { KeptName.places(for: ContentHash(of: $0), beside: path).first },
+                kept: fold.apart.compactMap { KeptCopyName.places(for: ContentHash(of: $0), beside: path).first },
                 assumedDeleted: fold.deleted)
         }
         let kept = try writes.sync {
@@ -182,7 +182,7 @@ extension SharedWorkspace {
             try provider.resolve(versions, of: path)
             return kept
         }
-        return FoldedConflict(
+        return ResolvedConflict(
             path: path, copies: copies, outcome: outcome, kept: kept, assumedDeleted: fold.deleted)
     }
 }
@@ -237,7 +237,7 @@ extension SharedWorkspace {
     ) throws -> WorkspacePath {
         let hash = ContentHash(of: bytes)
         var taken = FileChangedError(path: path, current: nil)
-        for place in KeptName.places(for: hash, beside: path) {
+        for place in KeptCopyName.places(for: hash, beside: path) {
             let there: WorkspaceFile?
             do {
                 there = try fileIfThere(at: place)
@@ -276,7 +276,7 @@ extension SharedWorkspace {
     func keep(_ versions: [ConflictVersion], of main: WorkspaceFile?) throws {
         guard let main, !versions.isEmpty else { return }
         for bytes in versions.map(\.bytes) + [main.bytes] {
-            let found = FoundContent(path: main.path, hash: ContentHash(of: bytes), bytes: bytes, isContested: true)
+            let found = ObservedContent(path: main.path, hash: ContentHash(of: bytes), bytes: bytes, isContested: true)
             try archive.found([found], since: archive.snapshot().moment, now: configuration.now())
         }
     }
@@ -288,12 +288,12 @@ extension WorkspaceAuthor {
 }
 
 /// The resolution of a conflict, decided only from the contents and their lineage known to this device.
-struct ConflictFold {
+struct ConflictResolution {
     /// The file's new content.
     let whole: [UInt8]?
     /// The contents not merged into `whole`, in the order of their hashes.
     let apart: [[UInt8]]
-    let outcome: FoldedConflict.Outcome
+    let outcome: ResolvedConflict.Outcome
     /// The lines assumed deleted.
     let deleted: [String]
 

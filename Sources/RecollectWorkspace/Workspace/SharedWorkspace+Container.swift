@@ -15,7 +15,7 @@ extension SharedWorkspace {
     ///     container's location for each account. Its default is `Recollect/Container` in Application Support.
     /// - Throws: `newerSchema` for an archive of a newer version; errors of the disk.
     public convenience init(
-        container: any WorkspaceContainer, configuration: WorkspaceConfiguration = WorkspaceConfiguration()
+        container: any CloudContainer, configuration: WorkspaceConfiguration = WorkspaceConfiguration()
     ) throws {
         var configuration = configuration
         let provider = try AccountProvider(in: container, &configuration)
@@ -34,7 +34,7 @@ extension SharedWorkspace {
         guard let provider = provider as? AccountProvider else { return nil }
         return try await reading {
             try provider.checkAccount()
-            guard !provider.account.isNobodys, let url = provider.container.containerURL() else { return nil }
+            guard !provider.account.isSignedOut, let url = provider.container.containerURL() else { return nil }
             // Another account may have signed in during the lookup.
             try provider.checkAccount()
             try provider.account.remember(url)

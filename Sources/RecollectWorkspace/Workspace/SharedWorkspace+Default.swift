@@ -25,14 +25,14 @@ extension SharedWorkspace {
 
     /// Sets the container of `SharedWorkspace()` for this process. Call it once, before the first instance is
     /// created; existing instances keep their roots.
-    public static func use(_ container: any WorkspaceContainer) {
+    public static func use(_ container: any CloudContainer) {
         Self.container.withLock { $0 = container }
     }
 
-    private static let container = Locked<(any WorkspaceContainer)?>(nil)
+    private static let container = Locked<(any CloudContainer)?>(nil)
 
     /// Creates the default workspace with a container, or without one, and with a configuration.
-    package convenience init(in container: (any WorkspaceContainer)? = nil, configuration: WorkspaceConfiguration) {
+    package convenience init(in container: (any CloudContainer)? = nil, configuration: WorkspaceConfiguration) {
         let root = DefaultDirectory.applicationSupport.appendingPathComponent("Recollect/Workspace", isDirectory: true)
         var configuration = configuration
         let provider: any WorkspaceProvider
@@ -48,7 +48,7 @@ extension SharedWorkspace {
         }
         self.init(
             provider: provider, configuration: configuration,
-            state: configuration.stateURL ?? StatePlace.standard(root: root))
+            state: configuration.stateURL ?? StateFolder.standard(root: root))
     }
 }
 

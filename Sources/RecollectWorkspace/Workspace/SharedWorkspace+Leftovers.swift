@@ -5,11 +5,11 @@ extension SharedWorkspace {
     /// Settles the temporary files of killed writers in the root and in the listed folders. Contents known to the
     /// archive as versions of their files are removed; other contents become files. A failure in one folder does
     /// not affect the others. Blocks.
-    func settleLeftovers(among items: [WorkspaceItem], includingRecent: Bool = false) -> SettledLeftovers {
-        var all = SettledLeftovers()
+    func resolveLeftovers(among items: [WorkspaceItem], includingRecent: Bool = false) -> LeftoverReport {
+        var all = LeftoverReport()
         for folder in [.root] + items.filter({ $0.isFolder && $0.state != .unreadable }).map(\.path) {
             do {
-                let settled = try provider.settleLeftovers(in: folder, includingRecent: includingRecent) {
+                let settled = try provider.resolveLeftovers(in: folder, includingRecent: includingRecent) {
                     try isKept($0, of: $1)
                 }
                 all.kept += settled.kept

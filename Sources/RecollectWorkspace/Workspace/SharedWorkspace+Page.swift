@@ -6,9 +6,9 @@ import RecollectCore
 extension SharedWorkspace {
     /// Returns the folder of a book's research, with its full text and its sources.
     ///
-    /// Characters of the ID with a meaning in paths, or refused by a file system, are escaped (`PlaceName`).
+    /// Characters of the ID with a meaning in paths, or refused by a file system, are escaped (`FileNameEncoding`).
     public func researchPath(for bookId: String) -> URL {
-        url(of: ResearchPlace.folder(of: bookId))
+        url(of: ResearchArea.folder(of: bookId))
     }
 
     /// Returns the journal folder. Its subfolders `user` and `agent` have one file for each day.

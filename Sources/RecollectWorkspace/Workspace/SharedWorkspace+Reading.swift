@@ -18,7 +18,7 @@ extension SharedWorkspace {
     ///   - path: The path of the file.
     ///   - download: The behavior for a file that is not local.
     /// - Throws: `notFound`; `tooLarge`; `FileNotYetAvailableError` with `.ask`; `timedOut` with `.wait`;
-    ///   `unavailable` for a missing file during a mass deletion (`WorkspaceStatus.isVanished`).
+    ///   `unavailable` for a missing file during a mass deletion (`WorkspaceStatus.isMassDeletion`).
     public func read(
         _ path: WorkspacePath, download: DownloadPolicy = .wait(.seconds(60))
     ) async throws -> WorkspaceFile {
@@ -37,7 +37,7 @@ extension SharedWorkspace {
         } catch let error as RecollectError where error.code == .notLocal {
             return nil
         } catch let error as RecollectError where error.code == .notFound {
-            try refuseWhileVanished(path)
+            try refuseDuringMassDeletion(path)
             throw error
         }
     }
@@ -47,10 +47,10 @@ extension SharedWorkspace {
     ///
     /// Scans if the file is in the archive's index or the last scan found a mass deletion, so no earlier scan is
     /// required. Blocks.
-    func refuseWhileVanished(_ path: WorkspacePath) throws {
+    func refuseDuringMassDeletion(_ path: WorkspacePath) throws {
         let isKnown = try archive.index().files[path]?.content != nil
         // The recorded mass deletion is only a reason to scan: the files may be back.
-        guard try isKnown || isGuardKept(), try look().isVanished else { return }
+        guard try isKnown || isGuardKept(), try look().isMassDeletion else { return }
         throw RecollectError(
             .unavailable,
             "most of the files in \(rootURL.path) are missing, and \(path) may be one of them; bring them back, or accept the deletions"

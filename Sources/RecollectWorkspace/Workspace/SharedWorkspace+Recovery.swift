@@ -34,7 +34,7 @@ extension SharedWorkspace {
     public func recover() async throws -> WorkspaceRecovery {
         try await writing {
             var recovery = WorkspaceRecovery()
-            let settled = try self.settleLeftovers(
+            let settled = try self.resolveLeftovers(
                 among: self.items(in: .root, recursively: true), includingRecent: true)
             recovery.files = settled.kept.sorted()
             recovery.removedLeftovers = settled.removed

@@ -20,7 +20,7 @@ extension SharedWorkspace {
         guard let provider = provider as? AccountProvider else { return result }
         let replicas = try await writing {
             try provider.checkAccount()
-            try provider.account.adoptNobodys()
+            try provider.account.adoptSignedOutReplica()
             return try provider.account.replicas().filter { $0.files.standardizedFileURL.path != self.rootURL.path }
         }
         for replica in replicas {
@@ -114,7 +114,7 @@ extension SharedWorkspace {
         let versions = [mine.bytes, file.bytes]
         guard let merged = WorkspaceMerge.mergedAndChecked(base: bytes, versions: versions, at: path) else {
             // A kept copy from an earlier merge, changed or removed since, is not written again.
-            let places = KeptName.places(for: file.version, beside: path)
+            let places = KeptCopyName.places(for: file.version, beside: path)
             if let kept = there.versions.last.flatMap({ last in places.first { here.took(last, to: $0) } }),
                 case .success(let now) = Result(catching: { try fileIfThere(at: kept) }), now?.version != file.version
             {

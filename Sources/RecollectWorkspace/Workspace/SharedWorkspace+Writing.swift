@@ -117,7 +117,7 @@ extension SharedWorkspace {
         let replaced = try replacing.map { try current(path, holding: $0) }
         if file.version == replacing { return file }
         if kind == .written { try refuseCredential(in: bytes, replacing: replaced ?? [], at: path) }
-        if replaced == nil, try provider.item(at: path) == nil { try refuseWhileVanished(path) }
+        if replaced == nil, try provider.item(at: path) == nil { try refuseDuringMassDeletion(path) }
         let change = VersionLine(
             mark: .begun, path: path,
             version: WorkspaceVersion(
@@ -167,7 +167,7 @@ extension SharedWorkspace {
             // A remaining `begun` line is harmless. The current content matters more to the caller than a failed
             // withdrawal.
             try? archive.withdraw(changes)
-            if mismatch.current == nil { try refuseWhileVanished(path) }
+            if mismatch.current == nil { try refuseDuringMassDeletion(path) }
             throw FileChangedError(path: path, current: mismatch.current.map { WorkspaceFile(path: path, bytes: $0) })
         } catch {
             // A change may fail after it is made, for example in the last sync. The next scan then finds it.
@@ -195,7 +195,7 @@ extension SharedWorkspace {
         let file = try fileIfThere(at: path)
         guard let file, file.version == expected else { throw FileChangedError(path: path, current: file) }
         if index.files[path]?.content != expected {
-            let found = FoundContent(
+            let found = ObservedContent(
                 path: path, hash: expected, bytes: file.bytes, isContested: try isConflicted(path))
             try archive.found([found], since: moment, now: configuration.now())
         }

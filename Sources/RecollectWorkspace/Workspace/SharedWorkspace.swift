@@ -27,7 +27,7 @@ public final class SharedWorkspace: Sendable {
     let configuration: WorkspaceConfiguration
     let archive: VersionArchive
     let counters = WriteCounters()
-    let looking = Locked(LookState())
+    let looking = Locked(ScanState())
     /// The versions last returned by `readFile(at:)` or written by `writeFile(_:to:)`, by path.
     let lastRead = Locked<[WorkspacePath: ContentHash]>([:])
     /// The failure of the last write; `nil` unless the disk caused it.
@@ -45,7 +45,7 @@ public final class SharedWorkspace: Sendable {
     public convenience init(
         provider: any WorkspaceProvider, configuration: WorkspaceConfiguration = WorkspaceConfiguration()
     ) throws {
-        let state = try StatePlace.url(configuration.stateURL, root: provider.rootURL)
+        let state = try StateFolder.url(configuration.stateURL, root: provider.rootURL)
         self.init(provider: provider, configuration: configuration, state: state)
         _ = try archive.index()
     }

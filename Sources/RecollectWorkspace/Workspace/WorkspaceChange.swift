@@ -21,7 +21,7 @@ public struct WorkspaceChange: Hashable, Sendable {
         /// A file came into conflict, for example by a conflict copy.
         public static let conflicted = Kind(rawValue: "conflicted")
         /// A mass deletion was found. The path is the root.
-        public static let vanished = Kind(rawValue: "vanished")
+        public static let massDeletion = Kind(rawValue: "massDeletion")
     }
 
     /// The path of the file.

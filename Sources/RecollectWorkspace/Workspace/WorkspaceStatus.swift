@@ -9,7 +9,7 @@ public struct WorkspaceStatus: Sendable {
     public var isAvailable = true
     /// Whether a mass deletion was found. Missing files then do not count as removed until they are back or
     /// `acceptDeletions()` is called.
-    public var isVanished = false
+    public var isMassDeletion = false
     /// The missing files during a mass deletion.
     public var missing: [WorkspacePath] = []
     /// The number of files, including those not local.
@@ -37,7 +37,7 @@ public struct WorkspaceStatus: Sendable {
     /// `tooManyOpenFiles`, `inputOutput`); `nil` after a successful write.
     public var lastFailure: RecollectError?
     /// The groups of files in a name collision.
-    public var twins: [[WorkspacePath]] = []
+    public var nameCollisions: [[WorkspacePath]] = []
     /// The number of writes of this instance in the last minute, by file.
     public var writesInLastMinute: [WorkspacePath: Int] = [:]
     /// The number of contents in the archive of this device.
@@ -55,7 +55,7 @@ extension SharedWorkspace {
             let files = items.filter { !$0.isFolder }
             var status = WorkspaceStatus(rootURL: self.rootURL)
             status.isAvailable = look.isAvailable
-            status.isVanished = look.isVanished
+            status.isMassDeletion = look.isMassDeletion
             status.missing = look.missing
             status.files = files.count
             status.bytes = files.reduce(0) { $0 + $1.size }
@@ -65,17 +65,17 @@ extension SharedWorkspace {
             status.notUploaded = files.filter { $0.upload.map { $0 != .done } ?? false }.map(\.path)
             status.overQuota = files.filter { $0.upload == .overQuota }.map(\.path)
             status.lastFailure = self.lastFailure.withLock { $0 }
-            status.twins = Dictionary(grouping: files.map(\.path), by: \.key).values.filter { $0.count > 1 }
+            status.nameCollisions = Dictionary(grouping: files.map(\.path), by: \.key).values.filter { $0.count > 1 }
                 .map { $0.sorted() }.sorted { $0[0] < $1[0] }
             status.writesInLastMinute = self.counters.snapshot(at: self.configuration.now()).mapValues(\.lastMinute)
                 .filter { $0.value > 0 }
-            if look.isAvailable { self.tellLeftOut(of: items, in: &status) }
+            if look.isAvailable { self.reportLeftOut(of: items, in: &status) }
             (status.archivedContents, status.archivedBytes) = try self.archive.size()
             return status
         }
     }
 
-    private func tellLeftOut(of items: [WorkspaceItem], in status: inout WorkspaceStatus) {
+    private func reportLeftOut(of items: [WorkspaceItem], in status: inout WorkspaceStatus) {
         let folders = items.filter { $0.isFolder && $0.state != .unreadable }.map(\.path)
         for folder in [.root] + folders {
             // A folder removed or made unreadable since the scan has no names.

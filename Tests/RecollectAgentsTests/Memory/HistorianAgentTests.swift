@@ -26,7 +26,7 @@ struct HistorianAgentTests {
         try await say(
             "The migration plan needs a week of dual writes", .assistant, id: "m1", session: "5b1f0e6a-long-id")
         try await history.update(
-            ConversationID(userId: "ada", sessionId: "5b1f0e6a-long-id"), with: ConversationDetails(title: "Database"))
+            SessionKey(userId: "ada", sessionId: "5b1f0e6a-long-id"), with: SessionDetails(title: "Database"))
         try await say("Lunch at noon", id: "m2", session: "lunch")
         let reply = try await historian.reply(to: asked("What did we say about the migration plan?"))
         let quote = try #require(reply.quotes.first)
@@ -63,7 +63,7 @@ struct HistorianAgentTests {
             "The conversation so far: a budget", .assistant, id: "s1", session: "a",
             agent: SummarizingChatStorage.reservedPrefix + "coder")
         try await say("budget of a project given up", id: "gone", session: "gone")
-        try await history.discardConversation(ConversationID(userId: "ada", sessionId: "gone"))
+        try await history.discardSession(SessionKey(userId: "ada", sessionId: "gone"))
         let none = try await historian.reply(to: asked("what about the budget?"))
         #expect(none.quotes.isEmpty)
         #expect(none.text.contains("nothing about “budget”") && none.text.contains("all your conversations"))
@@ -176,7 +176,7 @@ struct HistorianAgentTests {
     }
 
     @Test("lists conversations where the question has no subject, and says when there are none")
-    func conversations() async throws {
+    func sessions() async throws {
         let empty = try await historian.reply(to: asked("what did we talk about?"))
         #expect(empty.text.contains("no earlier conversations"))
         try await say("what did we talk about?", id: "q", session: "now", agent: "historian")

@@ -61,7 +61,7 @@ struct HistoryToolsTests {
     @Test("neither find nor read what was discarded")
     func discarded() async throws {
         try await say(0..<2, session: "gone")
-        try await history.discardConversation(ConversationID(userId: "ada", sessionId: "gone"))
+        try await history.discardSession(SessionKey(userId: "ada", sessionId: "gone"))
         #expect(ids(try await tools.searchHistory.call(["query": "budget"], context: context), "hits").isEmpty)
         for session in ["gone", "go"] {
             #expect(try await tools.readSession.call(["session": .string(session)], context: context).isError)

@@ -117,7 +117,7 @@ class PausingStorage: ChatStorage, @unchecked Sendable {
     private let throwsWhereCancelled: Bool
 
     static func over(_ below: any ChatStorage, throwsWhereCancelled: Bool) -> PausingStorage {
-        below is any DraftingChatStorage
+        below is any StreamingChatStorage
             ? PausingDrafts(below, throwsWhereCancelled) : PausingStorage(below, throwsWhereCancelled)
     }
 
@@ -178,19 +178,19 @@ class PausingStorage: ChatStorage, @unchecked Sendable {
     }
 }
 
-private final class PausingDrafts: PausingStorage, DraftingChatStorage, @unchecked Sendable {
+private final class PausingDrafts: PausingStorage, StreamingChatStorage, @unchecked Sendable {
     func beginReply(
         _ message: ConversationMessage, userId: String, sessionId: String, agentId: String, maxMessages: Int?
-    ) async throws -> ReplyDraft? {
+    ) async throws -> StreamingReply? {
         // What throws has begun no reply.
         try await pass()
-        return try await (below as? any DraftingChatStorage)?.beginReply(
+        return try await (below as? any StreamingChatStorage)?.beginReply(
             message, userId: userId, sessionId: sessionId, agentId: agentId, maxMessages: maxMessages)
     }
 
-    func repliesInFlight(
+    func streamingReplies(
         userId: String, sessionId: String
     ) async throws -> [(agentId: String, message: ConversationMessage)] {
-        try await (below as? any DraftingChatStorage)?.repliesInFlight(userId: userId, sessionId: sessionId) ?? []
+        try await (below as? any StreamingChatStorage)?.streamingReplies(userId: userId, sessionId: sessionId) ?? []
     }
 }

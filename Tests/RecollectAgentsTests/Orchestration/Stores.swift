@@ -73,7 +73,7 @@ actor FourMethods: ChatStorage {
     }
 
     func fetchAllChats(userId: String, sessionId: String) async throws -> [ConversationMessage] {
-        let conversation = ConversationID(userId: userId, sessionId: sessionId)
-        return mergedChats(scopes.filter { $0.key.conversation == conversation }.map { ($0.key.agentId, $0.value) })
+        let session = SessionKey(userId: userId, sessionId: sessionId)
+        return mergedChats(scopes.filter { $0.key.session == session }.map { ($0.key.agentId, $0.value) })
     }
 }

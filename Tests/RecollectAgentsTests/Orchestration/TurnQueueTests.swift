@@ -17,8 +17,8 @@ struct TurnQueueTests {
             let held = Held()
             weakly = held
             for number in 0..<100 {
-                let conversation = ConversationID(userId: "user", sessionId: "\(number % 10)")
-                _ = queue.add(to: conversation) {
+                let session = SessionKey(userId: "user", sessionId: "\(number % 10)")
+                _ = queue.add(to: session) {
                     if number == 99 {
                         await reached.open()
                         try? await Gate().wait()
@@ -29,7 +29,7 @@ struct TurnQueueTests {
         }
         try await reached.wait()
         #expect(weakly != nil)
-        await queue.stop(ConversationID(userId: "user", sessionId: "9"))
+        await queue.stop(SessionKey(userId: "user", sessionId: "9"))
         await queue.waitUntilIdle()
         #expect(weakly == nil)
     }
@@ -37,11 +37,11 @@ struct TurnQueueTests {
     @Test("stops those that wait before the one that runs, so that its end lets none of them begin")
     func stopsLastFirst() async throws {
         let queue = TurnQueue()
-        let conversation = ConversationID(userId: "user", sessionId: "session")
+        let session = SessionKey(userId: "user", sessionId: "session")
         let waiting = Locked<[Task<Void, Never>]>([])
         let wereStopped = Locked<[Bool]>([])
         let reached = Gate()
-        _ = queue.add(to: conversation) {
+        _ = queue.add(to: session) {
             await withTaskCancellationHandler {
                 await reached.open()
                 try? await Gate().wait()
@@ -51,11 +51,11 @@ struct TurnQueueTests {
             }
         }
         for _ in 0..<4 {
-            let task = try #require(queue.add(to: conversation) {})
+            let task = try #require(queue.add(to: session) {})
             waiting.withLock { $0.append(task) }
         }
         try await reached.wait()
-        await queue.stop(conversation)
+        await queue.stop(session)
         #expect(wereStopped.withLock { $0 } == [true, true, true, true])
     }
 
@@ -63,10 +63,10 @@ struct TurnQueueTests {
     enum Wait: CaseIterable {
         case untilIdle, stop
 
-        func callAsFunction(_ queue: TurnQueue, _ conversation: ConversationID) async {
+        func callAsFunction(_ queue: TurnQueue, _ session: SessionKey) async {
             switch self {
             case .untilIdle: await queue.waitUntilIdle()
-            case .stop: await queue.stop(conversation)
+            case .stop: await queue.stop(session)
             }
         }
     }
@@ -74,13 +74,13 @@ struct TurnQueueTests {
     @Test("does not let turns of two queues wait for each other's ends", arguments: Wait.allCases)
     func circle(_ wait: Wait) async throws {
         let queues = [TurnQueue(), TurnQueue()]
-        let conversation = ConversationID(userId: "user", sessionId: "session")
+        let session = SessionKey(userId: "user", sessionId: "session")
         let haveBegun = [Gate(), Gate()]
         for (own, other) in [(0, 1), (1, 0)] {
-            _ = queues[own].add(to: conversation) {
+            _ = queues[own].add(to: session) {
                 await haveBegun[own].open()
                 await Task { try? await haveBegun[other].wait() }.value
-                await wait(queues[other], conversation)
+                await wait(queues[other], session)
             }
         }
         for queue in queues { await queue.waitUntilIdle() }
@@ -89,16 +89,16 @@ struct TurnQueueTests {
     @Test("ends where a turn adds another to the queue of one that waits for it", arguments: Wait.allCases)
     func addsBehindWaiting(_ wait: Wait) async throws {
         let (outer, inner) = (TurnQueue(), TurnQueue())
-        let conversation = ConversationID(userId: "user", sessionId: "session")
+        let session = SessionKey(userId: "user", sessionId: "session")
         let hasBegun = Gate()
-        _ = outer.add(to: conversation) {
+        _ = outer.add(to: session) {
             try? await hasBegun.wait()
-            await wait(inner, conversation)
+            await wait(inner, session)
         }
-        _ = inner.add(to: conversation) {
+        _ = inner.add(to: session) {
             await hasBegun.open()
             // Refused if the outer turn waits already. Otherwise the outer turn does not wait.
-            await outer.add(to: conversation) {}?.value
+            await outer.add(to: session) {}?.value
         }
         for queue in [outer, inner] { await queue.waitUntilIdle() }
     }
@@ -106,17 +106,17 @@ struct TurnQueueTests {
     @Test("waits in a turn for the turns of another queue", arguments: Wait.allCases)
     func waitsInTurn(_ wait: Wait) async throws {
         let (outer, inner) = (TurnQueue(), TurnQueue())
-        let conversation = ConversationID(userId: "user", sessionId: "session")
+        let session = SessionKey(userId: "user", sessionId: "session")
         let (hasBegun, mayEnd, hasEnded) = (Gate(), Gate(), Locked(false))
         let hadEnded = Locked(false)
-        _ = inner.add(to: conversation) {
+        _ = inner.add(to: session) {
             await hasBegun.open()
             await Task { try? await mayEnd.wait() }.value
             hasEnded.withLock { $0 = true }
         }
         try await hasBegun.wait()
-        _ = outer.add(to: conversation) {
-            await wait(inner, conversation)
+        _ = outer.add(to: session) {
+            await wait(inner, session)
             let value = hasEnded.withLock { $0 }
             hadEnded.withLock { $0 = value }
         }

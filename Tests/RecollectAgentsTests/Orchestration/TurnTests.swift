@@ -22,7 +22,7 @@ struct TurnTests {
             #expect(kept.map(\.text) == ["hello", "You said: hello"])
             #expect(kept.map(\.role) == [.user, .assistant])
             #expect(kept.last == reply)
-            #expect(!reply.isInterrupted && !reply.isInFlight)
+            #expect(!reply.isInterrupted && !reply.isStreaming)
         }
     }
 
@@ -101,11 +101,11 @@ struct TurnTests {
         let agent = ScriptedAgent { _, _, say in
             pieces.forEach(say)
             var message = ConversationMessage(role: .assistant, text: "final")
-            message.isInFlight = true
+            message.isStreaming = true
             say(.final(message))
         }
         let events = try await Orchestrator(agents: [agent], store: store).say("hello")
-        #expect(events.reply?.isInFlight == false)
+        #expect(events.reply?.isStreaming == false)
         #expect(try await store.all().last == events.reply)
     }
 
@@ -138,7 +138,7 @@ struct TurnTests {
     }
 
     @Test("of an agent that is not to be kept leaves nothing")
-    func notKept() async throws {
+    func notSaved() async throws {
         let store = InMemoryChatStorage()
         let agent = ScriptedAgent(saveChat: false) { _, _, say in say(.textDelta("hush")) }
         let events = try await Orchestrator(agents: [agent], store: store).say("hello")

@@ -88,7 +88,7 @@ struct WrappedTurnTests {
         let storage = summarizing(DeviceChatStorage(history: history, userId: "user"))
         let orchestrator = Orchestrator(agents: [agent(given)], store: storage, maxMessages: nil)
         for number in 0..<12 { try await orchestrator.say(.text("\(number)", id: "q\(number)")) }
-        _ = try await history.branch(ConversationID(userId: "user", sessionId: "session"), from: "q\(kept)")
+        _ = try await history.branch(SessionKey(userId: "user", sessionId: "session"), from: "q\(kept)")
         try await orchestrator.say("and")
         #expect(questions(in: given.withLock { $0 }) == (0..<kept).map(String.init))
         try await orchestrator.say("more")
@@ -154,12 +154,12 @@ struct WrappedTurnTests {
         let orchestrator = Orchestrator(agents: [agent], store: store)
         for try await event in orchestrator.route("one", userId: "user", sessionId: "session") {
             guard case .textDelta("so far") = event else { continue }
-            let replies = try await store.repliesInFlight(userId: "user", sessionId: "session")
+            let replies = try await store.streamingReplies(userId: "user", sessionId: "session")
             #expect(replies.map(\.agentId) == (isTransforming ? [] : ["agent"]))
-            #expect(replies.allSatisfy { $0.message.isInFlight })
+            #expect(replies.allSatisfy { $0.message.isStreaming })
             await finish.open()
         }
         #expect(try await store.all().map(\.text) == ["one", "so far, so good"])
-        #expect(try await store.repliesInFlight(userId: "user", sessionId: "session").isEmpty)
+        #expect(try await store.streamingReplies(userId: "user", sessionId: "session").isEmpty)
     }
 }

@@ -64,7 +64,7 @@ struct KeywordClassifierTests {
     @Test("knows an agent by what was said with it: by the user, too")
     func said() async throws {
         let agents = [SilentAgent("Anna", "A friend."), SilentAgent("Bert", "A colleague.")]
-        let history = conversation([
+        let history = session([
             "Do you know Mozart's requiem?", "[anna] Yes, I sang it.", "Is the quarterly budget ready?",
             "[bert] Yes, since noon.",
         ])
@@ -79,7 +79,7 @@ struct KeywordClassifierTests {
         let agents = [
             SilentAgent("Anna", "A friend."), SilentAgent("Bert", "A colleague."), SilentAgent("Carl", "A neighbour."),
         ]
-        let history = conversation([
+        let history = session([
             "The ferry is late", "[anna] I see.", "The ferry is cancelled", "[bert] I see.", "My knee hurts",
             "[carl] I see.",
         ])
@@ -93,7 +93,7 @@ struct KeywordClassifierTests {
     func confidence() async throws {
         let team = KeywordCase.Team.household.agents
         func confidence(_ input: String, _ before: [String] = []) async throws -> Double {
-            try await classifier.classify(input, history: conversation(before), agents: team).confidence
+            try await classifier.classify(input, history: session(before), agents: team).confidence
         }
         let plain = try await confidence("pruning plants")
         let mixed = try await confidence("plumbing recipes")
@@ -126,7 +126,7 @@ struct KeywordClassifierTests {
     func limit() async throws {
         let agents = [SilentAgent("Anna", "A friend."), SilentAgent("Bert", "A colleague.")]
         let chatter = (0..<KeywordClassifier.messageLimit / 2).flatMap { _ in ["Well?", "[bert] Well."] }
-        let history = conversation(["The ferry is late", "[anna] I see."] + chatter)
+        let history = session(["The ferry is late", "[anna] I see."] + chatter)
         let result = try await classifier.classify("ferry", history: history, agents: agents)
         #expect(result.selectedAgent?.id == "bert")
     }
@@ -155,7 +155,7 @@ struct KeywordClassifierTests {
         }
     }
 
-    private func conversation(_ lines: [String]) -> [ConversationMessage] {
+    private func session(_ lines: [String]) -> [ConversationMessage] {
         lines.map { ConversationMessage(role: $0.hasPrefix("[") ? .assistant : .user, text: $0) }
     }
 }

@@ -50,11 +50,11 @@ struct LostIDTests {
         for _ in 0..<2 {
             #expect(try await store.fetchAllChats(userId: "u", sessionId: "s").map(\.id) == ["2-q", "2-a"])
         }
-        let events = store.events.takeUnheard()
+        let events = store.events.takeUndelivered()
         #expect(events.map(\.kind) == [.missingFile] && events.first?.scope?.sessionId == "s")
         #expect((events.first?.failure as? RecollectError)?.code == .damaged)
         #expect(try await store.scopes() == [Scope(userId: "u", sessionId: "s", agentId: "a")])
-        #expect(store.events.takeUnheard().map(\.kind) == [.missingFile])
+        #expect(store.events.takeUndelivered().map(\.kind) == [.missingFile])
 
         try await store.save(turn(3), agent: long)
         #expect(try await store.load(agent: long) == turn(1) + turn(3))
@@ -62,7 +62,7 @@ struct LostIDTests {
         let all = try await again.fetchAllChats(userId: "u", sessionId: "s").map(\.id)
         #expect(all == (loss.isMended ? ["1-q", "1-a", "2-q", "2-a", "3-q", "3-a"] : ["2-q", "2-a"]))
         #expect(try await again.scopes().count == (loss.isMended ? 2 : 1))
-        #expect(again.events.takeUnheard().isEmpty == loss.isMended)
+        #expect(again.events.takeUndelivered().isEmpty == loss.isMended)
         if loss == .folder { #expect(try FileManager.default.contentsOfDirectory(atPath: file.path).isEmpty) }
         if loss == .link { #expect(try FileManager.default.destinationOfSymbolicLink(atPath: file.path) == "a.json") }
     }
@@ -75,10 +75,10 @@ struct LostIDTests {
         try loss.happen(to: user.appendingPathComponent("\(EscapedName.hashed(long)).id"))
         let store = FileChatStorage(baseURL: folder.url)
         #expect(try await store.scopes() == [])
-        #expect(store.events.takeUnheard().map(\.kind) == [.missingFile])
+        #expect(store.events.takeUndelivered().map(\.kind) == [.missingFile])
         try loss.happen(to: folder.url.appendingPathComponent("\(EscapedName.hashed(long)).id"))
         #expect(try await store.scopes() == [])
-        #expect(store.events.takeUnheard().map(\.kind) == [.missingFile])
+        #expect(store.events.takeUndelivered().map(\.kind) == [.missingFile])
         #expect(try await store.load(session: long, user: long) == turn(1))
         let again = FileChatStorage(baseURL: folder.url)
         try await again.save(turn(2), session: long, user: long)
@@ -95,6 +95,6 @@ struct LostIDTests {
         try Data("[]".utf8).write(to: folder.url.appendingPathComponent("u/s/\(name).json"))
         #expect(try await store.fetchAllChats(userId: "u", sessionId: "s").count == 2)
         #expect(try await store.scopes().count == 1)
-        #expect(store.events.takeUnheard().isEmpty)
+        #expect(store.events.takeUndelivered().isEmpty)
     }
 }

@@ -33,7 +33,7 @@ struct SharedFolderTests {
     func madeTogether() async throws {
         for round in 0..<60 {
             let places = (0..<2).map { _ in
-                SessionPlace(ConversationID(userId: "user \(round)", sessionId: "s"), base: folder.url.path)
+                SessionFolder(SessionKey(userId: "user \(round)", sessionId: "s"), base: folder.url.path)
             }
             let names = await withTaskGroup(of: String?.self) { group in
                 for place in places {

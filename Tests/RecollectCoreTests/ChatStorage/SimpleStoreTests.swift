@@ -266,10 +266,10 @@ struct UserDefaultsChatStorageTests {
         let store = UserDefaultsChatStorage(suiteName: suite.name)
         for _ in 0..<2 { #expect(try await store.load().count == 3) }
         #expect(try await store.fetchAllChats(userId: "u", sessionId: "s").count == 3)
-        #expect(store.events.takeUnheard().map(\.recoveredMessages) == [3])
+        #expect(store.events.takeUndelivered().map(\.recoveredMessages) == [3])
         suite.set(Data(torn.dropLast(60)), forKey: "AgentSquad.u.s.a")
         for _ in 0..<2 { #expect(try await store.load().count < 4) }
-        #expect(store.events.takeUnheard().map(\.kind) == [.salvaged])
+        #expect(store.events.takeUndelivered().map(\.kind) == [.salvaged])
     }
 
     @Test("a stranger's value is left alone")

@@ -8,14 +8,14 @@ import Testing
     func levels() {
         let log = LogLines()
         let events = StoreEvents(logger: log.logger)
-        for kind in [StoreEvent.Kind.foldedConflict, .handEdited, .droppedSameRole, .vanished, .salvaged] {
+        for kind in [StoreEvent.Kind.resolvedConflict, .externalEdit, .droppedSameRole, .massDeletion, .salvaged] {
             events.post(StoreEvent(kind: kind))
         }
-        events.post(StoreEvent(kind: .handEdited, failure: RecollectError(.unreadable, "it is no chat")))
+        events.post(StoreEvent(kind: .externalEdit, failure: RecollectError(.unreadable, "it is no chat")))
         #expect(
             log.all.map { $0.split(separator: " ").prefix(2).joined(separator: " ") } == [
-                "info foldedConflict", "info handEdited", "info droppedSameRole", "warning vanished",
-                "warning salvaged", "warning handEdited",
+                "info resolvedConflict", "info externalEdit", "info droppedSameRole", "warning vanished",
+                "warning salvaged", "warning externalEdit",
             ])
     }
 

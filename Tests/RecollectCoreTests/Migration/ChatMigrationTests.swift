@@ -76,7 +76,7 @@ struct ChatMigrationTests {
         let error = await #expect(throws: RecollectError.self) {
             try await migrate(scopes, from: files, to: InMemoryChatStorage())
         }
-        #expect(error?.code == .notKept)
+        #expect(error?.code == .notSaved)
         #expect(error?.message.contains("sameRole: .keep") == true)
     }
 
@@ -119,14 +119,14 @@ struct ChatMigrationTests {
         let whole = try Data(contentsOf: folder.file())
         let torn = whole.prefix(whole.count - 40)
         try torn.write(to: folder.file())
-        let conversation = ConversationID(userId: "u", sessionId: "s")
-        let chats = try ChatFolder(path: folder.url.path).chats(of: conversation, maxBytes: 1 << 20)
+        let session = SessionKey(userId: "u", sessionId: "s")
+        let chats = try ChatFolder(path: folder.url.path).chats(of: session, maxBytes: 1 << 20)
         #expect(chats.map(\.isDamaged) == [true])
         #expect(chats.first?.messages == Array(turns(0..<3).dropLast()))
         #expect(try Data(contentsOf: folder.file()) == torn)
         #expect(try folder.names() == ["a.json"])
         #expect(throws: RecollectError.self) {
-            try ChatFolder(path: folder.url.path).chats(of: conversation, maxBytes: 10)
+            try ChatFolder(path: folder.url.path).chats(of: session, maxBytes: 10)
         }
     }
 }

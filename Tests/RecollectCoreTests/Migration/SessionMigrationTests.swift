@@ -132,7 +132,7 @@ struct SessionMigrationTests {
             return kept
         })
         let error = await #expect(throws: RecollectError.self) { try await migrate(from: source, to: target) }
-        #expect(error?.code == .notKept)
+        #expect(error?.code == .notSaved)
         #expect(error?.message.contains("session s") == true && error?.message.contains("`\(field)`") == true)
         #expect(try await target.contents().count == 1)
     }

@@ -195,15 +195,15 @@ struct MessageMappingTests {
     func states() throws {
         let cancelled = ChatMessage(role: .assistant, content: "half", isComplete: false, wasCancelled: true)
         let message = ConversationMessage(cancelled)
-        #expect(message.isInterrupted && !message.isInFlight)
+        #expect(message.isInterrupted && !message.isStreaming)
         try expectSame(message.chatMessages(), [cancelled])
 
         var flying = ConversationMessage(role: .assistant, parts: [.thinking("a", signature: nil), .text("b")])
-        flying.isInFlight = true
+        flying.isStreaming = true
         var chats = flying.chatMessages()
         #expect(chats.map(\.isComplete) == [true, false])
         chats[1].isComplete = true
-        #expect(flying.replacing(chats)?.isInFlight == false)
+        #expect(flying.replacing(chats)?.isStreaming == false)
     }
 
     @Test("entries keep their ids when others go, and a message of which none is left goes")

@@ -54,7 +54,7 @@ extension RandomJSON {
         var message = ConversationMessage(
             id: pick([made.id, UUID().uuidString, UUID().uuidString.lowercased()]), role: made.role, parts: made.parts,
             timestamp: made.timestamp, metadata: chatMetadata(), unknownFields: made.unknownFields)
-        message.isInFlight = flag()
+        message.isStreaming = flag()
         message.isInterrupted = flag()
         if flag() {
             let fields = message.parts.indices.map { (String($0), JSONValue.object(["is_error": .bool(flag())])) }

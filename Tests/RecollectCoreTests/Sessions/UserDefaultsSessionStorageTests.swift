@@ -67,7 +67,7 @@ struct UserDefaultsSessionStorageTests {
         let read = await Task.detached { listed[0].messages }.value
         #expect(read == [chats[0], chats[2]])
         #expect(asideKeys.count == 1)
-        #expect(storage.events.takeUnheard().map(\.recoveredMessages) == [2])
+        #expect(storage.events.takeUndelivered().map(\.recoveredMessages) == [2])
     }
 
     @Test("a damaged transcript is kept aside, what can be read of it goes on, and deleting its session erases both")
@@ -80,7 +80,7 @@ struct UserDefaultsSessionStorageTests {
         let session = try #require(try await storage.getSession(id: "s"))
         #expect(session.messages == [chats[0], chats[2]] && session.firstUserMessage == "hello")
         #expect(asideKeys.map { suite.defaults.data(forKey: $0) } == [damaged])
-        #expect(storage.events.takeUnheard().map(\.kind) == [.salvaged])
+        #expect(storage.events.takeUndelivered().map(\.kind) == [.salvaged])
         try await storage.updateSessionMessages(id: "s", messages: chats)
         #expect(try await storage.getSession(id: "s")?.messages == chats)
         try await storage.updateSessionId(oldId: "s", newId: "t")

@@ -145,7 +145,7 @@
             for _ in 0..<3 { #expect(try await store.load() == turns(1...2).dropLast()) }
             #expect(await #expect(throws: RecollectError.self) { try await store.save(turn(3)) }?.code == .diskFull)
             #expect(try Data(contentsOf: target) == before)
-            #expect(store.events.takeUnheard().map(\.recoveredMessages) == [3])
+            #expect(store.events.takeUndelivered().map(\.recoveredMessages) == [3])
 
             try FileManager.default.removeItem(at: disk.url.appendingPathComponent("filler"))
             try await store.save([turn(2)[1]] + turn(3))
@@ -172,7 +172,7 @@
             try Data("not a list".utf8).write(to: url)
             let messages = await Task.detached { listed[0].messages }.value
             #expect(messages.isEmpty)
-            #expect(sessions.events.takeUnheard().map(\.kind) == [.unreadableSession])
+            #expect(sessions.events.takeUndelivered().map(\.kind) == [.unreadableSession])
         }
 
         @Test(
@@ -200,7 +200,7 @@
             mount = nil
             for _ in 0..<2 { _ = try await sessions.getSession(id: "s") }
             #expect(try await asideCount() == 1)
-            #expect(sessions.events.takeUnheard().map(\.kind) == [.salvaged])
+            #expect(sessions.events.takeUndelivered().map(\.kind) == [.salvaged])
         }
 
         @Test(

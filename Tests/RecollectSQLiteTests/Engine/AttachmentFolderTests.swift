@@ -57,7 +57,7 @@ import Testing
         try await history.append([picture], to: scope)
         try FileManager.default.moveItem(at: folder.file("attachments"), to: folder.file("moved"))
         try Data("notes".utf8).write(to: folder.file("attachments"))
-        try await history.deleteConversation(scope.conversation)
+        try await history.deleteSession(scope.session)
         #expect(try await history.erasesAll())
         #expect(try Data(contentsOf: folder.file("attachments")) == Data("notes".utf8))
     }

@@ -17,11 +17,11 @@ import Testing
             #expect(seen.map(\.messageId) == ["m0", "m1"])
         }
         let history = folder.history()
-        try await history.update(scope.conversation, with: ConversationDetails(title: "T"))
-        try await history.append(messages(3..<4), to: scope.conversation.scope(agentId: "b"))
-        try await history.deleteMessages(["m0"], in: scope.conversation)
+        try await history.update(scope.session, with: SessionDetails(title: "T"))
+        try await history.append(messages(3..<4), to: scope.session.scope(agentId: "b"))
+        try await history.deleteMessages(["m0"], in: scope.session)
         seen += try await history.changes(after: seen[1].cursor, limit: 100)
-        #expect(seen.dropFirst(2).map(\.kind) == [.messageAdded, .conversationUpdated, .messageAdded, .messageDeleted])
+        #expect(seen.dropFirst(2).map(\.kind) == [.messageAdded, .sessionUpdated, .messageAdded, .messageDeleted])
         #expect(seen.dropFirst(2).map(\.messageId) == ["m2", nil, "m3", "m0"])
         #expect(seen[4].agentId == "b")
         #expect(zip(seen, seen.dropFirst()).allSatisfy { $0.cursor < $1.cursor })
@@ -45,8 +45,8 @@ import Testing
         try await history.append(messages(0..<4), to: scope)
         let cursor = try await history.latestChange()
         switch what {
-        case "messages": try await history.deleteMessages(["m3"], in: scope.conversation)
-        case "conversation": try await history.deleteConversation(scope.conversation)
+        case "messages": try await history.deleteMessages(["m3"], in: scope.session)
+        case "conversation": try await history.deleteSession(scope.session)
         case "user": try await history.deleteUser("ann")
         default: try await history.append([], to: scope, options: AppendOptions(maxMessages: 0))
         }
@@ -79,11 +79,11 @@ import Testing
         #expect(try await slow.next()?.messageId == "m0")
         var fast = history.changes(after: .beginning).makeAsyncIterator()
         for _ in 0..<3000 { _ = try await fast.next() }
-        try await history.deleteConversation(scope.conversation)
+        try await history.deleteSession(scope.session)
         var rest: [HistoryChange] = []
         while let change = try await slow.next() {
             rest.append(change)
-            if change.kind == .conversationDeleted { break }
+            if change.kind == .sessionDeleted { break }
         }
         #expect(rest.count <= 500)
     }
@@ -94,20 +94,20 @@ import Testing
         try await history.append(messages(0..<2), to: scope)
         let cursor = try await history.latestChange()
         for number in 0..<50 {
-            try await history.update(scope.conversation, with: ConversationDetails(isRead: number.isMultiple(of: 2)))
+            try await history.update(scope.session, with: SessionDetails(isRead: number.isMultiple(of: 2)))
             let edited = ConversationMessage(id: "m1", role: .assistant, text: "edit \(number)")
-            try await history.edit([edited], in: scope.conversation)
+            try await history.edit([edited], in: scope.session)
         }
         let last = try await history.latestChange()
         #expect(last.sequence == cursor.sequence + 100)
         let changes = try await history.changes(after: cursor, limit: 100)
-        #expect(changes.map(\.kind) == [.conversationUpdated, .messageEdited])
+        #expect(changes.map(\.kind) == [.sessionUpdated, .messageEdited])
         #expect(changes.last?.cursor == last)
         #expect(try await history.read { try $0.integer("SELECT count(*) FROM change") } == 2)
         // One id may be a message of several agents: each is told.
         try await history.write { db in
             for agent in ["a", "b", "a"] {
-                try db.recordChange(.messageDeleted, scope.conversation, agentId: agent, messageId: "m1")
+                try db.recordChange(.messageDeleted, scope.session, agentId: agent, messageId: "m1")
             }
         }
         #expect(try await history.changes(after: last, limit: 10).map(\.agentId) == ["b", "a"])

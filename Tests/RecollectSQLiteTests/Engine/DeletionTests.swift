@@ -27,8 +27,8 @@ import Testing
         #expect(try await history.search(query).elements.map(\.messageId) == ["secret"])
         #expect(try !files(in: folder, holding: "quetzalcoatl").isEmpty)
         switch what {
-        case "message": #expect(try await history.deleteMessages(["secret", "unknown"], in: scope.conversation) == 1)
-        case "conversation": #expect(try await history.deleteConversation(scope.conversation))
+        case "message": #expect(try await history.deleteMessages(["secret", "unknown"], in: scope.session) == 1)
+        case "conversation": #expect(try await history.deleteSession(scope.session))
         default: try await history.deleteUser("ann")
         }
         #expect(try await history.search(query).elements.isEmpty)
@@ -37,7 +37,7 @@ import Testing
         #expect(
             try await history.window(of: Scope(userId: "bob", sessionId: "s", agentId: "a"), maxMessages: nil).count
                 == 200)
-        let left = try await history.conversation(scope.conversation)?.messageCount
+        let left = try await history.session(scope.session)?.messageCount
         #expect(left == (what == "message" ? 200 : nil))
     }
 

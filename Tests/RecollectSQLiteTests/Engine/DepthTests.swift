@@ -22,10 +22,10 @@ import Testing
         await expectError(.tooLarge) { try await history.append([call("n", "flat"), call("m", tooDeep)], to: scope) }
         let unknown = ConversationMessage(id: "m", role: .user, parts: [], unknownFields: fields)
         await expectError(.tooLarge) { try await history.append([unknown], to: scope) }
-        await expectError(.tooLarge) { try await history.edit([call("kept", tooDeep)], in: scope.conversation) }
+        await expectError(.tooLarge) { try await history.edit([call("kept", tooDeep)], in: scope.session) }
         await expectError(.tooLarge) { _ = try await history.beginReply(call("r", tooDeep), in: scope) }
         #expect(try await history.window(of: scope, maxMessages: nil) == [kept])
-        #expect(try await history.repliesInFlight(in: scope.conversation).isEmpty)
+        #expect(try await history.streamingReplies(in: scope.session).isEmpty)
     }
 
     @Test("are refused at the end of a reply in flight, which can be ended without them")
@@ -45,13 +45,13 @@ import Testing
     func details() async throws {
         let history = memory()
         let metadata = ["deep": deepest, "keep": "this"]
-        try await history.update(scope.conversation, with: ConversationDetails(title: "t", metadata: metadata))
+        try await history.update(scope.session, with: SessionDetails(title: "t", metadata: metadata))
         await expectError(.tooLarge) {
             try await history.update(
-                scope.conversation, with: ConversationDetails(title: "n", metadata: ["keep": tooDeep]))
+                scope.session, with: SessionDetails(title: "n", metadata: ["keep": tooDeep]))
         }
-        #expect(try await history.conversation(scope.conversation)?.metadata == metadata)
-        #expect(try await history.conversation(scope.conversation)?.title == "t")
+        #expect(try await history.session(scope.session)?.metadata == metadata)
+        #expect(try await history.session(scope.session)?.title == "t")
 
         let sessions = SQLiteSessionStorage(history: history, userId: "ann")
         var entries = [ChatMessage(role: .user, content: "x", metadata: ["deep": deepest])]
@@ -72,14 +72,14 @@ import Testing
         try await history.append(messages(0..<2), to: scope)
         try await history.write { try $0.run("UPDATE conversation SET metadata = '{\"keep\":\"this\"'") }
         await expectError(.unreadable) {
-            try await history.update(scope.conversation, with: ConversationDetails(metadata: ["n": 1]))
+            try await history.update(scope.session, with: SessionDetails(metadata: ["n": 1]))
         }
-        let fork = ConversationID(userId: "ann", sessionId: "fork")
-        await expectError(.unreadable) { try await history.fork(scope.conversation, at: "m0", into: "fork") }
-        try await history.update(fork, with: ConversationDetails(metadata: ["n": 1]))
-        await expectError(.unreadable) { try await history.moveConversation(fork, to: scope.sessionId) }
+        let fork = SessionKey(userId: "ann", sessionId: "fork")
+        await expectError(.unreadable) { try await history.fork(scope.session, at: "m0", into: "fork") }
+        try await history.update(fork, with: SessionDetails(metadata: ["n": 1]))
+        await expectError(.unreadable) { try await history.moveSession(fork, to: scope.sessionId) }
         // What leaves it alone goes on.
-        try await history.update(scope.conversation, with: ConversationDetails(title: "t"))
+        try await history.update(scope.session, with: SessionDetails(title: "t"))
         let kept = try await history.write {
             try $0.optionalText("SELECT metadata FROM conversation WHERE title = 't'")
         }

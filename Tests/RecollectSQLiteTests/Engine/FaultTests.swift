@@ -28,7 +28,7 @@ import Testing
         }
         try bytes.write(to: file)
         let history = folder.history()
-        let kept = try await history.messages(of: scope.conversation, agentId: nil, page: PageRequest(limit: 10_000))
+        let kept = try await history.messages(of: scope.session, agentId: nil, page: PageRequest(limit: 10_000))
             .elements
         var events = history.events.stream().makeAsyncIterator()
         let event = try #require(await events.next())
@@ -79,8 +79,8 @@ import Testing
         let window = try await history.window(of: scope, maxMessages: nil)
         #expect(window.map(\.id) == ["m0", "m1", "call", "m2", "m3"])
         #expect(window[2].parts == [.unknown(["unreadable": "[{\"thi"])])
-        #expect(try await history.message("call", in: scope.conversation)?.message == window[2])
-        #expect(try await history.conversations(of: "ann", page: PageRequest(limit: 5)).elements.count == 1)
+        #expect(try await history.message("call", in: scope.session)?.message == window[2])
+        #expect(try await history.sessions(of: "ann", page: PageRequest(limit: 5)).elements.count == 1)
     }
 
     @Test("a file of no length is an empty history")
@@ -134,7 +134,7 @@ import Testing
         try await history.append(messages(0..<2), to: scope)
         try FileManager.default.removeItem(at: folder.file("history.sqlite\(suffix)"))
         try await history.append(messages(4..<6), to: scope)
-        #expect(history.events.takeUnheard().map(\.kind).contains(.storeReplaced))
+        #expect(history.events.takeUndelivered().map(\.kind).contains(.storeReplaced))
         let kept = try await history.window(of: scope, maxMessages: nil)
         #expect(kept.suffix(2) == messages(4..<6)[...])
         #expect(try await folder.history().window(of: scope, maxMessages: nil) == kept)

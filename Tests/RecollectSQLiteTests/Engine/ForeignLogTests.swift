@@ -34,12 +34,12 @@ import Testing
         #expect(try await history.window(of: scope, maxMessages: nil) == (database == "missing" ? [] : messages(0..<4)))
         try await history.append(messages(4..<6), to: scope)
         await history.close()
-        let events = history.events.takeUnheard()
+        let events = history.events.takeUndelivered()
         #expect(events.map(\.kind) == (database == "damaged" ? [.foreignFile, .salvaged] : [.foreignFile]))
         let aside = try #require(events.first?.setAside)
         #expect(try String(contentsOf: aside, encoding: .utf8) == text)
         // Nor is it removed with what deletions leave.
-        try await history.deleteConversation(scope.conversation)
+        try await history.deleteSession(scope.session)
         try await history.repair()
         await history.close()
         #expect(try String(contentsOf: aside, encoding: .utf8) == text)
@@ -53,7 +53,7 @@ import Testing
         try Data(count: size).write(to: log)
         #expect(try await history.window(of: scope, maxMessages: nil) == messages(0..<4))
         await history.close()
-        #expect(history.events.takeUnheard().isEmpty)
+        #expect(history.events.takeUndelivered().isEmpty)
     }
 
     @Test("a damaged commit that names an impossible count of pages does not hold a salvage up")

@@ -8,10 +8,10 @@ import Testing
 /// What happens where branches, moves, discarding and deletion meet.
 @Suite("Where the library's operations meet") struct LibraryEdgeTests {
     private let history = memory()
-    private let id = scope.conversation
+    private let id = scope.session
 
-    private func ids(_ conversation: ConversationID) async throws -> [String] {
-        try await LibraryReplica.messages(of: conversation, in: history).map(\.message.id)
+    private func ids(_ session: SessionKey) async throws -> [String] {
+        try await LibraryReplica.messages(of: session, in: history).map(\.message.id)
     }
 
     @Test("a conversation moved into its own branch, or a branch of that, leaves no circle behind")
@@ -19,14 +19,14 @@ import Testing
         try await history.append(messages(0..<6), to: scope)
         let outer = try await history.branch(id, from: "m2")
         let inner = try await history.branch(outer, from: "m4")
-        try await history.moveConversation(id, to: inner.sessionId)
-        let summary = try #require(try await history.conversation(inner))
+        try await history.moveSession(id, to: inner.sessionId)
+        let summary = try #require(try await history.session(inner))
         #expect(summary.branchOf == nil)
-        #expect(try await history.conversations(of: "ann", page: PageRequest(limit: 9)).elements.map(\.id) == [inner])
+        #expect(try await history.sessions(of: "ann", page: PageRequest(limit: 9)).elements.map(\.id) == [inner])
         #expect(try await history.branches(of: inner).map(\.id) == [outer])
         #expect(try await ids(inner) == ["m0", "m1", "m4", "m5"])
-        try await history.deleteConversation(inner)
-        #expect(try await history.conversation(outer) == nil)
+        try await history.deleteSession(inner)
+        #expect(try await history.session(outer) == nil)
     }
 
     @Test("a branch can be restored after the message before it was deleted")
@@ -50,7 +50,7 @@ import Testing
         try await history.append([messages(1..<2)[0], other], to: branch.scope(agentId: "a"))
         try await history.restoreBranch(branch, in: id)
         #expect(try await ids(id) == ["m0", "m1", "m2", other.copyId(from: branch.sessionId)])
-        #expect(try await history.conversation(id)?.messageCount == 4)
+        #expect(try await history.session(id)?.messageCount == 4)
         #expect(try await history.check().problems.isEmpty)
     }
 
@@ -58,7 +58,7 @@ import Testing
     func branchAtFirst() async throws {
         try await history.append(messages(0..<3), to: scope)
         let branch = try await history.branch(id, from: "m0")
-        #expect(try await history.conversation(id)?.messageCount == 0)
+        #expect(try await history.session(id)?.messageCount == 0)
         try await history.append(messages(3..<4), to: scope)
         try await history.restoreBranch(branch, in: id)
         #expect(try await ids(id) == ["m0", "m1", "m2"])
@@ -67,13 +67,13 @@ import Testing
 
     @Test("moving to the same session again and again keeps each different content once")
     func repeatedMoves() async throws {
-        let old = ConversationID(userId: "ann", sessionId: "old")
+        let old = SessionKey(userId: "ann", sessionId: "old")
         try await history.append([ConversationMessage(id: "m", role: .user, text: "new")], to: scope)
         for text in ["one", "one", "two", "one", "two"] {
             try await history.append(
                 [ConversationMessage(id: "m", role: .user, text: text, timestamp: Date(timeIntervalSince1970: 1))],
                 to: old.scope(agentId: "a"))
-            try await history.moveConversation(old, to: "s")
+            try await history.moveSession(old, to: "s")
         }
         let kept = try await LibraryReplica.messages(of: id, in: history).map(\.message.text)
         #expect(kept.sorted() == ["new", "one", "two"])
@@ -82,55 +82,55 @@ import Testing
 
     @Test("two that were read are read when they become one; one that was not is not", arguments: [false, true])
     func mergedReading(isUnread: Bool) async throws {
-        let other = ConversationID(userId: "ann", sessionId: "other")
+        let other = SessionKey(userId: "ann", sessionId: "other")
         try await history.append(messages(0..<2), to: scope)
         try await history.append(messages(2..<4), to: other.scope(agentId: "a"))
-        try await history.update(id, with: ConversationDetails(isRead: true))
-        try await history.update(other, with: ConversationDetails(isRead: !isUnread))
-        try await history.moveConversation(id, to: "other")
-        #expect(try await history.conversation(other)?.isUnread == isUnread)
+        try await history.update(id, with: SessionDetails(isRead: true))
+        try await history.update(other, with: SessionDetails(isRead: !isUnread))
+        try await history.moveSession(id, to: "other")
+        #expect(try await history.session(other)?.isUnread == isUnread)
     }
 
     @Test("a discarded conversation with a discarded branch is deleted in its time")
     func discardedBranch() async throws {
         try await history.append(messages(0..<4), to: scope)
         let branch = try await history.branch(id, from: "m2")
-        for conversation in [id, branch] { try await history.discardConversation(conversation) }
-        try await history.deleteConversations(discardedBefore: .distantFuture)
-        #expect(try await history.conversation(id) == nil)
-        #expect(try await history.conversation(branch) == nil)
+        for session in [id, branch] { try await history.discardSession(session) }
+        try await history.deleteSessions(discardedBefore: .distantFuture)
+        #expect(try await history.session(id) == nil)
+        #expect(try await history.session(branch) == nil)
     }
 
     @Test("a fork may go to a session in which a reply has begun or messages were deleted", arguments: [false, true])
     func forkIntoUsedSession(hasReply: Bool) async throws {
-        let target = ConversationID(userId: "ann", sessionId: "fork")
+        let target = SessionKey(userId: "ann", sessionId: "fork")
         try await history.append(messages(0..<3), to: scope)
-        var reply: ReplyDraft?
+        var reply: StreamingReply?
         if hasReply {
             reply = try await history.beginReply(
                 ConversationMessage(id: "r", role: .assistant, text: "so"), in: target.scope(agentId: "a"))
         } else {
             try await history.append(messages(7..<8), to: target.scope(agentId: "a"))
             try await history.deleteMessages(["m7"], in: target)
-            try await history.discardConversation(target)
+            try await history.discardSession(target)
         }
         try await history.fork(id, at: "m1", into: "fork")
         try await reply?.finish()
         #expect(try await ids(target) == ["m0", "m1"] + (hasReply ? ["r"] : []))
-        #expect(try await history.conversation(target)?.discardedAt == nil)
+        #expect(try await history.session(target)?.discardedAt == nil)
     }
 
     @Test("a fork into a session without messages keeps what that session has of its own")
     func forkIntoTitledSession() async throws {
         try await history.append(messages(0..<3), to: scope)
         try await history.update(
-            id, with: ConversationDetails(title: "Theirs", branchName: "main", metadata: ["k": 1, "l": 2]))
-        let target = ConversationID(userId: "ann", sessionId: "fork")
+            id, with: SessionDetails(title: "Theirs", branchName: "main", metadata: ["k": 1, "l": 2]))
+        let target = SessionKey(userId: "ann", sessionId: "fork")
         try await history.update(
-            target, with: ConversationDetails(title: "Mine", workingDirectory: "/mine", metadata: ["k": 3]))
-        let before = try #require(try await history.conversation(target))
+            target, with: SessionDetails(title: "Mine", workingDirectory: "/mine", metadata: ["k": 3]))
+        let before = try #require(try await history.session(target))
         try await history.fork(id, at: "m1", into: "fork")
-        let fork = try #require(try await history.conversation(target))
+        let fork = try #require(try await history.session(target))
         #expect(fork.title == "Mine" && fork.workingDirectory == "/mine" && fork.branchName == "main")
         #expect(fork.metadata["k"] == 3 && fork.metadata["l"] == 2 && fork.metadata["forkedFrom"] != nil)
         #expect(fork.createdAt == before.createdAt)
@@ -139,25 +139,25 @@ import Testing
     @Test("dates that are no numbers delete nothing, and those far away leave every list complete")
     func strangeMoments() async throws {
         try await history.append(messages(0..<3), to: scope)
-        try await history.discardConversation(id)
+        try await history.discardSession(id)
         let nan = Date(timeIntervalSince1970: .nan)
         await expectError(.invalidArgument) { try await history.deleteMessages(olderThan: nan) }
-        await expectError(.invalidArgument) { try await history.deleteConversations(discardedBefore: nan) }
+        await expectError(.invalidArgument) { try await history.deleteSessions(discardedBefore: nan) }
         #expect(try await history.window(of: scope, maxMessages: nil).count == 3)
         let sessions = SQLiteSessionStorage(history: history, userId: "ann")
         for (number, moment) in [Double.nan, .infinity, 1e300, 0].enumerated() {
             try await history.update(
-                ConversationID(userId: "ann", sessionId: "s\(number)"),
-                with: ConversationDetails(lastAccessedAt: Date(timeIntervalSince1970: moment)))
+                SessionKey(userId: "ann", sessionId: "s\(number)"),
+                with: SessionDetails(lastAccessedAt: Date(timeIntervalSince1970: moment)))
         }
         try await history.append(
             [ConversationMessage(role: .user, text: "far", timestamp: Date(timeIntervalSince1970: 1e300))],
             to: Scope(userId: "ann", sessionId: "s3", agentId: ""))
         for number in 0..<4 { try await sessions.updateLastAccessed(id: "s\(number)") }
         var found: [String] = []
-        var request = PageRequest<ConversationCursor>?(PageRequest(limit: 1))
+        var request = PageRequest<SessionCursor>?(PageRequest(limit: 1))
         while let next = request, found.count < 10 {
-            let page = try await history.conversations(ConversationQuery(userId: "ann", order: .lastAccess), page: next)
+            let page = try await history.sessions(SessionQuery(userId: "ann", order: .lastAccess), page: next)
             found += page.elements.map(\.id.sessionId)
             request = page.next.map { PageRequest(limit: 1, after: $0) }
         }
@@ -166,15 +166,15 @@ import Testing
 
     @Test("a repair keeps what a list shows of a session that has a first message and no other")
     func repairedPreview() async throws {
-        try await history.update(id, with: ConversationDetails(firstMessage: "said first"))
+        try await history.update(id, with: SessionDetails(firstMessage: "said first"))
         try await history.repair()
-        #expect(try await history.conversation(id)?.preview == "said first")
+        #expect(try await history.session(id)?.preview == "said first")
     }
 
     @Test("a user's deletion leaves no name of a session behind, whatever was deleted before")
     func deletedUser() async throws {
         try await history.append(messages(0..<1), to: scope)
-        try await history.deleteConversation(id)
+        try await history.deleteSession(id)
         try await history.deleteUser("ann")
         let cursor = try await history.latestChange()
         try await history.deleteUser("ann")
@@ -189,7 +189,7 @@ import Testing
         try await history.fork(id, at: "m", into: "copy")
         try await history.edit([ConversationMessage(id: "m", role: .user, text: "apple two")], in: id)
         let hits = try await history.search(SearchQuery(userId: "ann", text: "apple")).elements
-        #expect(Set(hits.map(\.conversation.sessionId)) == [id.sessionId, "copy"])
+        #expect(Set(hits.map(\.session.sessionId)) == [id.sessionId, "copy"])
     }
 
     @Test("an agent whose reply has only begun has not spoken")
@@ -197,9 +197,9 @@ import Testing
         try await history.append(messages(0..<2), to: scope)
         let reply = try await history.beginReply(messages(2..<3)[0], in: id.scope(agentId: "parrot"))
         defer { withExtendedLifetime(reply) {} }
-        #expect(try await history.conversation(id)?.agents == ["a"])
-        let listed = try await history.conversations(
-            ConversationQuery(userId: "ann", agentId: "parrot"), page: PageRequest(limit: 9))
+        #expect(try await history.session(id)?.agents == ["a"])
+        let listed = try await history.sessions(
+            SessionQuery(userId: "ann", agentId: "parrot"), page: PageRequest(limit: 9))
         #expect(listed.elements.isEmpty)
     }
 
@@ -221,35 +221,35 @@ import Testing
         try await history.append([ConversationMessage(id: "1", role: .assistant, text: "hello")], to: scope)
         try await history.append(
             [ConversationMessage(id: "2", role: .user, text: "first")], to: id.scope(agentId: "b"))
-        #expect(try await history.conversation(id)?.preview == "first")
+        #expect(try await history.session(id)?.preview == "first")
         try await history.append([ConversationMessage(id: "3", role: .user, text: "later")], to: scope)
         try await history.deleteMessages(["1"], in: id)
-        #expect(try await history.conversation(id)?.preview == "first")
+        #expect(try await history.session(id)?.preview == "first")
         let sessions = SQLiteSessionStorage(history: history, userId: "ann")
         let shown = try #require(try await sessions.getSession(id: "s")).messages
         try await sessions.updateSessionMessages(
             id: "s", messages: [ChatMessage(role: .user, content: "before")] + shown)
-        #expect(try await history.conversation(id)?.preview == "before")
+        #expect(try await history.session(id)?.preview == "before")
     }
 
     @Test("a list by title gives each once at equal titles, with any letters, in both directions, by pages of one")
     func titles() async throws {
         let titles = ["b", "B", "b", "", "é", "E\u{301}", "a\u{0}b", "a\u{0}c", "a", "", "Z", "z"]
         for (number, title) in titles.enumerated() {
-            let conversation = ConversationID(userId: "ann", sessionId: number == 3 ? "" : "s\(number)")
-            try await history.update(conversation, with: ConversationDetails(title: title, addedTags: ["t\u{0}", "t"]))
+            let session = SessionKey(userId: "ann", sessionId: number == 3 ? "" : "s\(number)")
+            try await history.update(session, with: SessionDetails(title: title, addedTags: ["t\u{0}", "t"]))
         }
-        for order in ConversationQuery.Order.allCases {
-            let query = ConversationQuery(userId: "ann", order: order, tags: ["t\u{0}"])
-            let all = try await history.conversations(query, page: PageRequest(limit: .max)).elements
+        for order in SessionQuery.Order.allCases {
+            let query = SessionQuery(userId: "ann", order: order, tags: ["t\u{0}"])
+            let all = try await history.sessions(query, page: PageRequest(limit: .max)).elements
             #expect(all.count == titles.count)
             for isForward in [true, false] {
-                var paged: [Conversation] = []
-                var cursor: ConversationCursor?
+                var paged: [Session] = []
+                var cursor: SessionCursor?
                 repeat {
                     let request =
                         isForward ? PageRequest(limit: 1, after: cursor) : PageRequest(limit: 1, before: cursor)
-                    let page = try await history.conversations(query, page: request)
+                    let page = try await history.sessions(query, page: request)
                     paged = isForward ? paged + page.elements : page.elements + paged
                     cursor = page.next
                 } while cursor != nil && paged.count <= titles.count
@@ -261,12 +261,12 @@ import Testing
     @Test("a list asks for any number of tags")
     func manyTags() async throws {
         let tags = (0..<2_000).map { "tag \($0)" }
-        try await history.update(id, with: ConversationDetails(title: "all", addedTags: tags))
+        try await history.update(id, with: SessionDetails(title: "all", addedTags: tags))
         try await history.update(
-            ConversationID(userId: "ann", sessionId: "other"),
-            with: ConversationDetails(title: "some", addedTags: Array(tags.dropLast())))
-        let query = ConversationQuery(userId: "ann", tags: tags + tags.prefix(2))
-        #expect(try await history.conversations(query, page: PageRequest(limit: 9)).elements.map(\.id) == [id])
+            SessionKey(userId: "ann", sessionId: "other"),
+            with: SessionDetails(title: "some", addedTags: Array(tags.dropLast())))
+        let query = SessionQuery(userId: "ann", tags: tags + tags.prefix(2))
+        #expect(try await history.sessions(query, page: PageRequest(limit: 9)).elements.map(\.id) == [id])
     }
 
     @Test("whatever stands under usage, and whatever moment a message names, saves and lists go on")
@@ -284,10 +284,10 @@ import Testing
                         metadata: ["usage": usage])
                 ], to: scope)
         }
-        let input = try #require(try await history.conversation(id)).usage.input
+        let input = try #require(try await history.session(id)).usage.input
         #expect(input == 12 + 5 + (2 << 40))
         try await history.deleteMessages(["u6"], in: id)
-        #expect(try await history.conversation(id)?.usage.input == input - 12)
+        #expect(try await history.session(id)?.usage.input == input - 12)
         let sessions = SQLiteSessionStorage(history: history, userId: "ann")
         try await sessions.saveSession(id: "later", firstMessage: "x")
         #expect(try await sessions.getAllSessions().map(\.id) == ["later", "s"])

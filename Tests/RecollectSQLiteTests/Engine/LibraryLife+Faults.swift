@@ -23,7 +23,7 @@ extension LibraryLife {
                     "the messages of \(name): \(pairs.map { "\($0), model \($1)" } ?? "\(held.count), model \(session.messages.count)")"
                 )
             }
-            guard let summary = try await history.conversation(id(name)) else {
+            guard let summary = try await history.session(id(name)) else {
                 faults.append("\(name) is missing")
                 continue
             }
@@ -90,7 +90,7 @@ extension LibraryLife {
         return faults
     }
 
-    private func isOutOfSight(_ session: LibraryModel.Session) -> Bool {
+    private func isOutOfSight(_ session: LibraryModel.ModelSession) -> Bool {
         session.isDiscarded || session.origin.flatMap { model.sessions[$0]?.isDiscarded } == true
     }
 }

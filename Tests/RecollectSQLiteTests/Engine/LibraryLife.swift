@@ -47,7 +47,7 @@ struct LibraryLife {
 
     private mutating func name() -> String { Self.names.randomElement(using: &random) ?? "" }
 
-    func id(_ session: String) -> ConversationID { ConversationID(userId: user, sessionId: session) }
+    func id(_ session: String) -> SessionKey { SessionKey(userId: user, sessionId: session) }
 
     private mutating func uuid() -> UUID {
         var bytes = (0..<16).map { _ in UInt8.random(in: 0...255, using: &random) }
@@ -101,7 +101,7 @@ struct LibraryLife {
         case 17 where index != nil: try await deleteMessages(session, messages)
         case 18:
             last = "delete \(session)"
-            try await history.deleteConversation(id(session))
+            try await history.deleteSession(id(session))
             model.delete(session)
         case 19 where one(in: 4):
             last = "delete user"
@@ -116,7 +116,7 @@ struct LibraryLife {
                 ? (model.sessions.filter { $0.value.origin != nil }.keys.sorted().randomElement(using: &random)
                     ?? name()) : name()
             last = "move \(session) to \(new)"
-            try await history.moveConversation(id(session), to: new)
+            try await history.moveSession(id(session), to: new)
             model.move(session, to: new)
         case 27: try await discardOrRestore(session)
         case 28: try await describe(session)
@@ -287,9 +287,9 @@ struct LibraryLife {
         let restores = one(in: 2)
         last = "\(restores ? "bring back" : "discard") \(session)"
         if restores {
-            try await history.restoreConversation(id(session))
+            try await history.restoreSession(id(session))
         } else {
-            try await history.discardConversation(id(session))
+            try await history.discardSession(id(session))
         }
         model.sessions[session]?.isDiscarded = !restores
     }
@@ -297,7 +297,7 @@ struct LibraryLife {
     private mutating func describe(_ session: String) async throws {
         let tag = text()
         last = "describe \(session)"
-        let details = ConversationDetails(title: "title \(tag)", isPinned: one(in: 2), addedTags: [tag])
+        let details = SessionDetails(title: "title \(tag)", isPinned: one(in: 2), addedTags: [tag])
         try await history.update(id(session), with: details)
         model.sessions[session, default: .init()].title = details.title
         model.sessions[session]?.isPinned = details.isPinned == true
@@ -311,7 +311,7 @@ struct LibraryLife {
         model.append([], to: session, as: "b")
         // While it is in flight its session may become another.
         let new = one(in: 2) ? name() : session
-        try await history.moveConversation(id(session), to: new)
+        try await history.moveSession(id(session), to: new)
         model.move(session, to: new)
         if one(in: 2) { try await reply.finish() } else { try await reply.interrupt() }
         model.append([reply.message], to: new, as: "b")

@@ -17,7 +17,7 @@ struct LibraryModel {
         }
     }
 
-    struct Session: Equatable {
+    struct ModelSession: Equatable {
         var messages: [Message] = []
         var title: String?
         var tags: Set<String> = []
@@ -40,14 +40,14 @@ struct LibraryModel {
         var agent: String
     }
 
-    var sessions: [String: Session] = [:]
+    var sessions: [String: ModelSession] = [:]
 
     /// Returns the ids of the messages that were nobody's and are the agent's now; they stand at the end.
     @discardableResult
     mutating func append(
         _ messages: [ConversationMessage], to session: String, as agent: String, adopting: Bool = false
     ) -> Set<String> {
-        sessions[session, default: Session()].isDiscarded = false
+        sessions[session, default: ModelSession()].isDiscarded = false
         var adopted: Set<String> = []
         for message in messages {
             var new = Message(agent: agent, message: message)
@@ -70,8 +70,8 @@ struct LibraryModel {
     }
 
     mutating func fork(_ session: String, at index: Int, into new: String) {
-        let source = sessions[session] ?? Session()
-        var copy = sessions[new] ?? Session()
+        let source = sessions[session] ?? ModelSession()
+        var copy = sessions[new] ?? ModelSession()
         copy.messages = Array(source.messages[...index])
         copy.title = source.title
         copy.tags.formUnion(source.tags)
@@ -83,7 +83,7 @@ struct LibraryModel {
         guard let source = sessions[session] else { return }
         let last = index > 0 ? source.messages[index - 1] : nil
         let anchor = last.map { Anchor(id: $0.message.id, agent: $0.agent) }
-        sessions[branch] = Session(
+        sessions[branch] = ModelSession(
             messages: Array(source.messages[index...]), origin: session, anchor: anchor)
         sessions[session]?.messages.removeSubrange(index...)
     }
@@ -159,7 +159,7 @@ struct LibraryModel {
         _ transcript: [ChatMessage], known: [ChatMessage], owners: [UUID: Transcript.Owner], to session: String,
         as agent: String
     ) {
-        sessions[session, default: Session()].isDiscarded = false
+        sessions[session, default: ModelSession()].isDiscarded = false
         let ids = Set(transcript.map(\.id))
         let removed = known.map(\.id).filter { !ids.contains($0) }
         let before = Dictionary(known.map { ($0.id, $0) }, uniquingKeysWith: { $1 })

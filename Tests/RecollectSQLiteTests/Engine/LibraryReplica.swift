@@ -7,44 +7,44 @@ import RecollectTestSupport
 
 /// A copy of a user's library that somebody keeps who follows the change feed and reads what it names.
 struct LibraryReplica {
-    struct Session: Equatable {
-        var summary: Conversation
+    struct ModelSession: Equatable {
+        var summary: Session
         var messages: [LibraryModel.Message]
     }
 
-    private(set) var sessions: [ByteString: Session] = [:]
+    private(set) var sessions: [ByteString: ModelSession] = [:]
     private var cursor = ChangeCursor.beginning
 
     init() {}
 
     init(reading history: SQLiteHistoryStore, _ user: String) async throws {
         for isDiscarded in [false, true] {
-            let listed = try await history.conversations(
-                ConversationQuery(userId: user, isDiscarded: isDiscarded), page: PageRequest(limit: 1000))
-            for conversation in listed.elements { try await read(conversation.id, history) }
+            let listed = try await history.sessions(
+                SessionQuery(userId: user, isDiscarded: isDiscarded), page: PageRequest(limit: 1000))
+            for session in listed.elements { try await read(session.id, history) }
         }
     }
 
     mutating func follow(_ history: SQLiteHistoryStore, _ user: String) async throws {
         let changes = try await history.changes(after: cursor, limit: .max)
-        var named: Set<ConversationID> = []
+        var named: Set<SessionKey> = []
         for change in changes {
             cursor = change.cursor
             switch change.kind {
             case .userDeleted: sessions = [:]
-            case .conversationDeleted: forget(change.conversation)
+            case .sessionDeleted: forget(change.session)
             default: break
             }
-            named.insert(change.conversation)
+            named.insert(change.session)
         }
-        for conversation in named where conversation.userId == user {
+        for session in named where session.userId == user {
             // A branch of one of these is read with it.
-            forget(conversation)
-            try await read(conversation, history)
+            forget(session)
+            try await read(session, history)
         }
     }
 
-    private mutating func forget(_ id: ConversationID) {
+    private mutating func forget(_ id: SessionKey) {
         sessions[ByteString(id.sessionId)] = nil
         for session in sessions.values where session.summary.branchOf?.sessionId.hasSameBytes(as: id.sessionId) == true
         {
@@ -52,17 +52,17 @@ struct LibraryReplica {
         }
     }
 
-    private mutating func read(_ id: ConversationID, _ history: SQLiteHistoryStore) async throws {
-        guard var summary = try await history.conversation(id) else { return }
+    private mutating func read(_ id: SessionKey, _ history: SQLiteHistoryStore) async throws {
+        guard var summary = try await history.session(id) else { return }
         // When it was opened last changes with each look; no list that follows the feed is told of that.
         summary.lastAccessedAt = summary.createdAt
-        sessions[ByteString(id.sessionId)] = Session(
+        sessions[ByteString(id.sessionId)] = ModelSession(
             summary: summary, messages: try await Self.messages(of: id, in: history))
         for branch in try await history.branches(of: id) { try await read(branch.id, history) }
     }
 
     static func messages(
-        of id: ConversationID, in history: SQLiteHistoryStore
+        of id: SessionKey, in history: SQLiteHistoryStore
     ) async throws -> [LibraryModel.Message] {
         var messages: [LibraryModel.Message] = []
         var cursor: MessageCursor?
@@ -91,14 +91,14 @@ struct DerivedTables {
     private let lines: [String]
 
     init(settling db: Database) throws {
-        try Settling.settle(db)
+        try DerivedData.settle(db)
         lines = try Self.dump(db)
     }
 
     /// Derives everything anew before it looks.
     init(rebuilding db: Database) throws {
-        try Settling.rebuild(db)
-        for number in try db.integers("SELECT id FROM conversation") { try Settling.recount(number, db) }
+        try DerivedData.rebuild(db)
+        for number in try db.integers("SELECT id FROM conversation") { try DerivedData.recount(number, db) }
         lines = try Self.dump(db)
     }
 

@@ -14,12 +14,12 @@ import Testing
             var forward = PageRequest<MessageCursor>(limit: 2)
             forward.limit = limit
             for request in [forward, PageRequest(limit: limit), PageRequest(limit: limit, before: nil)] {
-                let page = try await history.messages(of: scope.conversation, agentId: nil, page: request)
+                let page = try await history.messages(of: scope.session, agentId: nil, page: request)
                 #expect(page.elements.count == count)
                 #expect((page.next == nil) == (count == 5))
             }
-            let conversations = try await history.conversations(of: "ann", page: PageRequest(limit: limit))
-            #expect(conversations.elements.count == 1)
+            let sessions = try await history.sessions(of: "ann", page: PageRequest(limit: limit))
+            #expect(sessions.elements.count == 1)
             var query = SearchQuery(userId: "ann", text: "text")
             query.limit = limit
             #expect(try await history.search(query).elements.count == count)
@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test("pages of conversations give each once, latest first, whatever the limit, in both directions")
-    func conversations() async throws {
+    func sessions() async throws {
         let history = memory()
         for number in 0..<23 {
             let id = Scope(userId: "ann", sessionId: "s\(number)", agentId: "a")
@@ -38,21 +38,21 @@ import Testing
             try await history.append([message], to: id)
         }
         try await history.append(messages(0..<2), to: Scope(userId: "bob", sessionId: "s1", agentId: "a"))
-        let all = try await history.conversations(of: "ann", page: PageRequest(limit: 100)).elements
+        let all = try await history.sessions(of: "ann", page: PageRequest(limit: 100)).elements
         #expect(all.count == 23)
         #expect(zip(all, all.dropFirst()).allSatisfy { $0.lastActivityAt >= $1.lastActivityAt })
         for limit in [1, 2, 7, 23, 24] {
-            var forward: [Conversation] = []
-            var cursor: ConversationCursor?
+            var forward: [Session] = []
+            var cursor: SessionCursor?
             repeat {
-                let page = try await history.conversations(of: "ann", page: PageRequest(limit: limit, after: cursor))
+                let page = try await history.sessions(of: "ann", page: PageRequest(limit: limit, after: cursor))
                 forward += page.elements
                 cursor = page.next
             } while cursor != nil
             #expect(forward == all)
-            var backward: [Conversation] = []
+            var backward: [Session] = []
             repeat {
-                let page = try await history.conversations(of: "ann", page: PageRequest(limit: limit, before: cursor))
+                let page = try await history.sessions(of: "ann", page: PageRequest(limit: limit, before: cursor))
                 backward = page.elements + backward
                 cursor = page.next
             } while cursor != nil
@@ -75,22 +75,22 @@ import Testing
             ], to: scope)
         try await history.append(
             [ConversationMessage(id: "2", role: .assistant, text: "that", timestamp: Date(timeIntervalSince1970: 20))],
-            to: scope.conversation.scope(agentId: "b"))
+            to: scope.session.scope(agentId: "b"))
         try await history.update(
-            scope.conversation,
-            with: ConversationDetails(
+            scope.session,
+            with: SessionDetails(
                 title: "T", workingDirectory: "/w", branchName: "main", metadata: ["k": 1, "l": 2]))
-        try await history.update(scope.conversation, with: ConversationDetails(metadata: ["k": .null]))
-        let conversation = try #require(try await history.conversation(scope.conversation))
-        #expect(conversation.messageCount == 3)
-        #expect(conversation.agents == ["a", "b"])
-        #expect(conversation.preview == "What is this?")
-        #expect(conversation.createdAt == Date(timeIntervalSince1970: 10))
-        #expect(conversation.lastActivityAt == Date(timeIntervalSince1970: 30))
-        #expect(conversation.title == "T")
-        #expect(conversation.workingDirectory == "/w")
-        #expect(conversation.branchName == "main")
-        #expect(conversation.metadata == ["l": 2])
+        try await history.update(scope.session, with: SessionDetails(metadata: ["k": .null]))
+        let session = try #require(try await history.session(scope.session))
+        #expect(session.messageCount == 3)
+        #expect(session.agents == ["a", "b"])
+        #expect(session.preview == "What is this?")
+        #expect(session.createdAt == Date(timeIntervalSince1970: 10))
+        #expect(session.lastActivityAt == Date(timeIntervalSince1970: 30))
+        #expect(session.title == "T")
+        #expect(session.workingDirectory == "/w")
+        #expect(session.branchName == "main")
+        #expect(session.metadata == ["l": 2])
     }
 
     @Test("a prefix of bytes finds sessions, and nobody else's")
@@ -100,11 +100,11 @@ import Testing
             try await history.append(messages(0..<1), to: Scope(userId: "ann", sessionId: session, agentId: ""))
         }
         try await history.append(messages(0..<1), to: Scope(userId: "bob", sessionId: "abc3", agentId: ""))
-        let found = try await history.conversations(of: "ann", sessionIdPrefix: "abc", limit: 10)
+        let found = try await history.sessions(of: "ann", sessionIdPrefix: "abc", limit: 10)
         #expect(found.map(\.id.sessionId) == ["abc1", "abc2"])
         #expect(
-            try await history.conversations(of: "ann", sessionIdPrefix: "é", limit: 10).map(\.id.sessionId) == ["é1"])
-        #expect(try await history.conversations(of: "ann", sessionIdPrefix: "", limit: 3).count == 3)
+            try await history.sessions(of: "ann", sessionIdPrefix: "é", limit: 10).map(\.id.sessionId) == ["é1"])
+        #expect(try await history.sessions(of: "ann", sessionIdPrefix: "", limit: 3).count == 3)
     }
 
     @Test("pages of messages give each once in the order of saving, of one agent or of all, in both directions")
@@ -112,10 +112,10 @@ import Testing
         let history = memory()
         let agents = ["a", "b", "c"]
         for number in 0..<40 {
-            let id = scope.conversation.scope(agentId: agents[number * number % 3])
+            let id = scope.session.scope(agentId: agents[number * number % 3])
             try await history.append(messages(number..<number + 1), to: id)
         }
-        let all = try await history.messages(of: scope.conversation, agentId: nil, page: PageRequest(limit: 100))
+        let all = try await history.messages(of: scope.session, agentId: nil, page: PageRequest(limit: 100))
             .elements
         #expect(all.map(\.message) == messages(0..<40))
         for agent in [nil, "a", "b", "c", "none"] {
@@ -125,7 +125,7 @@ import Testing
                 var cursor: MessageCursor?
                 repeat {
                     let page = try await history.messages(
-                        of: scope.conversation, agentId: agent, page: PageRequest(limit: limit, after: cursor))
+                        of: scope.session, agentId: agent, page: PageRequest(limit: limit, after: cursor))
                     forward += page.elements
                     cursor = page.next
                 } while cursor != nil
@@ -133,7 +133,7 @@ import Testing
                 var backward: [StoredMessage] = []
                 repeat {
                     let page = try await history.messages(
-                        of: scope.conversation, agentId: agent, page: PageRequest(limit: limit, before: cursor))
+                        of: scope.session, agentId: agent, page: PageRequest(limit: limit, before: cursor))
                     backward = page.elements + backward
                     cursor = page.next
                 } while cursor != nil
@@ -145,25 +145,25 @@ import Testing
     @Test("a fork copies up to its message, keeps ids, agents, attachments and what windows had left")
     func fork() async throws {
         let history = memory()
-        let other = scope.conversation.scope(agentId: "b")
+        let other = scope.session.scope(agentId: "b")
         try await history.append(messages(0..<4), to: scope, options: AppendOptions(maxMessages: 2))
         try await history.append(messages(4..<6), to: other)
         try await history.append(messages(6..<8), to: scope)
-        try await history.fork(scope.conversation, at: "m6", into: "fork")
-        let fork = ConversationID(userId: "ann", sessionId: "fork")
+        try await history.fork(scope.session, at: "m6", into: "fork")
+        let fork = SessionKey(userId: "ann", sessionId: "fork")
         let copied = try await history.messages(of: fork, agentId: nil, page: PageRequest(limit: 100)).elements
         #expect(copied.map(\.message) == messages(0..<7))
         #expect(copied.map(\.agentId) == ["a", "a", "a", "a", "b", "b", "a"])
         #expect(
             try await history.window(of: fork.scope(agentId: "a"), maxMessages: nil) == messages(2..<4)
                 + messages(6..<7))
-        let conversation = try #require(try await history.conversation(fork))
-        #expect(conversation.messageCount == 7)
-        #expect(conversation.metadata["forkedFrom"] == ["sessionId": "s", "messageId": "m6"])
+        let session = try #require(try await history.session(fork))
+        #expect(session.messageCount == 7)
+        #expect(session.metadata["forkedFrom"] == ["sessionId": "s", "messageId": "m6"])
         try await history.append(messages(8..<9), to: fork.scope(agentId: "a"))
-        #expect(try await history.conversation(scope.conversation)?.messageCount == 8)
-        await expectError(.notFound) { try await history.fork(scope.conversation, at: "none", into: "f2") }
-        await expectError(.invalidArgument) { try await history.fork(scope.conversation, at: "m0", into: "fork") }
+        #expect(try await history.session(scope.session)?.messageCount == 8)
+        await expectError(.notFound) { try await history.fork(scope.session, at: "none", into: "f2") }
+        await expectError(.invalidArgument) { try await history.fork(scope.session, at: "m0", into: "fork") }
     }
 
     @Test("a window never begins inside a tool exchange")

@@ -23,7 +23,7 @@ import Testing
 
     private func count(_ agent: String) async throws -> Int {
         try await folder.history().messages(
-            of: ConversationID(userId: "u", sessionId: "s"), agentId: agent, page: PageRequest(limit: 100_000)
+            of: SessionKey(userId: "u", sessionId: "s"), agentId: agent, page: PageRequest(limit: 100_000)
         ).elements.count
     }
 
@@ -158,7 +158,7 @@ import Testing
         #expect(rename(new.path, path.path) == 0)
         try await history.append(messages(4..<6), to: scope)
         #expect(try await history.window(of: scope, maxMessages: nil).map(\.id) == ["m0", "m1", "m4", "m5"])
-        #expect(history.events.takeUnheard().map(\.kind) == [.storeReplaced])
+        #expect(history.events.takeUndelivered().map(\.kind) == [.storeReplaced])
     }
 
     @Test("saves and reads beside closings all succeed")
@@ -299,7 +299,7 @@ import Testing
             switch how {
             case "append": _ = try await history.append(messages(2..<4), to: scope)
             case "window": _ = try await history.window(of: scope, maxMessages: nil)
-            default: _ = try await history.conversations(of: "ann", page: PageRequest(limit: 500))
+            default: _ = try await history.sessions(of: "ann", page: PageRequest(limit: 500))
             }
         }
     }

@@ -43,7 +43,7 @@ import Testing
 
     private func read(_ store: SQLiteHistoryStore) async throws -> [ConversationMessage] {
         try await store.messages(
-            of: ConversationID(userId: "u", sessionId: "s"), agentId: "agent", page: PageRequest(limit: 100_000)
+            of: SessionKey(userId: "u", sessionId: "s"), agentId: "agent", page: PageRequest(limit: 100_000)
         ).elements.map(\.message)
     }
 
@@ -119,7 +119,7 @@ import Testing
         let host = try place("host")
         #expect(try await saveElsewhere(10, at: host, as: "first") == 20)
         try await closeElsewhere(at: host)
-        let opening = ReadOnlyOpening(
+        let opening = ReadOnlyOpener(
             files: HistoryFiles(directory: host), configuration: HistoryConfiguration(), events: StoreEvents(),
             cause: RecollectError(.readOnly, "as if on a read-only disk"))
         let path = host.appendingPathComponent("history.sqlite").path
@@ -162,7 +162,7 @@ import Testing
             #expect(try await read(reader).isEmpty)
             #expect(try await saveElsewhere(5 * round, at: host, as: "round\(round)") == 10 * round)
             #expect(try await read(reader).count == 10 * round)
-            #expect(try await reader.conversations(of: "u", page: PageRequest(limit: 5)).elements.count == 1)
+            #expect(try await reader.sessions(of: "u", page: PageRequest(limit: 5)).elements.count == 1)
             holder?.kill()
             _ = await holder?.finish()
             #expect(try await read(reader).count == 10 * round)

@@ -18,7 +18,7 @@ import Testing
     /// The turns that are kept for an agent, and whether each is whole, once, and in order.
     private func turns(_ agent: String) async throws -> [String] {
         let kept = try await folder.history().messages(
-            of: ConversationID(userId: "u", sessionId: "s"), agentId: agent, page: PageRequest(limit: 100_000)
+            of: SessionKey(userId: "u", sessionId: "s"), agentId: agent, page: PageRequest(limit: 100_000)
         ).elements.map(\.message.id)
         #expect(kept.count.isMultiple(of: 2))
         let turns = stride(from: 0, to: kept.count, by: 2).map { pair in
@@ -159,7 +159,7 @@ import Testing
         try disk.restart()
         let history = SQLiteHistoryStore(directory: directory)
         let kept = try await history.messages(
-            of: ConversationID(userId: "u", sessionId: "s"), agentId: nil, page: PageRequest(limit: 100_000)
+            of: SessionKey(userId: "u", sessionId: "s"), agentId: nil, page: PageRequest(limit: 100_000)
         ).elements.map(\.message.id)
         #expect(kept.count >= 2 * acknowledged.count)
         #expect(kept.count <= 2 * said + 2)

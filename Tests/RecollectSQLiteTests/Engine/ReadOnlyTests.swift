@@ -34,7 +34,7 @@ struct ReadOnlyTests {
 
     private func expectReadable(_ reader: SQLiteHistoryStore) async throws {
         #expect(try await reader.window(of: scope, maxMessages: nil) == messages(0..<20))
-        #expect(try await reader.conversations(of: "ann", page: PageRequest(limit: 5)).elements.count == 1)
+        #expect(try await reader.sessions(of: "ann", page: PageRequest(limit: 5)).elements.count == 1)
         #expect(try await reader.search(SearchQuery(userId: "ann", text: "text")).elements.count == 20)
         #expect(try await reader.check().problems.isEmpty)
     }
@@ -70,7 +70,7 @@ struct ReadOnlyTests {
         try disk.makeReadOnly()
         let reader = SQLiteHistoryStore(directory: directory)
         #expect(try await reader.window(of: scope, maxMessages: nil).count < 20)
-        #expect(reader.events.takeUnheard().map(\.kind) == [.hiddenMessages])
+        #expect(reader.events.takeUndelivered().map(\.kind) == [.hiddenMessages])
         #expect(try await reader.check().problems.map(\.kind) == ["log"])
         await reader.close()
     }
@@ -103,7 +103,7 @@ struct ReadOnlyTests {
         let worker = try Worker(["append", "history:\(disk.url.path)/history", "other", "w", "3", "0", "50"])
         #expect(await worker.finish().count == 3)
         let page = try await reader.messages(
-            of: ConversationID(userId: "u", sessionId: "s"), agentId: nil, page: PageRequest(limit: 10))
+            of: SessionKey(userId: "u", sessionId: "s"), agentId: nil, page: PageRequest(limit: 10))
         #expect(page.elements.count == 6)
         try await expectReadable(reader)
         await reader.close()
@@ -119,8 +119,8 @@ struct ReadOnlyTests {
         _ = try await history.search(SearchQuery(userId: "ann", text: "text"))
         try await history.append(messages(2..<4), to: scope)
         disk.fill()
-        #expect(try await history.conversation(scope.conversation)?.messageCount == 4)
-        #expect(try await history.message("m3", in: scope.conversation, agentId: nil)?.message == messages(3..<4).first)
+        #expect(try await history.session(scope.session)?.messageCount == 4)
+        #expect(try await history.message("m3", in: scope.session, agentId: nil)?.message == messages(3..<4).first)
         #expect(try await history.search(SearchQuery(userId: "ann", text: "text")).elements.count == 2)
         await history.close()
     }

@@ -15,7 +15,7 @@ import Testing
 
     private func ids(in history: SQLiteHistoryStore) async throws -> [String] {
         try await history.messages(
-            of: ConversationID(userId: "u", sessionId: "s"), agentId: nil, page: PageRequest(limit: 100_000)
+            of: SessionKey(userId: "u", sessionId: "s"), agentId: nil, page: PageRequest(limit: 100_000)
         ).elements.map(\.message.id)
     }
 

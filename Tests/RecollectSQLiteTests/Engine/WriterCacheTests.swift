@@ -49,8 +49,8 @@ struct WriterCacheTests {
 private struct Step {
     let number: Int
     let kind: Int
-    let session: ConversationID
-    let other: ConversationID
+    let session: SessionKey
+    let other: SessionKey
     let agentId: String
     let messages: [ConversationMessage]
     let options: AppendOptions
@@ -58,7 +58,7 @@ private struct Step {
     init(number: Int, _ random: inout SeededGenerator) {
         self.number = number
         kind = Int.random(in: 0..<24, using: &random)
-        let sessions = ["s", "t", "u"].shuffled(using: &random).map { ConversationID(userId: "ann", sessionId: $0) }
+        let sessions = ["s", "t", "u"].shuffled(using: &random).map { SessionKey(userId: "ann", sessionId: $0) }
         (session, other) = (sessions[0], sessions[1])
         agentId = ["", "a", "b"].randomElement(using: &random) ?? ""
         messages = (0..<Int.random(in: 1...3, using: &random)).map { index in
@@ -78,13 +78,13 @@ private struct Step {
     func run(_ history: SQLiteHistoryStore) async throws -> String {
         switch kind {
         case 0: return "\(try await history.deleteMessages(messages.map(\.id), in: session))"
-        case 1: return "\(try await history.discardConversation(session))"
-        case 2: return "\(try await history.restoreConversation(session))"
+        case 1: return "\(try await history.discardSession(session))"
+        case 2: return "\(try await history.restoreSession(session))"
         case 3: return "\(try await history.edit(messages, in: session))"
         case 4:
-            return "\(try await history.deleteConversation(session))"
-        case 5: return "\(try await history.moveConversation(session, to: other.sessionId))"
-        case 6: return "\(try await history.conversation(session)?.messageCount ?? -1)"
+            return "\(try await history.deleteSession(session))"
+        case 5: return "\(try await history.moveSession(session, to: other.sessionId))"
+        case 6: return "\(try await history.session(session)?.messageCount ?? -1)"
         case 7:
             return await failure {
                 try await history.fork(session, at: messages[0].id, agentId: nil, into: "fork \(number)")

@@ -40,13 +40,13 @@ import Testing
         let dead = (0..<400).shuffled(using: &generator).prefix(340)
         for start in stride(from: 0, to: 340, by: 10) {
             let ids = dead[start..<start + 10].map { "m\($0)" }
-            try await history.deleteMessages(ids, in: scope.conversation)
+            try await history.deleteMessages(ids, in: scope.session)
         }
         try await history.waitUntilErased()
         // These commits write the same pages again.
         for number in Set(0..<400).subtracting(dead).sorted() {
             let edited = ConversationMessage(id: "m\(number)", role: .user, text: "edited")
-            _ = try await history.edit([edited], in: scope.conversation)
+            _ = try await history.edit([edited], in: scope.session)
         }
         #expect(try bytes(of: dead, in: "history.sqlite-wal").isEmpty)
         await history.close()
@@ -73,7 +73,7 @@ import Testing
             for _ in 0..<spins { await Task.yield() }
             task.cancel()
             let result = await task.result
-            let isKept = try await history.message("picture \(number)", in: scope.conversation) != nil
+            let isKept = try await history.message("picture \(number)", in: scope.session) != nil
             switch result {
             case .success: #expect(isKept)
             case .failure(let error): #expect(error is CancellationError && !isKept, "\(number): \(error)")
@@ -100,7 +100,7 @@ import Testing
         for round in 0..<10 {
             try await history.append((0..<40).map { picture(round * 40 + $0) }, to: scope)
             async let report = history.check()
-            try await history.deleteConversation(scope.conversation)
+            try await history.deleteSession(scope.session)
             #expect(try await report.problems == [])
             #expect(try await history.erasesAll())
         }
@@ -114,7 +114,7 @@ import Testing
         try FileManager.default.removeItem(at: stuck)
         try FileManager.default.createDirectory(at: stuck, withIntermediateDirectories: false)
         try await history.append(messages(0..<4), to: scope, options: AppendOptions(maxMessages: 2))
-        #expect(try await history.message("m0", in: scope.conversation) == nil)
+        #expect(try await history.message("m0", in: scope.session) == nil)
         #expect(try await history.waitUntilErased(atMost: .milliseconds(200)) == Erasure(attachments: 1))
         try FileManager.default.removeItem(at: stuck)
         #expect(try await history.erasesAll())
@@ -135,7 +135,7 @@ import Testing
         _ = await worker.finish()
         #expect(isThere(file(of: 7)))
         let next = folder.history()
-        #expect(try await next.conversation(scope.conversation) == nil)
+        #expect(try await next.session(scope.session) == nil)
         #expect(try await next.erasesAll())
         #expect(!isThere(file(of: 7)))
     }
@@ -152,7 +152,7 @@ import Testing
         #expect(await reader.wait(forLines: 1) == ["held"])
         reader.send(SIGSTOP)
         let start = ContinuousClock.now
-        #expect(try await history.deleteConversation(scope.conversation))
+        #expect(try await history.deleteSession(scope.session))
         // Well below the 30 s that it would wait for a reader.
         #expect(ContinuousClock.now - start < .seconds(5))
         let left = try await history.waitUntilErased(atMost: .seconds(1))
@@ -177,17 +177,17 @@ import Testing
         try await history.indexEverything()
         let before = try await history.latestChange()
         // The deletion alone, as a process leaves it that ends right after its commit.
-        #expect(try await history.write { try MessageDeletion.delete(scope.conversation, $0) })
+        #expect(try await history.write { try MessageDeletion.delete(scope.session, $0) })
         let left = try await history.erasure()
-        #expect(left.conversations == 1 && left.isIndexPending && left.isLogPending)
-        #expect(try await history.conversation(scope.conversation) == nil)
+        #expect(left.sessions == 1 && left.isIndexPending && left.isLogPending)
+        #expect(try await history.session(scope.session) == nil)
         #expect(try await history.check().messages == 0)
-        #expect(try await history.conversations(of: "ann", page: PageRequest(limit: 5)).elements.isEmpty)
+        #expect(try await history.sessions(of: "ann", page: PageRequest(limit: 5)).elements.isEmpty)
         #expect(try await history.window(of: scope, maxMessages: nil).isEmpty)
         #expect(try await history.search(SearchQuery(userId: "ann", text: "quetzalcoatl")).elements.isEmpty)
-        #expect(try await history.message("secret", in: scope.conversation) == nil)
-        #expect(try await history.changes(after: .beginning, limit: 1000).map(\.kind) == [.conversationDeleted])
-        #expect(try await history.changes(after: before, limit: 10).map(\.kind) == [.conversationDeleted])
+        #expect(try await history.message("secret", in: scope.session) == nil)
+        #expect(try await history.changes(after: .beginning, limit: 1000).map(\.kind) == [.sessionDeleted])
+        #expect(try await history.changes(after: before, limit: 10).map(\.kind) == [.sessionDeleted])
         try await history.append(messages(0..<2), to: scope)
         #expect(try await history.window(of: scope, maxMessages: nil) == messages(0..<2))
         #expect(try await history.erasesAll())
@@ -206,12 +206,12 @@ import Testing
         // In steps, so that the index has several segments.
         while try await history.write({ try SearchIndex.advance($0, limit: 40) }) {}
         try await history.write { db in
-            _ = try MessageDeletion.delete(["secret"], in: scope.conversation, db)
+            _ = try MessageDeletion.delete(["secret"], in: scope.session, db)
         }
         for _ in 0..<4 { try await history.write { _ = try SearchIndex.eraseBite(pages: 1, $0) } }
         // In one transaction with a bite, as saves share theirs.
         try await history.write { db in
-            _ = try MessageDeletion.delete(["second"], in: scope.conversation, db)
+            _ = try MessageDeletion.delete(["second"], in: scope.session, db)
             _ = try SearchIndex.eraseBite(pages: 1, db)
         }
         #expect(try await history.erasesAll())
@@ -225,7 +225,7 @@ import Testing
         try await history.append(messages(0..<5) + [secret], to: scope)
         try await history.write { db in
             _ = try SearchIndex.advance(db, limit: 100)
-            _ = try MessageDeletion.delete(["secret"], in: scope.conversation, db)
+            _ = try MessageDeletion.delete(["secret"], in: scope.session, db)
         }
         #expect(try await history.erasesAll())
         #expect(try await history.prove(absenceOf: "quetzalcoatl") == [])
@@ -239,8 +239,8 @@ import Testing
         try await history.indexEverything()
         let changes = try await history.write { db in
             let before = db.totalChangesCount
-            _ = try MessageDeletion.delete(["m1"], in: small.conversation, db)
-            _ = try MessageDeletion.delete(scope.conversation, db)
+            _ = try MessageDeletion.delete(["m1"], in: small.session, db)
+            _ = try MessageDeletion.delete(scope.session, db)
             return db.totalChangesCount - before
         }
         #expect(changes < 60)
@@ -253,7 +253,7 @@ import Testing
         try FileManager.default.createDirectory(
             at: leftover.deletingLastPathComponent(), withIntermediateDirectories: true)
         try Data("quetzalcoatl".utf8).write(to: leftover)
-        try await history.deleteConversation(scope.conversation)
+        try await history.deleteSession(scope.session)
         #expect(try await history.erasesAll())
         #expect(!isThere(leftover))
     }

@@ -29,7 +29,7 @@ import Testing
         #expect(try await history.deleteMessages(olderThan: moment) == 100)
         #expect(try await history.window(of: scope, maxMessages: nil).count == 8900)
         #expect(try await history.read { try $0.integers("SELECT block FROM message_age ORDER BY block") } == [0, 1])
-        #expect(try await history.conversation(scope.conversation)?.messageCount == 8900)
+        #expect(try await history.session(scope.session)?.messageCount == 8900)
         let statements = Locked<[String]>([])
         try await history.write { db in
             db.trace { event in

@@ -31,9 +31,9 @@ private let largeCount = ProcessInfo.processInfo.environment["RECOLLECT_LARGE"].
         let secret = ConversationMessage(id: "secret", role: .user, text: "quetzalcoatl")
         try await history.append([secret], to: scope)
         try await history.indexEverything()
-        for conversation in [scope.conversation, half.conversation] {
+        for session in [scope.session, half.session] {
             let start = ContinuousClock.now
-            #expect(try await history.deleteConversation(conversation))
+            #expect(try await history.deleteSession(session))
             let returned = ContinuousClock.now - start
             var slowest = Duration.zero
             var saves = 0

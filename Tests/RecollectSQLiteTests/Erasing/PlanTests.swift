@@ -50,11 +50,11 @@ import Testing
         let history = try await filled()
         let found = try await scans(of: history) {
             switch what {
-            case "messages": try await history.deleteMessages(["m3", "m19"], in: scope.conversation)
-            case "conversation": try await history.deleteConversation(scope.conversation)
+            case "messages": try await history.deleteMessages(["m3", "m19"], in: scope.session)
+            case "conversation": try await history.deleteSession(scope.session)
             case "discarded":
-                try await history.discardConversation(scope.conversation)
-                try await history.deleteConversations(discardedBefore: .distantFuture)
+                try await history.discardSession(scope.session)
+                try await history.deleteSessions(discardedBefore: .distantFuture)
             default: try await history.deleteUser("ann")
             }
         }
@@ -66,11 +66,11 @@ import Testing
         let history = try await filled()
         let found = try await scans(of: history) {
             try await history.append(messages(20..<22), to: scope, options: AppendOptions(maxMessages: 10))
-            try await history.update(scope.conversation, with: ConversationDetails(isRead: true))
+            try await history.update(scope.session, with: SessionDetails(isRead: true))
             _ = try await history.users()
             for isUnread in [true, false, nil] {
-                let query = ConversationQuery(userId: "ann", isUnread: isUnread, isDiscarded: isUnread == nil)
-                _ = try await history.conversations(query, page: PageRequest(limit: 10))
+                let query = SessionQuery(userId: "ann", isUnread: isUnread, isDiscarded: isUnread == nil)
+                _ = try await history.sessions(query, page: PageRequest(limit: 10))
             }
         }
         #expect(found == [])

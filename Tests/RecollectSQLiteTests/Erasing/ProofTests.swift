@@ -16,7 +16,7 @@ import Testing
                 ConversationMessage(id: "2", role: .user, parts: [.thinking("quetzalcoatl\"s", signature: nil)]),
                 ConversationMessage(id: "3", role: .user, parts: [.attachment(attachment)]),
             ], to: scope)
-        try await history.update(scope.conversation, with: ConversationDetails(title: "quetzalcoatl"))
+        try await history.update(scope.session, with: SessionDetails(title: "quetzalcoatl"))
         try await history.indexEverything()
         try Data("xquetzalcoatl".utf8).write(to: folder.file("history.damaged-1.sqlite"))
         let traces = try await history.prove(absenceOf: "quetzalcoatl")
@@ -45,7 +45,7 @@ import Testing
         let secret = ConversationMessage(id: "secret", role: .user, text: "quetzalcoatl quetzal quetzalcoatlus Größe")
         try await history.append(messages(0..<50) + [secret], to: scope)
         try await history.indexEverything()
-        try await history.write { _ = try MessageDeletion.delete(["secret"], in: scope.conversation, $0) }
+        try await history.write { _ = try MessageDeletion.delete(["secret"], in: scope.session, $0) }
         for word in ["quetzal", "quetzalcoatl", "quetzalcoatlus", "größe"] {
             let traces = try await history.prove(absenceOf: word)
             #expect(!traces.isEmpty && traces.allSatisfy { $0.kind == .index && !$0.isLive }, "\(word): \(traces)")

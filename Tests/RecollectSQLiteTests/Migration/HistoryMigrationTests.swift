@@ -13,7 +13,7 @@ struct HistoryMigrationTests {
     /// A history with all that a conversation can have.
     private func fill() async throws {
         let picture = Attachment(mediaType: "image/png", name: "p.png", content: .inline(Data("picture".utf8)))
-        let s = ConversationID(userId: "ann", sessionId: "s")
+        let s = SessionKey(userId: "ann", sessionId: "s")
         for index in 0..<6 {
             // Two agents by turns: the conversation's order is that of saving.
             try await source.append(
@@ -28,24 +28,24 @@ struct HistoryMigrationTests {
             ], to: s.scope(agentId: "a"))
         try await source.update(
             s,
-            with: ConversationDetails(
+            with: SessionDetails(
                 title: "Title", workingDirectory: "/w", branchName: "main", metadata: ["k": [1]], isPinned: true,
                 isArchived: true, isRead: true, addedTags: ["blue", "red"]))
         for (number, session) in ["t", "u", "gone", "empty"].enumerated() {
-            let id = ConversationID(userId: "ann", sessionId: session)
+            let id = SessionKey(userId: "ann", sessionId: session)
             if session == "empty" {
-                try await source.update(id, with: ConversationDetails(firstMessage: "said first"))
+                try await source.update(id, with: SessionDetails(firstMessage: "said first"))
             } else {
                 try await source.append(
                     messages((10 * number)..<(10 * number + 4), prefix: session), to: id.scope(agentId: "a"))
             }
         }
-        try await source.discardConversation(ConversationID(userId: "ann", sessionId: "gone"))
+        try await source.discardSession(SessionKey(userId: "ann", sessionId: "gone"))
         try await source.append(messages(0..<2), to: Scope(userId: "bob", sessionId: "s", agentId: ""))
     }
 
-    private func all(_ history: SQLiteHistoryStore, _ user: String) async throws -> [Conversation] {
-        try await history.conversations(of: user, sessionIdPrefix: "", limit: 1000)
+    private func all(_ history: SQLiteHistoryStore, _ user: String) async throws -> [Session] {
+        try await history.sessions(of: user, sessionIdPrefix: "", limit: 1000)
     }
 
     private func expectEqual(_ user: String = "ann") async throws {
@@ -78,25 +78,25 @@ struct HistoryMigrationTests {
         #expect(try await source.latestChange() == latest)
         #expect(
             try await target.attachment(sha256: Attachment.sha256(of: Data("picture".utf8))) == Data("picture".utf8))
-        let query = ConversationQuery(userId: "ann", order: .lastAccess)
+        let query = SessionQuery(userId: "ann", order: .lastAccess)
         let orders = try await [source, target].asyncMap { history in
-            try await history.conversations(query, page: PageRequest(limit: 10)).elements.map(\.id.sessionId)
+            try await history.sessions(query, page: PageRequest(limit: 10)).elements.map(\.id.sessionId)
         }
         #expect(orders[0] == orders[1])
     }
 
     @Test("branches of a discarded conversation are discarded in the target")
     func discardedBranches() async throws {
-        let id = ConversationID(userId: "ann", sessionId: "s")
+        let id = SessionKey(userId: "ann", sessionId: "s")
         try await source.append(messages(0..<4), to: id.scope(agentId: "a"))
         _ = try await source.branch(id, from: "m2")
-        try await source.discardConversation(id)
+        try await source.discardSession(id)
         for _ in 0..<2 {
             try await migrate(user: "ann", from: source, to: target)
-            let listed = try await target.conversations(of: "ann", page: PageRequest(limit: 9)).elements
+            let listed = try await target.sessions(of: "ann", page: PageRequest(limit: 9)).elements
             #expect(listed.isEmpty)
-            let query = ConversationQuery(userId: "ann", isDiscarded: true)
-            let discarded = try await target.conversations(query, page: PageRequest(limit: 9)).elements
+            let query = SessionQuery(userId: "ann", isDiscarded: true)
+            let discarded = try await target.sessions(query, page: PageRequest(limit: 9)).elements
             #expect(discarded.map(\.messageCount).sorted() == [2, 2])
         }
     }
@@ -112,12 +112,12 @@ struct HistoryMigrationTests {
 
         let t = Scope(userId: "ann", sessionId: "t", agentId: "a")
         try await target.append(messages(0..<1, prefix: "own"), to: t)
-        try await target.update(t.conversation, with: ConversationDetails(title: "Mine", addedTags: ["mine"]))
+        try await target.update(t.session, with: SessionDetails(title: "Mine", addedTags: ["mine"]))
         try await source.append(messages(20..<22, prefix: "new"), to: t)
-        try await source.update(t.conversation, with: ConversationDetails(title: "Theirs", addedTags: ["theirs"]))
+        try await source.update(t.session, with: SessionDetails(title: "Theirs", addedTags: ["theirs"]))
         let third = try await migrate(user: "ann", from: source, to: target)
         #expect((third.movedSessions, third.addedMessages) == (1, 2))
-        let moved = try await target.conversation(t.conversation)
+        let moved = try await target.session(t.session)
         #expect(moved?.title == "Mine" && moved?.tags == ["mine", "theirs"])
         #expect(
             try await target.window(of: t, maxMessages: nil).map(\.id) == [
@@ -131,31 +131,31 @@ struct HistoryMigrationTests {
     func interruptedAtTheEnd() async throws {
         let scope = Scope(userId: "ann", sessionId: "gone", agentId: "a")
         try await source.append(messages(0..<4), to: scope)
-        try await source.update(scope.conversation, with: ConversationDetails(isRead: true))
-        try await source.discardConversation(scope.conversation)
+        try await source.update(scope.session, with: SessionDetails(isRead: true))
+        try await source.discardSession(scope.session)
         let run = Task { [source, target] in
             try await migrate(user: "ann", from: source, to: target) { _ in withUnsafeCurrentTask { $0?.cancel() } }
         }
         await #expect(throws: CancellationError.self) { _ = try await run.value }
         #expect(try await target.window(of: scope, maxMessages: nil).count == 4)
-        #expect(try await target.conversation(scope.conversation)?.discardedAt == nil)
+        #expect(try await target.session(scope.session)?.discardedAt == nil)
         try await migrate(user: "ann", from: source, to: target)
         try await expectEqual()
         // From then on the target's state is the user's.
-        try await target.restoreConversation(scope.conversation)
+        try await target.restoreSession(scope.session)
         try await migrate(user: "ann", from: source, to: target)
-        #expect(try await target.conversation(scope.conversation)?.discardedAt == nil)
+        #expect(try await target.session(scope.session)?.discardedAt == nil)
     }
 
     @Test("a branch becomes an archived conversation that tells where it left")
     func branches() async throws {
-        let s = ConversationID(userId: "ann", sessionId: "s")
+        let s = SessionKey(userId: "ann", sessionId: "s")
         try await source.append(messages(0..<6), to: s.scope(agentId: "a"))
         let branch = try await source.branch(s, from: "m4")
         try await source.append(messages(7..<8), to: s.scope(agentId: "a"))
         let report = try await migrate(user: "ann", from: source, to: target)
         #expect((report.sessions, report.messages) == (2, 7))
-        let moved = try #require(try await target.conversation(branch))
+        let moved = try #require(try await target.session(branch))
         #expect(moved.isArchived)
         #expect(moved.metadata["branchOf"] == ["sessionId": "s", "messageId": "m3"])
         #expect(try await target.window(of: branch.scope(agentId: "a"), maxMessages: nil).map(\.id) == ["m4", "m5"])
@@ -177,7 +177,7 @@ struct HistoryMigrationTests {
         }
         #expect(error?.code == .conflict)
         #expect(error?.message.contains("session s") == true && error?.message.contains("`parts`") == true)
-        #expect(try await target.conversation(ConversationID(userId: "ann", sessionId: "t"))?.messageCount == 4)
+        #expect(try await target.session(SessionKey(userId: "ann", sessionId: "t"))?.messageCount == 4)
         #expect(try await target.window(of: scope, maxMessages: nil).first?.text == "e\u{301}")
     }
 
@@ -224,7 +224,7 @@ struct HistoryMigrationTests {
         let report = try await migrate(user: "ann", from: source, to: files)
         #expect((report.messages, report.addedMessages) == (29, 29))
         let page = PageRequest<MessageCursor>(limit: .max)
-        let stored = try await source.messages(of: scope.conversation, agentId: "a", page: page).elements.map(\.message)
+        let stored = try await source.messages(of: scope.session, agentId: "a", page: page).elements.map(\.message)
         let found = try await files.fetch(userId: "ann", sessionId: "s", agentId: "a", maxMessages: nil)
         #expect(found == (try await source.restoringAttachments(of: stored)))
         #expect(found.contains { $0.hasInlineAttachments })

@@ -33,7 +33,7 @@ import Testing
         let kept = try await history.window(of: scope, maxMessages: nil)
         #expect(kept.map(\.id) == ["m0", "r"])
         let reply = try #require(kept.last)
-        #expect(reply.isInterrupted && !reply.isInFlight)
+        #expect(reply.isInterrupted && !reply.isStreaming)
         let said = reply.parts.flatMap { part -> [Int] in
             if case .thinking(let piece, _) = part { return Int(piece).map { [$0] } ?? [] }
             return part.text?.split(separator: " ").compactMap { Int($0) } ?? []
@@ -45,7 +45,7 @@ import Testing
         let last = try #require(pieces.last)
         #expect(try last - #require(said.last) <= 1000, "\(pieces.count - said.count) pieces are missing")
         #expect(try await history.wholeWindow(of: scope, maxMessages: nil) == kept)
-        #expect(try await history.repliesInFlight(in: scope.conversation).isEmpty)
+        #expect(try await history.streamingReplies(in: scope.session).isEmpty)
         #expect(try locks().isEmpty)
     }
 
@@ -55,26 +55,26 @@ import Testing
         let worker = try Worker(["reply", path, "r", "1"])
         _ = await worker.wait(forLines: 1)
         let history = folder.history()
-        func isInFlight() async throws -> Bool {
-            let replies = try await history.repliesInFlight(in: scope.conversation)
+        func isStreaming() async throws -> Bool {
+            let replies = try await history.streamingReplies(in: scope.session)
             let kept = try await history.window(of: scope, maxMessages: nil)
             #expect(replies.map(\.message.text) == ["as far as it came"])
-            #expect(replies.allSatisfy { $0.message.isInFlight })
+            #expect(replies.allSatisfy { $0.message.isStreaming })
             return replies.count == 1 && kept.isEmpty
         }
-        #expect(try await isInFlight())
+        #expect(try await isStreaming())
         worker.send(SIGSTOP)
         await history.close()
-        #expect(try await isInFlight())
+        #expect(try await isStreaming())
         worker.send(SIGCONT)
         worker.kill()
         _ = await worker.finish()
         // The history is open: looking for replies is what finds it.
-        #expect(try await history.repliesInFlight(in: scope.conversation).isEmpty)
+        #expect(try await history.streamingReplies(in: scope.session).isEmpty)
         let kept = try await history.window(of: scope, maxMessages: nil)
         #expect(kept.map(\.text) == ["as far as it came"])
         #expect(kept.map(\.isInterrupted) == [true])
-        #expect(history.events.takeUnheard().map(\.kind) == [.interruptedReply])
+        #expect(history.events.takeUndelivered().map(\.kind) == [.interruptedReply])
         #expect(try locks().isEmpty)
     }
 

@@ -40,7 +40,7 @@ import Testing
         #expect(kept.map(\.text) == ["so far"])
         #expect(kept.allSatisfy { $0.isInterrupted && !$0.hasInlineAttachments })
         #expect(try await history.attachment(sha256: Attachment.sha256(of: bytes)) == bytes)
-        #expect(history.events.takeUnheard().map(\.kind) == [.interruptedReply])
+        #expect(history.events.takeUndelivered().map(\.kind) == [.interruptedReply])
         #expect(try await history.check().problems.isEmpty)
     }
 
@@ -59,9 +59,9 @@ import Testing
         ] {
             let history = folder.history()
             try await history.append([held], to: scope)
-            try await history.edit([held], in: scope.conversation)
+            try await history.edit([held], in: scope.session)
             try await abandonedReply(begun)
-            #expect(try await history.repliesInFlight(in: scope.conversation).isEmpty)
+            #expect(try await history.streamingReplies(in: scope.session).isEmpty)
             #expect(try await saved(in: history) == [kept])
         }
     }
@@ -87,7 +87,7 @@ import Testing
             _ = try await history.keepReply(
                 ConversationMessage(id: name, role: .assistant, text: "so far"), in: scope)
             try await history.write { try $0.run("UPDATE draft SET writer = ?", name) }
-            #expect(try await history.repliesInFlight(in: scope.conversation).isEmpty)
+            #expect(try await history.streamingReplies(in: scope.session).isEmpty)
             #expect(try await saved(in: history).last?.isInterrupted == true)
         }
         #expect(try Data(contentsOf: precious) == Data("mine".utf8))
@@ -118,7 +118,7 @@ import Testing
         try FileManager.default.createDirectory(
             at: writers.appendingPathComponent("\(gone).lock"), withIntermediateDirectories: true)
         let history = folder.history()
-        #expect(try await history.repliesInFlight(in: scope.conversation).map(\.message.id) == ["r"])
+        #expect(try await history.streamingReplies(in: scope.session).map(\.message.id) == ["r"])
         #expect(try await saved(in: history).isEmpty)
     }
 
@@ -149,7 +149,7 @@ import Testing
         let history = folder.history()
         let reply = try await history.beginReply(start, in: scope)
         try FileManager.default.removeItem(at: writers)
-        #expect(try await history.repliesInFlight(in: scope.conversation).isEmpty)
+        #expect(try await history.streamingReplies(in: scope.session).isEmpty)
         #expect(try await saved(in: history) == [interrupted])
         reply.append(", and to the end")
         try await reply.finish()
@@ -163,9 +163,9 @@ import Testing
         let first = try await history.beginReply(start, in: scope)
         try FileManager.default.removeItem(at: writers)
         let second = try await history.beginReply(ConversationMessage(id: "2", role: .assistant, text: ""), in: scope)
-        #expect(try await history.repliesInFlight(in: scope.conversation).map(\.message.id) == ["2"])
+        #expect(try await history.streamingReplies(in: scope.session).map(\.message.id) == ["2"])
         try await first.finish()
-        #expect(try await history.repliesInFlight(in: scope.conversation).map(\.message.id) == ["2"])
+        #expect(try await history.streamingReplies(in: scope.session).map(\.message.id) == ["2"])
         try await second.finish()
         #expect(try FileManager.default.contentsOfDirectory(atPath: writers.path).isEmpty)
     }
@@ -180,8 +180,8 @@ import Testing
         var bytes = try Data(contentsOf: file)
         bytes.replaceSubrange(0..<60, with: Data(repeating: 0, count: 60))
         try bytes.write(to: file)
-        #expect(try await history.repliesInFlight(in: scope.conversation).map(\.message.id) == ["l"])
-        #expect(history.events.takeUnheard().map(\.kind).contains(.salvaged))
+        #expect(try await history.streamingReplies(in: scope.session).map(\.message.id) == ["l"])
+        #expect(history.events.takeUndelivered().map(\.kind).contains(.salvaged))
         #expect(try await saved(in: history) == [interrupted])
         reply.append("goes on")
         try await reply.finish()

@@ -33,12 +33,12 @@ import Testing
 
     private func inFlight(_ message: ConversationMessage) -> ConversationMessage {
         var message = message
-        message.isInFlight = true
+        message.isStreaming = true
         return message
     }
 
-    private func replies(of conversation: ConversationID = scope.conversation) async throws -> [ConversationMessage] {
-        try await history.repliesInFlight(in: conversation).map(\.message)
+    private func replies(of session: SessionKey = scope.session) async throws -> [ConversationMessage] {
+        try await history.streamingReplies(in: session).map(\.message)
     }
 
     private func drafts() async throws -> Int64? {
@@ -57,12 +57,12 @@ import Testing
         #expect(try await replies() == [inFlight(start)])
         try await keeper.keep("half", behind: nil)
         #expect(try await replies() == [inFlight(saying("half"))])
-        #expect(try await history.repliesInFlight(in: scope.conversation).map(\.agentId) == [scope.agentId])
+        #expect(try await history.streamingReplies(in: scope.session).map(\.agentId) == [scope.agentId])
         #expect(try await saved() == messages(0..<1))
         try await keeper.finish(saying("half and half"))
         #expect(try await replies().isEmpty)
         #expect(try await saved() == messages(0..<1) + [saying("half and half")])
-        #expect(try await history.conversation(scope.conversation)?.messageCount == 2)
+        #expect(try await history.session(scope.session)?.messageCount == 2)
     }
 
     @Test(
@@ -94,7 +94,7 @@ import Testing
         let kept = Attachment(mediaType: "a/b", content: .stored(sha256: hash, byteCount: 3))
         let reply = ConversationMessage(id: "r", role: .assistant, parts: [.attachment(kept), .text("")])
         let keeper = try await history.keepReply(reply, in: scope)
-        try await history.deleteMessages(["m"], in: scope.conversation)
+        try await history.deleteMessages(["m"], in: scope.session)
         #expect(try await history.erasesAll())
         #expect(try await history.attachment(sha256: hash) == bytes)
         try await keeper.finish(reply)
@@ -122,7 +122,7 @@ import Testing
             try await keeper.keep(text, behind: nil)
             #expect(try await replies() == [inFlight(grown)])
             try await keeper.finish(grown)
-            let kept = try #require(try await history.message("\(number)", in: scope.conversation)).message
+            let kept = try #require(try await history.message("\(number)", in: scope.session)).message
             #expect(kept.text == grown.text && kept.parts.count == grown.parts.count)
             #expect(!kept.hasInlineAttachments)
         }
@@ -165,11 +165,11 @@ import Testing
         #expect(try await saved(in: history).count == 4)
         try await reply.finish()
         #expect(try await saved(in: history) == messages(3..<4) + [saying("said")])
-        #expect(try await history.conversation(scope.conversation)?.messageCount == 2)
+        #expect(try await history.session(scope.session)?.messageCount == 2)
         await expectError(.notFound) { _ = try await history.attachment(sha256: Attachment.sha256(of: bytes)) }
         _ = try await history.keepReply(messages(5..<6)[0], in: scope, maxMessages: 2)
         try await history.write { try $0.run("UPDATE draft SET writer = 'nobody'") }
-        #expect(try await history.repliesInFlight(in: scope.conversation).isEmpty)
+        #expect(try await history.streamingReplies(in: scope.session).isEmpty)
         #expect(try await saved(in: history).count == 3)
     }
 
@@ -179,13 +179,13 @@ import Testing
         await expectError(.invalidArgument) { _ = try await history.beginReply(start, in: scope) }
         let elsewhere = try await history.beginReply(
             start, in: Scope(userId: scope.userId, sessionId: "other", agentId: scope.agentId))
-        let other = scope.conversation.scope(agentId: "other")
+        let other = scope.session.scope(agentId: "other")
         let another = try await history.beginReply(start, in: other)
         another.append("hers")
-        #expect(try await history.repliesInFlight(in: scope.conversation).map(\.agentId) == [scope.agentId, "other"])
+        #expect(try await history.streamingReplies(in: scope.session).map(\.agentId) == [scope.agentId, "other"])
         try await another.finish()
         #expect(try await history.window(of: other, maxMessages: nil).map(\.text) == [start.text + "hers"])
-        try await history.deleteMessages([start.id], in: scope.conversation)
+        try await history.deleteMessages([start.id], in: scope.session)
         try await elsewhere.finish()
         try await first.interrupt()
         // Regenerated under the same id: the message is edited and keeps its place.
@@ -211,11 +211,11 @@ import Testing
         let (a, b) = (other("a"), other("b"))
         try await history.append([saying("whole")], to: b)
         let reply = try await history.beginReply(saying("streamed"), in: a)
-        try await history.moveConversation(a.conversation, to: b.sessionId)
+        try await history.moveSession(a.session, to: b.sessionId)
         isInterrupted ? try await endWriters() : try await reply.finish()
-        #expect(try await history.repliesInFlight(in: b.conversation).isEmpty)
+        #expect(try await history.streamingReplies(in: b.session).isEmpty)
         #expect(try await texts(b) == ["whole", "streamed"])
-        #expect(try await history.message("r", in: b.conversation)?.message == saying("whole"))
+        #expect(try await history.message("r", in: b.session)?.message == saying("whole"))
         #expect(try await history.check().problems.isEmpty)
     }
 
@@ -224,23 +224,23 @@ import Testing
         arguments: ["agent", ""])
     func mergedMessage(agentId: String) async throws {
         let (a, b) = (other("a"), other("b"))
-        try await history.append([saying("whole")], to: a.conversation.scope(agentId: agentId == "" ? "" : a.agentId))
+        try await history.append([saying("whole")], to: a.session.scope(agentId: agentId == "" ? "" : a.agentId))
         let reply = try await history.beginReply(saying("streamed"), in: b)
-        try await history.moveConversation(a.conversation, to: b.sessionId)
+        try await history.moveSession(a.session, to: b.sessionId)
         try await reply.finish()
         let all = try await history.messages(
-            of: b.conversation, agentId: nil, page: PageRequest(limit: 10)
+            of: b.session, agentId: nil, page: PageRequest(limit: 10)
         ).elements
         #expect(all.map(\.message.text).sorted() == ["streamed", "whole"])
-        #expect(try await history.message("r", in: b.conversation)?.message == saying("whole"))
+        #expect(try await history.message("r", in: b.session)?.message == saying("whole"))
     }
 
     @Test("a reply of a restored branch's id is saved behind what the branch brings back")
     func restoredBranch() async throws {
         try await history.append(messages(0..<1) + [saying("first answer")], to: scope)
-        let branch = try await history.branch(scope.conversation, from: "r")
+        let branch = try await history.branch(scope.session, from: "r")
         let reply = try await history.beginReply(saying("second answer"), in: scope)
-        try await history.restoreBranch(branch, in: scope.conversation)
+        try await history.restoreBranch(branch, in: scope.session)
         try await reply.finish()
         #expect(try await texts(scope) == [messages(0..<1)[0].text, "first answer", "second answer"])
     }
@@ -248,7 +248,7 @@ import Testing
     @Test("a reply of a deleted session does not end in the session that was made anew under its id")
     func deletedAndMadeAnew() async throws {
         let reply = try await history.beginReply(saying("old words"), in: scope)
-        try await history.deleteConversation(scope.conversation)
+        try await history.deleteSession(scope.session)
         try await history.append([saying("new answer")], to: scope)
         await expectError(.notFound) { try await reply.finish() }
         #expect(try await texts(scope) == ["new answer"])
@@ -259,7 +259,7 @@ import Testing
         let (a, b) = (other("a"), other("b"))
         let first = try await history.beginReply(saying("of a"), in: a)
         let second = try await history.beginReply(saying("of b"), in: b)
-        try await history.moveConversation(a.conversation, to: b.sessionId)
+        try await history.moveSession(a.session, to: b.sessionId)
         try await first.finish()
         try await second.finish()
         #expect(try await texts(b).sorted() == ["of a", "of b"])
@@ -271,7 +271,7 @@ import Testing
         if isTaken { try await history.append([saying("of b")], to: b) }
         let reply = try await history.beginReply(saying("half"), in: a)
         try await history.append([saying("half")], to: a)
-        try await history.moveConversation(a.conversation, to: b.sessionId)
+        try await history.moveSession(a.session, to: b.sessionId)
         reply.append(" and half")
         try await reply.finish()
         #expect(try await texts(b) == (isTaken ? ["of b"] : []) + ["half and half"])
@@ -280,7 +280,7 @@ import Testing
     @Test("a reply whose conversation is deleted, or whose user, goes along and cannot bring it back")
     func deletion() async throws {
         for delete in [
-            { _ = try await history.deleteConversation(scope.conversation) },
+            { _ = try await history.deleteSession(scope.session) },
             { try await history.deleteUser(scope.userId) },
         ] {
             let reply = try await history.beginReply(start, in: scope)
@@ -288,7 +288,7 @@ import Testing
             #expect(try await drafts() == 0)
             reply.append("more")
             await expectError(.notFound) { try await reply.finish() }
-            #expect(try await history.conversation(scope.conversation) == nil)
+            #expect(try await history.session(scope.session) == nil)
         }
     }
 
@@ -300,12 +300,12 @@ import Testing
         try await history.append(messages(0..<1), to: scope)
         if isThere { try await history.append(messages(8..<9), to: target) }
         let reply = try await history.beginReply(start, in: scope)
-        try await history.moveConversation(scope.conversation, to: "new")
-        #expect(try await replies(of: target.conversation) == [inFlight(start)])
+        try await history.moveSession(scope.session, to: "new")
+        #expect(try await replies(of: target.session) == [inFlight(start)])
         reply.append("said")
         try await reply.finish()
         #expect(try await history.window(of: target, maxMessages: nil).last == saying("said"))
-        #expect(try await history.conversation(scope.conversation) == nil)
+        #expect(try await history.session(scope.session) == nil)
     }
 
     @Test("a draft that is released unfinished becomes an interrupted message")
@@ -313,7 +313,7 @@ import Testing
         var changes = history.changes(after: try await history.latestChange()).makeAsyncIterator()
         try await history.beginReply(start, in: scope).append("half")
         // The first tells that there is a conversation.
-        #expect(try await changes.next()?.kind == .conversationUpdated)
+        #expect(try await changes.next()?.kind == .sessionUpdated)
         #expect(try await changes.next()?.messageId == "r")
         #expect(try await saved() == [saying("half", isInterrupted: true)])
     }
@@ -345,7 +345,7 @@ import Testing
 
     @Test("1,000 replies at once hold one lock, and leave neither it nor a draft behind")
     func thousand() async throws {
-        let replies = try await withThrowingTaskGroup(of: ReplyDraft.self) { group in
+        let replies = try await withThrowingTaskGroup(of: StreamingReply.self) { group in
             for number in 0..<1000 {
                 group.addTask { [history] in
                     try await history.beginReply(
@@ -373,7 +373,7 @@ import Testing
     func inMemory() async throws {
         let history = memory()
         let reply = try await history.beginReply(start, in: scope)
-        #expect(try await history.repliesInFlight(in: scope.conversation).map(\.message) == [inFlight(start)])
+        #expect(try await history.streamingReplies(in: scope.session).map(\.message) == [inFlight(start)])
         reply.append("said")
         try await reply.finish()
         #expect(try await saved(in: history) == [saying("said")])

@@ -25,7 +25,7 @@ import Testing
             id: "call", role: .assistant, parts: [.thinking("hm", signature: nil)],
             metadata: ["usage": ["output_tokens": 3]], unknownFields: ["x": 1])
         try await history.append(messages(0..<10) + [call], to: scope)
-        try await history.fork(scope.conversation, at: "call", into: "copy")
+        try await history.fork(scope.session, at: "call", into: "copy")
         try await history.append(messages(0..<2, prefix: "n"), to: Scope(userId: "bob", sessionId: "t", agentId: ""))
         #expect(try await history.check().problems.isEmpty)
         for change in [
@@ -46,9 +46,9 @@ import Testing
         try await history.append(messages(0..<10), to: scope)
         var edited = messages(3..<4)[0]
         edited.parts = [.text("other words")]
-        try await history.edit([edited], in: scope.conversation)
-        let branch = try await history.branch(scope.conversation, from: "m6")
-        try await history.restoreBranch(branch, in: scope.conversation)
+        try await history.edit([edited], in: scope.session)
+        let branch = try await history.branch(scope.session, from: "m6")
+        try await history.restoreBranch(branch, in: scope.session)
         #expect(try await history.check().problems.isEmpty)
         #expect(try await history.read { try $0.integer("SELECT count(*) FROM message WHERE checksum IS NULL") } == 0)
     }

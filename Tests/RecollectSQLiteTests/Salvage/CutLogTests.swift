@@ -37,7 +37,7 @@ import Testing
         try await history.append(new, to: scope)
         let reopened = SQLiteHistoryStore(directory: try copy(cut, to: "reopened"))
         #expect(try await kept(in: reopened) == first + new)
-        #expect(history.events.takeUnheard().isEmpty && reopened.events.takeUnheard().isEmpty)
+        #expect(history.events.takeUndelivered().isEmpty && reopened.events.takeUndelivered().isEmpty)
         let size = try Data(contentsOf: cut.appendingPathComponent("history.sqlite")).count
         #expect(try await salvaged(cut, damaging: 0..<size) == first + new)
     }
@@ -72,7 +72,7 @@ import Testing
         await relaxed.close()
         #expect(files.mayHoldUnsyncedCommits)
         let other = try DatabaseQueue(
-            path: folder.file("history.sqlite").path, configuration: HistoryOpening.connections(HistoryConfiguration()))
+            path: folder.file("history.sqlite").path, configuration: HistoryOpener.connections(HistoryConfiguration()))
         #expect(try await other.read { try $0.integer("SELECT count(*) FROM message") } == 2)
         try await relaxed.append(messages(10..<12), to: scope)
         await relaxed.close()
@@ -113,7 +113,7 @@ import Testing
         try await store.append(messages(0..<4), to: scope)
         // Of a commit that was killed, the log has everything and the index nothing.
         let other = try DatabaseQueue(
-            path: folder.file("history.sqlite").path, configuration: HistoryOpening.connections(HistoryConfiguration()))
+            path: folder.file("history.sqlite").path, configuration: HistoryOpener.connections(HistoryConfiguration()))
         for size in [400_000, 100_000] {
             try other.inDatabase { db in
                 #expect(try db.integer("SELECT count(*) FROM message") == 4)
@@ -127,7 +127,7 @@ import Testing
         try await store.append(messages(4..<6), to: scope)
         let rebooted = SQLiteHistoryStore(directory: try copy(folder.url, to: "rebooted"))
         #expect(try await kept(in: rebooted) == messages(0..<6))
-        #expect(rebooted.events.takeUnheard().isEmpty)
+        #expect(rebooted.events.takeUndelivered().isEmpty)
         #expect(try await kept(in: store) == messages(0..<6))
     }
 
@@ -171,12 +171,12 @@ import Testing
         try bytes.write(to: file)
         let history = SQLiteHistoryStore(directory: folder.file("damaged"))
         let kept = try await kept(in: history)
-        #expect(history.events.takeUnheard().map(\.kind) == [.salvaged])
+        #expect(history.events.takeUndelivered().map(\.kind) == [.salvaged])
         return kept
     }
 
     private func kept(in history: SQLiteHistoryStore) async throws -> [ConversationMessage] {
-        try await history.messages(of: scope.conversation, agentId: nil, page: PageRequest(limit: 1000))
+        try await history.messages(of: scope.session, agentId: nil, page: PageRequest(limit: 1000))
             .elements.map(\.message)
     }
 

@@ -62,6 +62,6 @@ import Testing
         #expect(!names.contains { $0.contains("damaged") || $0.contains("salvaging") }, "\(names)")
         #expect(try await history.window(of: scope, maxMessages: nil) == messages(0..<40))
         try await history.append(messages(40..<42), to: scope)
-        #expect(history.events.takeUnheard().isEmpty)
+        #expect(history.events.takeUndelivered().isEmpty)
     }
 }

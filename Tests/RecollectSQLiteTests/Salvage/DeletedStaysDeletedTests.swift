@@ -18,8 +18,8 @@ import Testing
         try await history.append(messages(0..<400, prefix: "d"), to: deleted)
         try await history.append(messages(40..<60), to: scope)
         // The deletion alone, as a process leaves it that ends right after its commit.
-        let conversation = deleted.conversation
-        #expect(try await history.write { try MessageDeletion.delete(conversation, $0) })
+        let session = deleted.session
+        #expect(try await history.write { try MessageDeletion.delete(session, $0) })
         await history.close()
         #expect(try Self.numbers("SELECT number FROM erasure WHERE number > 0", in: folder) == [2])
     }
@@ -42,7 +42,7 @@ import Testing
     }
 
     private func expectDeleted(in history: SQLiteHistoryStore) async throws {
-        let sessions = try await history.conversations(of: "ann", page: PageRequest(limit: 10)).elements
+        let sessions = try await history.sessions(of: "ann", page: PageRequest(limit: 10)).elements
         #expect(sessions.map(\.id.sessionId) == ["s"])
         #expect(try await history.users() == ["ann"])
         #expect(try await history.window(of: scope, maxMessages: nil) == messages(0..<60))
@@ -59,7 +59,7 @@ import Testing
     @Test("a deleted conversation stays deleted where the page that notes its erasing is damaged")
     func erasure() async throws {
         let history = try await damaged(["erasure"])
-        let event = try #require(history.events.takeUnheard().first)
+        let event = try #require(history.events.takeUndelivered().first)
         #expect(event.kind == .salvaged && event.lostMessages == 0 && event.recoveredMessages == 60)
         try await expectDeleted(in: history)
     }
@@ -69,14 +69,14 @@ import Testing
         arguments: [["conversation"], ["conversation", "conversation_by_activity", "sqlite_autoindex_conversation_1"]])
     func oneTree(gone: [String]) async throws {
         let history = try await damaged(["erasure"] + gone)
-        #expect(history.events.takeUnheard().map(\.lostMessages) == [0])
+        #expect(history.events.takeUndelivered().map(\.lostMessages) == [0])
         try await expectDeleted(in: history)
     }
 
     @Test("without a whole tree of conversations, messages are kept under a name that says so")
     func noTree() async throws {
         let history = try await damaged(["erasure", "sqlite_schema", "conversation"])
-        let sessions = try await history.conversations(of: "ann", page: PageRequest(limit: 10)).elements
+        let sessions = try await history.sessions(of: "ann", page: PageRequest(limit: 10)).elements
         #expect(Set(sessions.map(\.id.sessionId)) == ["s", "recovered-2"])
         #expect(sessions.reduce(0) { $0 + $1.messageCount } == 460)
     }
@@ -102,7 +102,7 @@ import Testing
                 directory: place, configuration: HistoryConfiguration(indexesInBackground: false))
             var count = 0
             for user in try await history.users() {
-                let sessions = try await history.conversations(of: user, page: PageRequest(limit: 10)).elements
+                let sessions = try await history.sessions(of: user, page: PageRequest(limit: 10)).elements
                 count += sessions.reduce(0) { $0 + $1.messageCount }
             }
             #expect(count >= 60, "byte \(offset)")

@@ -48,7 +48,7 @@ import Testing
         await history.close()
         let found = try await history.search(SearchQuery(userId: "ann", text: "text"))
         #expect(found.elements.count > 1)
-        #expect(history.events.takeUnheard().map(\.kind) == [.rebuiltIndex])
+        #expect(history.events.takeUndelivered().map(\.kind) == [.rebuiltIndex])
         try await expectNothingSetAside(history)
     }
 
@@ -56,7 +56,7 @@ import Testing
     func derived() async throws {
         let history = folder.history()
         try await history.append(messages(0..<20), to: scope)
-        _ = try await history.conversation(scope.conversation)
+        _ = try await history.session(scope.session)
         try await history.write { db in
             try db.run("UPDATE conversation SET message_count = 3")
             try db.run("DELETE FROM message_id WHERE message_id = 'm3'")

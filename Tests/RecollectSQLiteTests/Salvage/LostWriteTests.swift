@@ -100,7 +100,7 @@ import Testing
         let count = try await forEachOldLeaf(of: old, kind: 0x0A) { leaf, store in
             // Saved again, the pictures of messages that are known already are kept for nothing.
             try await store.append(pictures, to: scope)
-            try await store.deleteConversation(other.conversation)
+            try await store.deleteSession(other.session)
             #expect(try await store.erasesAll())
             try await expectAll(in: store, leaf)
             try await store.repair()
@@ -131,11 +131,11 @@ import Testing
         var store = folder.history()
         try await store.append(long(0..<20, "m"), to: scope)
         try await store.append(long(0..<30, "secret"), to: last)
-        try await store.update(last.conversation, with: ConversationDetails(addedTags: ["secret"]))
+        try await store.update(last.session, with: SessionDetails(addedTags: ["secret"]))
         await store.close()
         let old = try pages
         store = folder.history()
-        try await store.deleteConversation(last.conversation)
+        try await store.deleteSession(last.session)
         #expect(try await store.erasesAll())
         await store.close()
         let count = try await forEachOldLeaf(of: old, kind: kind) { leaf, store in
@@ -144,10 +144,10 @@ import Testing
             try await store.append(long(0..<2, "n"), to: mine)
             if repair == .after { try await store.repair() }
             #expect(try await store.window(of: mine, maxMessages: nil).map(\.id) == ["n0", "n1"], "leaf \(leaf)")
-            let page = try await store.messages(of: mine.conversation, agentId: nil, page: PageRequest(limit: 99))
+            let page = try await store.messages(of: mine.session, agentId: nil, page: PageRequest(limit: 99))
             #expect(page.elements.map(\.message.id) == ["n0", "n1"], "leaf \(leaf)")
-            #expect(try await store.conversation(mine.conversation)?.tags == [], "leaf \(leaf)")
-            #expect(try await store.conversation(mine.conversation)?.messageCount == 2, "leaf \(leaf)")
+            #expect(try await store.session(mine.session)?.tags == [], "leaf \(leaf)")
+            #expect(try await store.session(mine.session)?.messageCount == 2, "leaf \(leaf)")
         }
         #expect(count >= 2)
     }
@@ -163,8 +163,8 @@ import Testing
         await store.close()
         let count = try await forEachOldLeaf(of: old, kind: 0x0A) { leaf, store in
             // Behind an older index of sessions there is none to delete.
-            guard try await store.conversation(last.conversation) != nil else { return }
-            try await store.deleteConversation(last.conversation)
+            guard try await store.session(last.session) != nil else { return }
+            try await store.deleteSession(last.session)
             #expect(try await store.erasesAll())
             if isRepaired { try await store.repair() }
             let left = try await store.read { db in

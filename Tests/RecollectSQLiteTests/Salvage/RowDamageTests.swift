@@ -28,7 +28,7 @@ import Testing
             let own = said(scope)
             expected[scope] = sameIds ? zip(own, 0...).map { $0.with(id: "id\($1)") } : own
             try await store.append(expected[scope] ?? [], to: scope)
-            _ = try await store.conversations(of: scope.userId, page: PageRequest(limit: 1))
+            _ = try await store.sessions(of: scope.userId, page: PageRequest(limit: 1))
         }
         await store.close()
         return expected
@@ -78,7 +78,7 @@ import Testing
         }
         for (scope, messages) in expected {
             #expect(try await store.window(of: scope, maxMessages: nil) == messages, "\(scope)")
-            let page = try await store.messages(of: scope.conversation, agentId: nil, page: PageRequest(limit: 20))
+            let page = try await store.messages(of: scope.session, agentId: nil, page: PageRequest(limit: 20))
             #expect(page.elements.map(\.message) == messages, "\(scope)")
         }
         #expect(try await store.check().problems.isEmpty)
@@ -96,13 +96,13 @@ import Testing
         let store = folder.history()
         switch operation {
         case "read":
-            #expect(try await store.message("vm1", in: v.conversation, agentId: nil)?.message == expected[v]?[1])
+            #expect(try await store.message("vm1", in: v.session, agentId: nil)?.message == expected[v]?[1])
         case "delete":
-            #expect(try await store.deleteMessages(["vm1"], in: v.conversation) == 1)
+            #expect(try await store.deleteMessages(["vm1"], in: v.session) == 1)
             expected[v]?.remove(at: 1)
         default:
             let edited = ConversationMessage(id: "vm1", role: .user, text: "edited", timestamp: .distantPast)
-            #expect(try await store.edit([edited], in: v.conversation) == 1)
+            #expect(try await store.edit([edited], in: v.session) == 1)
             expected[v]?[1] = edited
         }
         try await expect(expected, in: store)
@@ -118,16 +118,16 @@ import Testing
         let target = Scope(userId: "v", sessionId: "other", agentId: "agent")
         switch operation {
         case "delete":
-            try await store.deleteConversation(v.conversation)
+            try await store.deleteSession(v.session)
             #expect(try await store.erasesAll())
             expected[v] = []
         case "move":
             try await store.append(messages(8..<9), to: target)
-            try await store.moveConversation(v.conversation, to: "other")
+            try await store.moveSession(v.session, to: "other")
             expected[target] = (expected[v] ?? []) + messages(8..<9)
             expected[v] = []
         default:
-            try await store.fork(v.conversation, at: "vm5", agentId: nil, into: "other")
+            try await store.fork(v.session, at: "vm5", agentId: nil, into: "other")
             expected[target] = expected[v]
         }
         try await expect(expected, in: store)
@@ -141,7 +141,7 @@ import Testing
         try await store.append(messages(10..<11), to: all[1])
         try await store.repair()
         #expect(try await store.check().problems.isEmpty)
-        let sessions = try await store.conversations(of: "v", page: PageRequest(limit: 10)).elements
+        let sessions = try await store.sessions(of: "v", page: PageRequest(limit: 10)).elements
         var found: [String] = []
         for session in sessions {
             found += try await store.window(of: session.id.scope(agentId: "agent"), maxMessages: nil).map(\.id)
@@ -185,7 +185,7 @@ import Testing
     }
 
     @Test("a session with a damaged user or name is still its user's", arguments: ["us2", "vs4", "vs6"])
-    func conversationRow(damaged: String) async throws {
+    func sessionRow(damaged: String) async throws {
         let expected = try await fill()
         try replace(Array("vs2".utf8), by: Array(damaged.utf8), in: .table)
         try await expect(expected, in: folder.history())

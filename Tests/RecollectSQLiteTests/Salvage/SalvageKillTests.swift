@@ -83,7 +83,7 @@ import Testing
         try Data("old".utf8).write(to: folder.file("history.damaged-20260101T000000-12345678.sqlite"))
         let next = folder.history()
         #expect(try await next.window(of: scope, maxMessages: nil) == messages(0..<2))
-        #expect(next.events.takeUnheard().map(\.kind) == [.salvaged])
+        #expect(next.events.takeUndelivered().map(\.kind) == [.salvaged])
         #expect(try await next.losses().map(\.setAside) == ["history.damaged-20260101T000000-12345678.sqlite"])
     }
 }

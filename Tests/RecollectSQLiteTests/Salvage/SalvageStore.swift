@@ -34,10 +34,10 @@ struct SalvageStore {
             }
         }
         for scope in Self.scopes {
-            var details = ConversationDetails()
+            var details = SessionDetails()
             details.title = "about \(scope.sessionId)"
             details.addedTags = ["tag \(scope.sessionId)"]
-            try await history.update(scope.conversation, with: details, makesNew: false)
+            try await history.update(scope.session, with: details, makesNew: false)
         }
         _ = try await history.search(SearchQuery(userId: "ann", text: "round"))
         await history.close()
@@ -82,7 +82,7 @@ struct SalvageStore {
         var (missing, changed) = (0, 0)
         for (scope, messages) in saved {
             let kept = try await history.messages(
-                of: scope.conversation, agentId: scope.agentId, page: PageRequest(limit: 10_000)
+                of: scope.session, agentId: scope.agentId, page: PageRequest(limit: 10_000)
             ).elements.map(\.message)
             let ids = Set(kept.map(\.id))
             let expected = messages.filter { ids.contains($0.id) }

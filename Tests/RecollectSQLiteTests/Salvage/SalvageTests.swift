@@ -38,7 +38,7 @@ import Testing
             let (missing, changed) = try await store.missing(in: history, comment)
             #expect(missing + changed <= page.messages, comment)
             for user in SalvageStore.users {
-                let sessions = try await history.conversations(of: user, page: PageRequest(limit: 10)).elements
+                let sessions = try await history.sessions(of: user, page: PageRequest(limit: 10)).elements
                 #expect(sessions.count == (user == "ann" ? 2 : 1), comment)
             }
             let losses = try await history.losses()
@@ -60,10 +60,10 @@ import Testing
         bytes.replaceSubrange(0..<length, with: noise(length, seed: 7))
         let history = try history(bytes, in: "damaged")
         #expect(try await store.missing(in: history, "\(length)") == (0, 0))
-        #expect(history.events.takeUnheard().map(\.kind) == [.salvaged])
+        #expect(history.events.takeUndelivered().map(\.kind) == [.salvaged])
         #expect(try await history.setAsideFiles().contains { $0.hasPrefix("history.damaged-") })
         for scope in SalvageStore.scopes {
-            let tags = try await history.conversation(scope.conversation)?.tags
+            let tags = try await history.session(scope.session)?.tags
             #expect(tags == ["tag \(scope.sessionId)"])
         }
     }
@@ -77,7 +77,7 @@ import Testing
             bytes.replaceSubrange((page.number - 1) * 4096..<page.number * 4096, with: noise(4096, seed: 3))
         }
         let history = try history(bytes, in: "damaged")
-        let sessions = try await history.conversations(of: "recovered", page: PageRequest(limit: 10)).elements
+        let sessions = try await history.sessions(of: "recovered", page: PageRequest(limit: 10)).elements
         #expect(Set(sessions.map(\.id.sessionId)) == ["recovered-1", "recovered-2", "recovered-3"])
         #expect(sessions.reduce(0) { $0 + $1.messageCount } == 40)
         #expect(sessions.flatMap(\.agents).allSatisfy { $0.hasPrefix("recovered-") })
@@ -94,9 +94,9 @@ import Testing
         let bytes = kind == "noise" ? noise(size, seed: 5) : Data()
         let history = try history(bytes, in: "damaged", log: log)
         if kind == "gone" { try FileManager.default.removeItem(at: folder.file("damaged/history.sqlite")) }
-        let kept = try await history.messages(of: scope.conversation, agentId: nil, page: PageRequest(limit: 1000))
+        let kept = try await history.messages(of: scope.session, agentId: nil, page: PageRequest(limit: 1000))
         #expect(kept.elements.map(\.message) == messages(0..<600))
-        #expect(history.events.takeUnheard().map(\.kind) == [.salvaged])
+        #expect(history.events.takeUndelivered().map(\.kind) == [.salvaged])
     }
 
     @Test("a damaged page of the log hides no commit behind it", arguments: [0.2, 0.5, 0.8], [true, false])
@@ -112,9 +112,9 @@ import Testing
         let bytes = try Data(contentsOf: folder.file("history.sqlite"))
         _ = try history(bytes, in: "damaged", log: log)
         let history = SQLiteHistoryStore(directory: folder.file("damaged"))
-        let kept = try await history.messages(of: scope.conversation, agentId: nil, page: PageRequest(limit: 1000))
+        let kept = try await history.messages(of: scope.session, agentId: nil, page: PageRequest(limit: 1000))
         #expect(kept.elements.map(\.message) == messages(0..<60))
-        #expect(history.events.takeUnheard().map(\.kind) == [.salvaged])
+        #expect(history.events.takeUndelivered().map(\.kind) == [.salvaged])
     }
 
     @Test(
@@ -146,10 +146,10 @@ import Testing
         for index in start..<start + 16 { bytes[index] ^= 0x5A }
         try bytes.write(to: damaged)
         let history = links.history()
-        let page = try await history.messages(of: scope.conversation, agentId: nil, page: PageRequest(limit: 100))
+        let page = try await history.messages(of: scope.session, agentId: nil, page: PageRequest(limit: 100))
         #expect(page.elements.map(\.message) == messages(0..<60))
         #expect(try links.names.contains("history.sqlite") && !links.names.contains { $0.contains("damaged") })
-        for event in history.events.takeUnheard() {
+        for event in history.events.takeUndelivered() {
             let aside = try #require(event.setAside)
             #expect(FileManager.default.fileExists(atPath: aside.path))
         }
@@ -177,7 +177,7 @@ import Testing
         await store.close()
         try Data().write(to: folder.file("history.sqlite"))
         let history = folder.history()
-        #expect(try await history.open().events.takeUnheard().map(\.kind) == [.salvaged])
+        #expect(try await history.open().events.takeUndelivered().map(\.kind) == [.salvaged])
         #expect(try await history.losses().count == 1)
     }
 
@@ -189,7 +189,7 @@ import Testing
         await store.close()
         try Data().write(to: folder.file("history.sqlite"))
         let history = folder.history()
-        let events = try await history.open().events.takeUnheard()
+        let events = try await history.open().events.takeUndelivered()
         #expect(events.map(\.kind) == [.salvaged])
         #expect(events.first?.lostMessages == nil)
         #expect(try await history.check().problems.map(\.kind).contains("messagesLost"))
@@ -236,14 +236,14 @@ import Testing
         bytes.replaceSubrange((leaf.number - 1) * 4096..<leaf.number * 4096, with: noise(4096, seed: 3))
         let damaged = try history(bytes, in: "damaged")
         try await damaged.repair()
-        let event = try #require(damaged.events.takeUnheard().first { $0.kind == .salvaged })
+        let event = try #require(damaged.events.takeUndelivered().first { $0.kind == .salvaged })
         #expect(event.lostMessages == leaf.messages)
         #expect(event.lostSessions.reduce(0) { $0 + $1.lostMessages } == leaf.messages)
-        for session in event.lostSessions {
-            let conversation = ConversationID(userId: session.userId, sessionId: session.sessionId)
-            let saved = store.saved.filter { $0.key.conversation == conversation }.reduce(0) { $0 + $1.value.count }
-            let kept = try await damaged.conversation(conversation)?.messageCount ?? 0
-            #expect(session.lostMessages == saved - kept)
+        for loss in event.lostSessions {
+            let session = SessionKey(userId: loss.userId, sessionId: loss.sessionId)
+            let saved = store.saved.filter { $0.key.session == session }.reduce(0) { $0 + $1.value.count }
+            let kept = try await damaged.session(session)?.messageCount ?? 0
+            #expect(loss.lostMessages == saved - kept)
         }
         await damaged.close()
         let later = SQLiteHistoryStore(directory: folder.file("damaged"))

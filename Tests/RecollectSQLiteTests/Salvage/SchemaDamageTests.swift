@@ -69,13 +69,13 @@ import Testing
         try await store.append(messages(40..<60), to: scope)
         let other = Scope(userId: "ann", sessionId: "t", agentId: "a")
         try await store.append(messages(0..<20, prefix: "other"), to: other)
-        try await store.deleteConversation(other.conversation)
+        try await store.deleteSession(other.session)
         try await store.waitUntilErased()
-        try await store.deleteMessages(["m0", "m41"], in: scope.conversation)
+        try await store.deleteMessages(["m0", "m41"], in: scope.session)
         #expect(try await store.search(SearchQuery(userId: "ann", text: "text", limit: 100)).elements.count == 58)
         try await store.waitUntilErased()
         #expect(try await store.check().problems.isEmpty)
-        #expect(!store.events.takeUnheard().map(\.kind).contains(.salvaged))
+        #expect(!store.events.takeUndelivered().map(\.kind).contains(.salvaged))
     }
 
     @Test(
@@ -94,14 +94,14 @@ import Testing
         bytes[entry.upperBound - 1] = 2
         try bytes.write(to: folder.file("history.sqlite"))
         let damaged = folder.history()
-        let (id, last) = (all[2].conversation, try #require(all.last))
+        let (id, last) = (all[2].session, try #require(all.last))
         switch how {
         case 0: #expect(try await damaged.window(of: last, maxMessages: nil) == messages(0..<6, prefix: "u"))
         case 1:
             let page = try await damaged.messages(of: id, agentId: nil, page: PageRequest(limit: 10))
             #expect(page.elements.map(\.message) == messages(0..<6, prefix: "u"))
         case 2: try await damaged.append(messages(6..<8, prefix: "u"), to: last)
-        case 3: #expect(try await damaged.conversation(id)?.messageCount == 6)
+        case 3: #expect(try await damaged.session(id)?.messageCount == 6)
         default: #expect(try await damaged.windows(of: id).first?.messages == messages(0..<6, prefix: "u"))
         }
         if how != 2 { try await damaged.append(messages(6..<8, prefix: "u"), to: last) }
@@ -138,7 +138,7 @@ import Testing
         try other.close()
         let store = folder.history()
         #expect(try await store.window(of: scope, maxMessages: nil) == messages(0..<40))
-        #expect(store.events.takeUnheard().isEmpty)
+        #expect(store.events.takeUndelivered().isEmpty)
         #expect(try await store.read(Schema.hasKeptChecksum))
     }
 
@@ -192,9 +192,9 @@ import Testing
         let store = copy.history()
         do {
             let page = try await store.messages(
-                of: scope.conversation, agentId: nil, page: PageRequest(limit: 100))
+                of: scope.session, agentId: nil, page: PageRequest(limit: 100))
             #expect(page.elements.map(\.message) == messages(0..<40))
-            #expect(try await store.conversations(of: "ann", page: PageRequest(limit: 10)).elements.count == 1)
+            #expect(try await store.sessions(of: "ann", page: PageRequest(limit: 10)).elements.count == 1)
             try await store.append(messages(40..<41), to: scope)
             try await store.repair()
             #expect(try await store.check().problems.isEmpty)

@@ -37,10 +37,10 @@ import Testing
         for number in 120..<132 { try await history.append(long(number..<number + 1), to: scope) }
         for id in ["m5", "m6", "m7", "m50", "m51", "m90", "m125"] {
             // The deletion alone: erasing would empty the log.
-            let count = try await history.write { try MessageDeletion.delete([id], in: scope.conversation, $0) }
+            let count = try await history.write { try MessageDeletion.delete([id], in: scope.session, $0) }
             #expect(count == 1)
         }
-        #expect(try await history.edit([edited], in: scope.conversation) == 1)
+        #expect(try await history.edit([edited], in: scope.session) == 1)
         for number in 132..<141 { try await history.append(long(number..<number + 1), to: scope) }
         let copy = try copy()
         await history.close()
@@ -93,7 +93,7 @@ import Testing
             var bytes = log
             for offset in offsets { bytes[32 + index * Self.frame + offset] ^= 0x10 }
             let history = try open(killed, log: bytes)
-            let kept = try await history.messages(of: scope.conversation, agentId: nil, page: PageRequest(limit: 1000))
+            let kept = try await history.messages(of: scope.session, agentId: nil, page: PageRequest(limit: 1000))
                 .elements.map(\.message)
             let isTold = try await history.losses().contains { $0.lostMessages != 0 }
             let comment: Comment = "\(part) of frame \(index), the last of its page: \(isLast)"
@@ -125,14 +125,14 @@ import Testing
         await history.close()
         history = folder.history()
         let attachments = history.attachments
-        #expect(try await history.write { try MessageDeletion.delete(old.conversation, $0) })
+        #expect(try await history.write { try MessageDeletion.delete(old.session, $0) })
         // All erasing but that of the log, in one commit: the page before still notes the conversation.
         try await history.write { db in
-            let bite = ErasingBite(attachments: attachments, files: nil, mergedPages: 100, length: .seconds(10))
+            let bite = ErasureStep(attachments: attachments, files: nil, mergedPages: 100, length: .seconds(10))
             while try bite.run(db) == .worked {}
         }
         try await history.append(long(60..<90), to: new)
-        #expect(try await history.read { try MessageQueries.number(of: new.conversation, $0) } == 3)
+        #expect(try await history.read { try MessageQueries.number(of: new.session, $0) } == 3)
         for number in 90..<93 { try await history.append(long(number..<number + 1), to: new) }
         let killed = try copy()
         await history.close()
@@ -145,7 +145,7 @@ import Testing
             let history = try open(killed, log: bytes)
             #expect(try await history.erasesAll())
             let isTold = try await history.losses().contains { $0.lostMessages != 0 }
-            let sessions = try await history.conversations(of: "ann", page: PageRequest(limit: 10)).elements
+            let sessions = try await history.sessions(of: "ann", page: PageRequest(limit: 10)).elements
             let comment: Comment = "frame \(index)"
             #expect(isTold || Set(sessions.map(\.id.sessionId)) == ["s", "new"], comment)
             let kept = try await history.window(of: new, maxMessages: nil)

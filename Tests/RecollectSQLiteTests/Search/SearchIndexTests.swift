@@ -75,7 +75,7 @@ struct SearchIndexTests {
                 "\(word)")
         }
         let count = try history.database.read {
-            try $0.integer("SELECT count(*) FROM message_search WHERE message_search MATCH ?", SearchOwner.user("u"))
+            try $0.integer("SELECT count(*) FROM message_search WHERE message_search MATCH ?", FilterTokens.user("u"))
         }
         #expect(count == 1, "not even the tokens of the owner stay")
     }
@@ -91,8 +91,8 @@ struct SearchIndexTests {
         try history.delete([sequence])
         // FTS5 leaves them: without this the test could not fail.
         #expect(try words.contains { try history.filesContain($0) })
-        try history.database.write { try Erasing.noteRemoval($0) }
-        while try history.database.read({ try Erasing.isPending(.index, $0) }) {
+        try history.database.write { try Eraser.noteRemoval($0) }
+        while try history.database.read({ try Eraser.isPending(.index, $0) }) {
             #expect(try history.database.write { try SearchIndex.eraseBite(pages: 1, $0) })
         }
         for word in words { #expect(try !history.filesContain(word), "\(word)") }
@@ -118,11 +118,11 @@ struct SearchIndexTests {
         ] as [ClosedRange<Int64>])
     func times(range: ClosedRange<Int64>) async {
         await Seeds.run(4) { seed in
-            let tokens = Set(SearchOwner.times(range))
+            let tokens = Set(FilterTokens.times(range))
             #expect(tokens.count <= 126)
             var random = SeededGenerator(seed: seed)
             func isCovered(_ timestamp: Int64) -> Bool {
-                let tokensOfMessage = SearchOwner.tokens(role: "", timestamp: timestamp).split(separator: " ")
+                let tokensOfMessage = FilterTokens.tokens(role: "", timestamp: timestamp).split(separator: " ")
                 return tokensOfMessage.contains { tokens.contains(String($0)) }
             }
             for _ in 0..<200 {

@@ -24,7 +24,7 @@ struct Terms: SearchTermReader {
 
     static func of(_ text: String) -> [Term] {
         var terms = Terms()
-        SearchText.read(text, into: &terms)
+        Tokenizer.read(text, into: &terms)
         return terms.all
     }
 
@@ -137,13 +137,13 @@ final class SearchedHistory {
             try db.run(
                 "INSERT OR IGNORE INTO conversation (user_id, session_id, created_at, last_activity, message_count) VALUES (?, ?, 0, 0, 0)",
                 user, session)
-            let conversation = try db.integer(
+            let session = try db.integer(
                 "SELECT id FROM conversation WHERE user_id = ? AND session_id = ?", user, session)
             try db.run(
-                "INSERT OR IGNORE INTO scope (conversation_id, agent_id, window_start) VALUES (?, ?, 0)", conversation,
+                "INSERT OR IGNORE INTO scope (conversation_id, agent_id, window_start) VALUES (?, ?, 0)", session,
                 agent)
             let scope = try db.integer(
-                "SELECT id FROM scope WHERE conversation_id = ? AND agent_id = ?", conversation, agent)
+                "SELECT id FROM scope WHERE conversation_id = ? AND agent_id = ?", session, agent)
             let sequence = (try db.integer("SELECT max(sequence) FROM message") ?? 0) + 1
             var text: String?
             var parts: String?
@@ -155,7 +155,7 @@ final class SearchedHistory {
                 """
                 INSERT INTO message (sequence, conversation_id, scope_id, position, timestamp, role, message_id, text, parts)
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-                """, sequence, conversation, scope, sequence, milliseconds, role.rawValue, id, text, parts)
+                """, sequence, session, scope, sequence, milliseconds, role.rawValue, id, text, parts)
             return sequence
         }
     }

@@ -90,7 +90,7 @@ struct SearchTests {
         for text in ["secret", "common", "comm", "secret OR common", "_u", "mine\" OR \"secret", "body:secret", "_r"] {
             for session in [nil, "shared"] {
                 let page = try history.search(SearchQuery(userId: "alice", text: text, sessionId: session, limit: 5000))
-                #expect(page.elements.allSatisfy { $0.messageId == "a" && $0.conversation.userId == "alice" })
+                #expect(page.elements.allSatisfy { $0.messageId == "a" && $0.session.userId == "alice" })
             }
         }
         #expect(try history.ids("common", user: "alice") == ["a"])
@@ -188,15 +188,15 @@ struct SearchTests {
         let history = try SearchedHistory()
         try history.add("copied words", id: "1", session: "original")
         try history.database.write {
-            try ConversationEdits.fork(
-                ConversationID(userId: "u", sessionId: "original"), at: "1", into: "fork", $0)
+            try SessionEdits.fork(
+                SessionKey(userId: "u", sessionId: "original"), at: "1", into: "fork", $0)
         }
         try history.add("copied words", id: "1", session: "unrelated")
         #expect(try history.ids("copied").count == 2)
         #expect(try history.search(SearchQuery(userId: "u", text: "copied", limit: 1)).next?.offset == 1)
         for session in ["original", "fork"] {
             let page = try history.search(SearchQuery(userId: "u", text: "copied", sessionId: session))
-            #expect(page.elements.map(\.conversation.sessionId) == [session])
+            #expect(page.elements.map(\.session.sessionId) == [session])
         }
     }
 
@@ -278,9 +278,9 @@ struct SearchTests {
         try history.database.write { try $0.run("UPDATE conversation SET is_pinned = session_id GLOB 'old*'") }
         try history.index(atOnce: 30_000)
         func count(isPinned: Bool?) throws -> Int {
-            let query = ConversationQuery(userId: "u", text: "lantern", isPinned: isPinned)
+            let query = SessionQuery(userId: "u", text: "lantern", isPinned: isPinned)
             return try history.database.read {
-                try ConversationQueries.page(query, PageRequest(limit: 5_000), $0).elements.count
+                try SessionQueries.page(query, PageRequest(limit: 5_000), $0).elements.count
             }
         }
         #expect(try count(isPinned: true) == pinned)

@@ -8,7 +8,7 @@ import Testing
 struct SnippetTests {
     private func snippet(_ text: String, _ query: String) -> Snippet {
         var text = text
-        return text.withUTF8 { SnippetMaker(words: SearchWords(query)).snippet(of: $0) }
+        return text.withUTF8 { SnippetMaker(words: ParsedQuery(query)).snippet(of: $0) }
     }
 
     @Test(
@@ -74,7 +74,7 @@ struct SnippetTests {
     @Test("of bytes that are not UTF-8 gives something to read")
     func invalid() {
         let bytes: [UInt8] = Array("word ".utf8) + [0xFF, 0xC3, 0x28] + Array(" word".utf8)
-        let found = bytes.withUnsafeBufferPointer { SnippetMaker(words: SearchWords("word")).snippet(of: $0) }
+        let found = bytes.withUnsafeBufferPointer { SnippetMaker(words: ParsedQuery("word")).snippet(of: $0) }
         #expect(found.text.hasPrefix("word"))
     }
 }

@@ -63,10 +63,10 @@ import Testing
         #expect(try await window() == [question.content, answer.content])
         #expect(try await window("").isEmpty)
         #expect(try await shown() == [question.content, answer.content])
-        let conversation = try #require(try await history.conversation(sessions.conversation("s")))
-        #expect(conversation.agents == ["tech"])
-        #expect(conversation.messageCount == 2)
-        #expect(try await history.windows(of: conversation.id).flatMap(\.messages).count == 2)
+        let session = try #require(try await history.session(sessions.session("s")))
+        #expect(session.agents == ["tech"])
+        #expect(session.messageCount == 2)
+        #expect(try await history.windows(of: session.id).flatMap(\.messages).count == 2)
         try await expectSound()
         // What the UI has saved it may change and take away, whose ever it is now.
         var edited = answer
@@ -117,7 +117,7 @@ import Testing
         #expect(try await sessions.getSession(id: "t")?.messages.map(\.content) == [question.content])
         try await show(question, later)
         try await history.append(
-            [ConversationMessage(later)], to: sessions.conversation("s").scope(agentId: "first"))
+            [ConversationMessage(later)], to: sessions.session("s").scope(agentId: "first"))
         #expect(try await window("") == [later.content], "the engine by itself moves nothing")
         #expect(try await window("first") == [question.content, later.content])
     }
@@ -147,7 +147,7 @@ import Testing
         #expect(try await window() == [question.content, answer.content, later.content])
         #expect(try await shown() == [question.content, answer.content, later.content])
         let told = try await history.changes(after: before, limit: 10)
-        #expect(told.map(\.kind) == [.messageEdited, .conversationRearranged])
+        #expect(told.map(\.kind) == [.messageEdited, .sessionRearranged])
         try await expectSound()
         let reply = ChatMessage(role: .assistant, content: "In the cellar.")
         try await say(reply)
@@ -173,7 +173,7 @@ import Testing
         try await say(later)
         #expect(try await window() == [question.content])
         #expect(try await window("") == [later.content])
-        #expect(history.events.takeUnheard().map(\.kind) == [.droppedSameRole])
+        #expect(history.events.takeUndelivered().map(\.kind) == [.droppedSameRole])
         try await say(answer, later, ChatMessage(role: .user, content: "Hm?"))
         #expect(try await window() == [question.content, answer.content, later.content])
         #expect(try await shown() == [question.content, answer.content, later.content])
@@ -185,7 +185,7 @@ import Testing
         let window = SQLiteHistoryStore(
             directory: folder.file("window"), configuration: HistoryConfiguration(retention: .window))
         for history in [history, window] {
-            let scope = sessions.conversation("s").scope(agentId: "tech")
+            let scope = sessions.session("s").scope(agentId: "tech")
             let ui = SQLiteSessionStorage(history: history, userId: "ann")
             let options = AppendOptions(maxMessages: 2, adoptsUnassigned: true)
             try await ui.updateSessionMessages(id: "s", messages: [later])
@@ -204,7 +204,7 @@ import Testing
         for (number, ending) in ["finished", "cut off", "whole"].enumerated() {
             var entry = ChatMessage(role: .assistant, content: "so")
             let begun = ConversationMessage(id: entry.id.uuidString, role: .assistant, text: "so ")
-            let keeper = try await history.keepReply(begun, in: sessions.conversation("s").scope(agentId: "tech"))
+            let keeper = try await history.keepReply(begun, in: sessions.session("s").scope(agentId: "tech"))
             let before = try #require(try await sessions.getSession(id: "s")).messages.dropLast()
             if ending == "whole" { entry.content = "so far" }
             try await sessions.updateSessionMessages(id: "s", messages: before + [entry])
@@ -214,7 +214,7 @@ import Testing
                 try await keeper.finish(ConversationMessage(id: begun.id, role: .assistant, text: "so far"))
             } else {
                 try await history.write { try $0.run("UPDATE draft SET writer = 'nobody'") }
-                #expect(try await history.repliesInFlight(in: sessions.conversation("s")).isEmpty)
+                #expect(try await history.streamingReplies(in: sessions.session("s")).isEmpty)
             }
             #expect(try await window("").isEmpty)
             #expect(try await window().last == (ending == "cut off" ? "so " : "so far"))

@@ -41,7 +41,7 @@ import Testing
     }
 
     private func delete(_ entry: ChatMessage, in id: String) async throws {
-        #expect(try await history.deleteMessages([entry.id.uuidString], in: sessions.conversation(id)) == 1)
+        #expect(try await history.deleteMessages([entry.id.uuidString], in: sessions.session(id)) == 1)
     }
 
     @Test("messages deleted elsewhere stay deleted", arguments: counts, [false, true])
@@ -55,7 +55,7 @@ import Testing
     @Test("messages of sessions deleted elsewhere stay deleted", arguments: counts)
     func deletedSessions(count: Int) async throws {
         let shown = try await shown(count)
-        for number in 0..<count { try await history.deleteConversation(sessions.conversation("s\(number)")) }
+        for number in 0..<count { try await history.deleteSession(sessions.session("s\(number)")) }
         #expect(try await saved(shown) == Array(repeating: ["new"], count: count))
     }
 
@@ -66,7 +66,7 @@ import Testing
             let edited = entries[1...2].map {
                 ConversationMessage(id: $0.id.uuidString, role: .user, text: "\(number) edited elsewhere")
             }
-            #expect(try await history.edit(edited, in: sessions.conversation("s\(number)")) == 2)
+            #expect(try await history.edit(edited, in: sessions.session("s\(number)")) == 2)
             shown[number][2].content = "\(number) edited here"
         }
         let expected = (0..<count).map {
@@ -92,7 +92,7 @@ import Testing
         for number in 0..<count {
             try await history.append(
                 [ConversationMessage(role: .user, text: "meanwhile")],
-                to: sessions.conversation("s\(number)").scope(agentId: ""))
+                to: sessions.session("s\(number)").scope(agentId: ""))
             shown[number].swapAt(2, 3)
             shown[number].remove(at: 1)
         }
@@ -109,7 +109,7 @@ import Testing
         if isTaken {
             try await history.append(
                 [ConversationMessage(role: .user, text: "of an agent")],
-                to: sessions.conversation("s2").scope(agentId: "a"))
+                to: sessions.session("s2").scope(agentId: "a"))
         }
         try await sessions.updateSessionId(oldId: "s0", newId: "s2")
         try await delete(shown[0][1], in: "s2")

@@ -13,7 +13,7 @@ import Testing
         folder = try TemporaryFolder()
     }
 
-    private let id = ConversationID(userId: "u", sessionId: "s")
+    private let id = SessionKey(userId: "u", sessionId: "s")
 
     /// The texts of all that a session has, those under its branches behind.
     private func texts(_ history: SQLiteHistoryStore) async throws -> [String] {
@@ -44,7 +44,7 @@ import Testing
             #expect(worker.endedWell)
         }
         let history = folder.history()
-        try await history.moveConversation(ConversationID(userId: "u", sessionId: "t"), to: "s")
+        try await history.moveSession(SessionKey(userId: "u", sessionId: "t"), to: "s")
         let kept = try await texts(history)
         for writer in ["a", "b"] {
             for number in 0..<count {
@@ -63,7 +63,7 @@ import Testing
             worker.kill()
             let saved = await worker.finish().count
             let history = folder.history()
-            try await history.moveConversation(ConversationID(userId: "u", sessionId: "t"), to: "s")
+            try await history.moveSession(SessionKey(userId: "u", sessionId: "t"), to: "s")
             let kept = try await texts(history)
             for number in 0...saved {
                 let count = kept.count { $0 == "\(writer) \(number)" }

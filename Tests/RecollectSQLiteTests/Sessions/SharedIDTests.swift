@@ -156,7 +156,7 @@ import Testing
     func replyInFlight() async throws {
         var entry = ChatMessage(role: .assistant, content: "It is")
         let begun = ConversationMessage(id: entry.id.uuidString, role: .assistant, text: "It is")
-        let reply = try await history.beginReply(begun, in: sessions.conversation("s").scope(agentId: "a"))
+        let reply = try await history.beginReply(begun, in: sessions.session("s").scope(agentId: "a"))
         entry.content = "It is in"
         try await sessions.updateSessionMessages(id: "s", messages: [entry])
         #expect(try await shown().map(\.content) == ["It is in"])
@@ -174,7 +174,7 @@ import Testing
             let message = ConversationMessage(id: question.id, role: .user, text: text)
             try await chat.save(message, userId: "ann", sessionId: "t", agentId: agent, maxMessages: nil)
         }
-        try await history.moveConversation(sessions.conversation("t"), to: "s")
+        try await history.moveSession(sessions.session("t"), to: "s")
         #expect(try await window("a") == [question.text, "Which lamp?"])
         #expect(try await window("b") == [question.text])
         try await expectSound()
@@ -186,7 +186,7 @@ import Testing
         try await answer(as: "a")
         try await say(as: "b")
         try await answer(as: "b")
-        let id = sessions.conversation("s")
+        let id = sessions.session("s")
         let branch = try await history.branch(id, from: "of b")
         try await history.restoreBranch(branch, in: id)
         #expect(try await history.messages(of: id, agentId: nil, page: PageRequest(limit: 9)).elements.count == 4)
@@ -201,7 +201,7 @@ import Testing
         try await history.write { [question] (db: Database) throws -> Void in
             let (one, other) = (WriterCache(), WriterCache())
             func append(_ scope: Scope, _ cache: WriterCache) throws -> AppendOutcome {
-                let appending = Appending(
+                let appending = AppendOperation(
                     messages: [question], scope: scope, options: options, retention: .everything)
                 return try appending.run(db, cache).outcome
             }

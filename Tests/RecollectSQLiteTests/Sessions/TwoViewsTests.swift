@@ -79,7 +79,7 @@ import Testing
         try await SQLiteSessionStorage(history: history, userId: "ann").updateSessionMessages(
             id: "s", messages: shown.messages)
         #expect(try await window() == before, "nor does a storage that has not read it")
-        #expect(try await history.conversation(sessions.conversation("s"))?.agents == ["helper", "other"])
+        #expect(try await history.session(sessions.session("s"))?.agents == ["helper", "other"])
     }
 
     @Test("what a list reads beside a window is not removed by the window's next save")
@@ -187,14 +187,14 @@ import Testing
         let message = ConversationMessage(id: "m", role: .user, text: "as it was")
         try await save([message])
         var shown = try #require(try await sessions.getSession(id: "s")).messages
-        let branch = try await history.branch(sessions.conversation("s"), from: "m")
+        let branch = try await history.branch(sessions.session("s"), from: "m")
         shown[0].content = "as it was edited"
         try await sessions.updateSessionMessages(id: "s", messages: shown)
         try await history.append(
             [ConversationMessage(role: .assistant, text: "between")],
-            to: sessions.conversation("s").scope(agentId: "helper"))
-        try await history.deleteConversation(branch)
-        try await history.append([message], to: sessions.conversation("s").scope(agentId: "helper"))
+            to: sessions.session("s").scope(agentId: "helper"))
+        try await history.deleteSession(branch)
+        try await history.append([message], to: sessions.session("s").scope(agentId: "helper"))
         let texts = ["as it was edited", "between", "as it was"]
         for storage in [sessions, SQLiteSessionStorage(history: history, userId: "ann")] {
             shown = try #require(try await storage.getSession(id: "s")).messages
@@ -221,11 +221,11 @@ import Testing
         try await sessions.updateSessionMessages(id: "s", messages: [entry])
         let several = ConversationMessage(
             id: entry.id.uuidString, role: .user, parts: [.thinking("hm", signature: nil), .text("two")])
-        try await history.edit([several], in: sessions.conversation("s"))
+        try await history.edit([several], in: sessions.session("s"))
         entry.content = "three"
         try await sessions.updateSessionMessages(id: "s", messages: [entry])
         #expect(try await window() == [ConversationMessage(entry)])
-        #expect(try await history.conversation(sessions.conversation("s"))?.messageCount == 1)
+        #expect(try await history.session(sessions.session("s"))?.messageCount == 1)
         #expect(try await sessions.getSession(id: "s")?.messages == [entry])
     }
 
@@ -260,7 +260,7 @@ import Testing
         let hash = Attachment.sha256(of: Data("a picture".utf8))
         #expect(try await history.attachment(sha256: hash) == Data("a picture".utf8))
         let reply = try #require(try await sessions.getSession(id: "s")).messages[1].id.uuidString
-        _ = try await history.branch(sessions.conversation("s"), from: reply)
+        _ = try await history.branch(sessions.session("s"), from: reply)
 
         try await sessions.deleteSession(id: "s")
         #expect(try await sessions.getAllSessions().isEmpty)
@@ -408,7 +408,7 @@ import Testing
     func savingToADiscarded() async throws {
         try await sessions.updateSessionMessages(id: "s", messages: [ChatMessage(role: .user, content: "before")])
         #expect(try await sessions.getSession(id: "s") != nil)
-        try await history.discardConversation(sessions.conversation("s"))
+        try await history.discardSession(sessions.session("s"))
         #expect(try await sessions.getSession(id: "s") == nil)
         try await sessions.updateSessionMessages(id: "s", messages: [ChatMessage(role: .user, content: "after")])
         let contents = try await sessions.getSession(id: "s")?.messages.map(\.content) ?? []

@@ -20,11 +20,11 @@ extension FaultyChatStorage {
     }
 
     /// Whether a drawer belongs to a conversation.
-    func isPart(_ scope: Scope, of conversation: ConversationID) -> Bool {
+    func isPart(_ scope: Scope, of session: SessionKey) -> Bool {
         if fault == .findsAgentsByPrefix {
-            return scope.userId == conversation.userId && scope.sessionId.hasPrefix(conversation.sessionId)
+            return scope.userId == session.userId && scope.sessionId.hasPrefix(session.sessionId)
         }
-        return address(scope).conversation == address(conversation.scope(agentId: scope.agentId)).conversation
+        return address(scope).session == address(session.scope(agentId: scope.agentId)).session
     }
 
     /// What message ids are compared by.

@@ -89,10 +89,10 @@ final class FaultyChatStorage: ChatStorage {
 
     func fetchAllChats(userId: String, sessionId: String) async throws -> [ConversationMessage] {
         try writeWhatIsLate()
-        let conversation = ConversationID(userId: userId, sessionId: sessionId)
-        let drawers = withState { Array($0.drawers.values) }.filter { isPart($0.scope, of: conversation) }
+        let session = SessionKey(userId: userId, sessionId: sessionId)
+        let drawers = withState { Array($0.drawers.values) }.filter { isPart($0.scope, of: session) }
         defer {
-            if fault == .storesTheAttribution { withState { attribute(conversation, in: &$0) } }
+            if fault == .storesTheAttribution { withState { attribute(session, in: &$0) } }
         }
         return merged(drawers)
     }
@@ -197,16 +197,16 @@ final class FaultyChatStorage: ChatStorage {
         guard fault == .trimsTheWholeSession else { return }
         state.drawers = state.drawers.mapValues { drawer in
             var drawer = drawer
-            if isPart(drawer.scope, of: scope.conversation) {
+            if isPart(drawer.scope, of: scope.session) {
                 drawer.messages = trimmed(drawer.messages, budget: budget)
             }
             return drawer
         }
     }
 
-    private func attribute(_ conversation: ConversationID, in state: inout ShelfState) {
+    private func attribute(_ session: SessionKey, in state: inout ShelfState) {
         state.drawers = state.drawers.mapValues { drawer in
-            guard isPart(drawer.scope, of: conversation) else { return drawer }
+            guard isPart(drawer.scope, of: session) else { return drawer }
             var drawer = drawer
             drawer.messages = drawer.messages.map { $0.attributed(agentId: drawer.scope.agentId) }
             return drawer
@@ -230,7 +230,7 @@ final class FaultyChatStorage: ChatStorage {
     private func lastRole(of drawer: ShelfState.Drawer, in state: ShelfState) -> Role? {
         switch fault {
         case .comparesAcrossAgents:
-            return state.drawers.values.first { $0.scope.conversation == drawer.scope.conversation }?.messages.last?
+            return state.drawers.values.first { $0.scope.session == drawer.scope.session }?.messages.last?
                 .role
         case .remembersTheRoleOfTrimmed: return drawer.lastRole
         case .forgetsTheLastRoleOnReopening where !touched.withLock({ $0.contains(drawer.scope) }): return nil
@@ -244,7 +244,7 @@ final class FaultyChatStorage: ChatStorage {
             let counts =
                 switch fault {
                 case .knowsIdsOfAllSessions: true
-                case .knowsIdsOfOtherAgents: isPart(drawer.scope, of: scope.conversation)
+                case .knowsIdsOfOtherAgents: isPart(drawer.scope, of: scope.session)
                 default: address(drawer.scope) == address(scope)
                 }
             if counts { known.formUnion(drawer.messages.map { key($0.id) }) }

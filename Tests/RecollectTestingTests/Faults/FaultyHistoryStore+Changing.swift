@@ -4,10 +4,10 @@ import Recollect
 /// Details, edits, moves, branches, discarding and replies, with their faults.
 extension FaultyHistoryStore {
     func update(
-        _ conversation: ConversationID, with details: ConversationDetails, makesNew: Bool
+        _ session: SessionKey, with details: SessionDetails, makesNew: Bool
     ) async throws -> Bool {
         var details = details
-        let id = kept(conversation)
+        let id = kept(session)
         switch fault {
         case .removesNoMetadata: details.metadata = details.metadata.filter { $0.value != .null }
         case .unpinsWhatIsArchived where details.isArchived == true: details.isPinned = false
@@ -28,9 +28,9 @@ extension FaultyHistoryStore {
         return try await base.update(id, with: details, makesNew: makesNew || fault == .makesWhatIsOnlyUpdated)
     }
 
-    func edit(_ messages: [ConversationMessage], in conversation: ConversationID) async throws -> Int {
-        let id = kept(conversation)
-        if fault == .keepsTotalsOnEdits, let usage = try await base.conversation(id)?.usage {
+    func edit(_ messages: [ConversationMessage], in session: SessionKey) async throws -> Int {
+        let id = kept(session)
+        if fault == .keepsTotalsOnEdits, let usage = try await base.session(id)?.usage {
             lie(about: id) { $0.usage = usage }
         }
         let count = try await base.edit(messages, in: id)
@@ -40,9 +40,9 @@ extension FaultyHistoryStore {
 
     // MARK: - Moves
 
-    func moveConversation(_ conversation: ConversationID, to newSessionId: String) async throws -> Bool {
-        let (old, new) = (kept(conversation), ConversationID(userId: conversation.userId, sessionId: newSessionId))
-        let there = try await base.conversation(new)
+    func moveSession(_ session: SessionKey, to newSessionId: String) async throws -> Bool {
+        let (old, new) = (kept(session), SessionKey(userId: session.userId, sessionId: newSessionId))
+        let there = try await base.session(new)
         switch fault {
         case .losesDetailsOnMoving where there == nil: lie(about: new) { $0.title = nil }
         case .losesTagsOnMerging where there != nil: lie(about: new) { $0.tags = there?.tags ?? [] }
@@ -56,10 +56,10 @@ extension FaultyHistoryStore {
             for stored in try await everything(in: old) {
                 try await base.append([stored.message], to: new.scope(agentId: stored.agentId))
             }
-            return try await base.deleteConversation(old)
+            return try await base.deleteSession(old)
         default: break
         }
-        let moved = try await base.moveConversation(old, to: newSessionId)
+        let moved = try await base.moveSession(old, to: newSessionId)
         memory.withLock { _ = $0.movedIDs.insert(new) }
         return moved || fault == .alwaysMoves
     }
@@ -67,9 +67,9 @@ extension FaultyHistoryStore {
     // MARK: - Branches
 
     func branch(
-        _ conversation: ConversationID, from messageId: String, agentId: String?
-    ) async throws -> ConversationID {
-        let id = kept(conversation)
+        _ session: SessionKey, from messageId: String, agentId: String?
+    ) async throws -> SessionKey {
+        let id = kept(session)
         guard fault == .branchesAfterTheMessage else {
             return try await base.branch(id, from: messageId, agentId: agentId)
         }
@@ -78,15 +78,15 @@ extension FaultyHistoryStore {
         return try await base.branch(id, from: next ?? messageId)
     }
 
-    func branches(of conversation: ConversationID) async throws -> [Conversation] {
-        let id = kept(conversation)
+    func branches(of session: SessionKey) async throws -> [Session] {
+        let id = kept(session)
         if fault == .leavesBranchesBehind && memory.withLock({ $0.movedIDs.contains(id) }) { return [] }
         let branches = try await base.branches(of: id).map(shown)
         return fault == .listsNewestBranchesFirst ? branches.reversed() : branches
     }
 
-    func restoreBranch(_ branch: ConversationID, in conversation: ConversationID) async throws {
-        let id = kept(conversation)
+    func restoreBranch(_ branch: SessionKey, in session: SessionKey) async throws {
+        let id = kept(session)
         let before = try await base.branches(of: id).map(\.id)
         do {
             try await base.restoreBranch(branch, in: id)
@@ -95,20 +95,20 @@ extension FaultyHistoryStore {
         }
         guard fault == .forgetsWhatWasSaidSince else { return }
         for new in try await base.branches(of: id) where !before.contains(new.id) {
-            try await base.deleteConversation(new.id)
+            try await base.deleteSession(new.id)
         }
     }
 
     // MARK: - Discarding
 
-    func discardConversation(_ conversation: ConversationID) async throws -> Bool {
-        try await base.discardConversation(kept(conversation))
+    func discardSession(_ session: SessionKey) async throws -> Bool {
+        try await base.discardSession(kept(session))
     }
 
-    func restoreConversation(_ conversation: ConversationID) async throws -> Bool {
-        let existed = try await base.restoreConversation(kept(conversation))
+    func restoreSession(_ session: SessionKey) async throws -> Bool {
+        let existed = try await base.restoreSession(kept(session))
         if fault == .unpinsWhatItRestores {
-            try await base.update(kept(conversation), with: ConversationDetails(isPinned: false))
+            try await base.update(kept(session), with: SessionDetails(isPinned: false))
         }
         return existed
     }
@@ -117,14 +117,14 @@ extension FaultyHistoryStore {
 
     func beginReply(
         _ message: ConversationMessage, in scope: Scope, maxMessages: Int?
-    ) async throws -> ReplyDraft {
-        let scope = kept(scope.conversation).scope(agentId: scope.agentId)
+    ) async throws -> StreamingReply {
+        let scope = kept(scope.session).scope(agentId: scope.agentId)
         let maxMessages = fault == .trimsNothingAfterReplies ? nil : maxMessages
-        var draft: ReplyDraft
+        var draft: StreamingReply
         do {
             draft = try await base.beginReply(message, in: scope, maxMessages: maxMessages)
             if fault == .joinsProseAroundParts {
-                draft = ReplyDraft(message, scope: scope, keeper: ProseJoiningKeeper(base: draft))
+                draft = StreamingReply(message, scope: scope, keeper: ProseJoiningKeeper(base: draft))
             }
         } catch {
             guard fault == .renamesRepliesOfOneId else { throw error }
@@ -133,39 +133,39 @@ extension FaultyHistoryStore {
         }
         if fault == .showsRepliesInFlight { try await base.append([message], to: scope) }
         memory.withLock { memory in
-            memory.begunReplies.append((scope.conversation, scope.agentId, message))
+            memory.begunReplies.append((scope.session, scope.agentId, message))
             if fault == .keepsDrafts { memory.drafts.append(draft) }
         }
         return draft
     }
 
-    func repliesInFlight(
-        in conversation: ConversationID
+    func streamingReplies(
+        in session: SessionKey
     ) async throws -> [(agentId: String, message: ConversationMessage)] {
-        let id = kept(conversation)
-        let replies = try await base.repliesInFlight(in: id)
+        let id = kept(session)
+        let replies = try await base.streamingReplies(in: id)
         switch fault {
         case .sortsReplies: return replies.sorted { $0.message.id < $1.message.id }
         case .neverEndsReplies where replies.isEmpty:
-            return memory.withLock { $0.begunReplies.filter { $0.conversation == id }.map { ($0.agentId, $0.message) } }
+            return memory.withLock { $0.begunReplies.filter { $0.session == id }.map { ($0.agentId, $0.message) } }
         default: return replies
         }
     }
 
     // MARK: -
 
-    private func lie(about id: ConversationID, _ lie: @escaping @Sendable (inout Conversation) -> Void) {
+    private func lie(about id: SessionKey, _ lie: @escaping @Sendable (inout Session) -> Void) {
         memory.withLock { $0.lies[id] = lie }
     }
 
-    func everything(in id: ConversationID) async throws -> [StoredMessage] {
+    func everything(in id: SessionKey) async throws -> [StoredMessage] {
         try await base.messages(of: id, agentId: nil, page: PageRequest(limit: .max)).elements
     }
 }
 
 /// Keeps a reply whose prose all stands where the first of it stood.
-private struct ProseJoiningKeeper: ReplyKeeping {
-    let base: ReplyDraft
+private struct ProseJoiningKeeper: ReplyWriter {
+    let base: StreamingReply
 
     func keep(_ text: String?, behind parts: [ContentPart]?) {}
 

@@ -3,18 +3,18 @@ import Recollect
 
 /// Pages, look-ups and the change feed, with their faults.
 extension FaultyHistoryStore {
-    func conversations(
-        _ query: ConversationQuery, page request: PageRequest<ConversationCursor>
-    ) async throws -> Page<Conversation, ConversationCursor> {
+    func sessions(
+        _ query: SessionQuery, page request: PageRequest<SessionCursor>
+    ) async throws -> Page<Session, SessionCursor> {
         var query = query
-        if fault == .pagesConversationsByOffset && request.direction == .forward {
-            let all = try await base.conversations(query, page: PageRequest(limit: 1000)).elements
+        if fault == .pagesSessionsByOffset && request.direction == .forward {
+            let all = try await base.sessions(query, page: PageRequest(limit: 1000)).elements
             var start = 0
             if case .integer(let offset) = request.cursor?.key { start = Int(offset) }
             let shown = Array(all.dropFirst(start).prefix(request.limit))
             let next = start + shown.count < all.count ? start + shown.count : nil
             return Page(
-                elements: shown, next: next.map { ConversationCursor(key: .integer(Int64($0)), sessionId: "") })
+                elements: shown, next: next.map { SessionCursor(key: .integer(Int64($0)), sessionId: "") })
         }
         query.userId = kept(query.userId)
         switch fault {
@@ -23,42 +23,42 @@ extension FaultyHistoryStore {
         case .takesPercentForAnything where query.text == "%": query.text = ""
         default: break
         }
-        var page = try await base.conversations(query, page: request)
+        var page = try await base.sessions(query, page: request)
         page.elements = page.elements.map(shown)
-        if fault == .turnsConversationPages { page.elements.reverse() }
+        if fault == .turnsSessionPages { page.elements.reverse() }
         return page
     }
 
-    func conversation(_ conversation: ConversationID) async throws -> Conversation? {
-        try await base.conversation(kept(conversation)).map(shown)
+    func session(_ session: SessionKey) async throws -> Session? {
+        try await base.session(kept(session)).map(shown)
     }
 
-    func conversations(
+    func sessions(
         of userId: String, sessionIdPrefix prefix: String, limit: Int
-    ) async throws -> [Conversation] {
+    ) async throws -> [Session] {
         guard fault == .foldsCaseOfPrefixes else {
-            let found = try await base.conversations(of: kept(userId), sessionIdPrefix: prefix, limit: limit)
+            let found = try await base.sessions(of: kept(userId), sessionIdPrefix: prefix, limit: limit)
             guard fault == .showsDiscardedByPrefix else { return found }
-            let discarded = ConversationQuery(userId: userId, isDiscarded: true)
-            return try await found + base.conversations(discarded, page: PageRequest(limit: limit)).elements
+            let discarded = SessionQuery(userId: userId, isDiscarded: true)
+            return try await found + base.sessions(discarded, page: PageRequest(limit: limit)).elements
         }
-        let all = try await base.conversations(of: userId, sessionIdPrefix: "", limit: 1000)
+        let all = try await base.sessions(of: userId, sessionIdPrefix: "", limit: 1000)
         return Array(all.filter { $0.id.sessionId.lowercased().hasPrefix(prefix.lowercased()) }.prefix(limit))
     }
 
     func messages(
-        of conversation: ConversationID, agentId: String?, page request: PageRequest<MessageCursor>
+        of session: SessionKey, agentId: String?, page request: PageRequest<MessageCursor>
     ) async throws -> Page<StoredMessage, MessageCursor> {
-        let conversation = kept(conversation)
+        let session = kept(session)
         let agentId = fault == .showsEveryAgent ? nil : agentId
-        if fault == .pagesByOffset { return try await pageByOffset(of: conversation, agentId: agentId, request) }
+        if fault == .pagesByOffset { return try await pageByOffset(of: session, agentId: agentId, request) }
         var request = request
         if fault == .knowsOnlyItsOwnCursors, let cursor = request.cursor,
             !memory.withLock({ $0.nextCursors.contains(cursor) })
         {
             request.cursor = nil
         }
-        var page = try await base.messages(of: conversation, agentId: agentId, page: request)
+        var page = try await base.messages(of: session, agentId: agentId, page: request)
         memory.withLock { $0.nextCursors.formUnion(page.next.map { [$0] } ?? []) }
         switch fault {
         case .losesOneAfterEachPage where request.direction == .forward && request.cursor != nil:
@@ -71,30 +71,30 @@ extension FaultyHistoryStore {
         return page
     }
 
-    func message(_ id: String, in conversation: ConversationID, agentId: String?) async throws -> StoredMessage? {
+    func message(_ id: String, in session: SessionKey, agentId: String?) async throws -> StoredMessage? {
         try await base.message(
-            fault == .looksUpIgnoringCase ? id.lowercased() : id, in: kept(conversation), agentId: agentId)
+            fault == .looksUpIgnoringCase ? id.lowercased() : id, in: kept(session), agentId: agentId)
     }
 
-    func shown(_ conversation: Conversation) -> Conversation {
-        var conversation = conversation
-        memory.withLock { $0.lies[conversation.id] }?(&conversation)
-        if fault == .forgetsCachedTokens { conversation.usage.cacheRead = 0 }
-        if fault == .takesNoMessageForEmpty && conversation.branchOf?.messageId == nil {
-            conversation.branchOf?.messageId = ""
+    func shown(_ session: Session) -> Session {
+        var session = session
+        memory.withLock { $0.lies[session.id] }?(&session)
+        if fault == .forgetsCachedTokens { session.usage.cacheRead = 0 }
+        if fault == .takesNoMessageForEmpty && session.branchOf?.messageId == nil {
+            session.branchOf?.messageId = ""
         }
-        if fault == .sortsAgents { conversation.agents.sort() }
-        if fault == .showsLongPreviews && conversation.preview.count > 100 {
-            conversation.preview += conversation.preview
+        if fault == .sortsAgents { session.agents.sort() }
+        if fault == .showsLongPreviews && session.preview.count > 100 {
+            session.preview += session.preview
         }
-        return conversation
+        return session
     }
 
     /// Cursors that count messages, as `OFFSET` does.
     private func pageByOffset(
-        of conversation: ConversationID, agentId: String?, _ request: PageRequest<MessageCursor>
+        of session: SessionKey, agentId: String?, _ request: PageRequest<MessageCursor>
     ) async throws -> Page<StoredMessage, MessageCursor> {
-        let all = try await base.messages(of: conversation, agentId: agentId, page: PageRequest(limit: 10_000)).elements
+        let all = try await base.messages(of: session, agentId: agentId, page: PageRequest(limit: 10_000)).elements
             .enumerated().map { offset, stored in
                 StoredMessage(
                     agentId: stored.agentId, cursor: MessageCursor(position: Int64(offset) + 1), message: stored.message

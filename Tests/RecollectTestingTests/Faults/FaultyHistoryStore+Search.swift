@@ -6,7 +6,7 @@ extension FaultyHistoryStore {
     func search(_ query: SearchQuery) async throws -> Page<SearchHit, SearchCursor> {
         var asked = query
         asked.userId = kept(query.userId)
-        asked.sessionId = query.sessionId.map { kept(ConversationID(userId: "", sessionId: $0)).sessionId }
+        asked.sessionId = query.sessionId.map { kept(SessionKey(userId: "", sessionId: $0)).sessionId }
         switch fault {
         case .refusesQuotes where query.text.contains("\""):
             throw RecollectError(.invalidArgument, "syntax error near \"")
@@ -23,7 +23,7 @@ extension FaultyHistoryStore {
         var hits: [SearchHit] = []
         for hit in page.elements where try await shows(hit, for: query) { hits.append(shown(hit)) }
         switch fault {
-        case .searchesOneSession: hits = hits.filter { $0.conversation == hits.first?.conversation }
+        case .searchesOneSession: hits = hits.filter { $0.session == hits.first?.session }
         case .showsEachIdOnce:
             var seen: Set<String> = []
             hits = hits.filter { seen.insert($0.messageId).inserted }
@@ -36,9 +36,9 @@ extension FaultyHistoryStore {
     /// Copies are shown where a session is named.
     private func everySession(_ query: SearchQuery) async throws -> Page<SearchHit, SearchCursor> {
         var hits: [SearchHit] = []
-        for conversation in try await base.conversations(of: query.userId, page: PageRequest(limit: 1000)).elements {
+        for session in try await base.sessions(of: query.userId, page: PageRequest(limit: 1000)).elements {
             var query = query
-            query.sessionId = conversation.id.sessionId
+            query.sessionId = session.id.sessionId
             hits += try await base.search(query).elements
         }
         return Page(elements: Array(hits.prefix(query.limit)), next: nil)
@@ -47,7 +47,7 @@ extension FaultyHistoryStore {
     /// What agents share is shown for each of them.
     private func everyAgent(_ query: SearchQuery) async throws -> Page<SearchHit, SearchCursor> {
         var hits: [SearchHit] = []
-        let all = try await base.conversations(of: query.userId, page: PageRequest(limit: 1000)).elements
+        let all = try await base.sessions(of: query.userId, page: PageRequest(limit: 1000)).elements
         for agent in Set(all.flatMap(\.agents)).sorted() {
             var query = query
             query.agentId = agent
@@ -71,9 +71,9 @@ extension FaultyHistoryStore {
     private func shows(_ hit: SearchHit, for query: SearchQuery) async throws -> Bool {
         if fault == .indexesLater { return hit.messageId != memory.withLock { $0.hiddenID } }
         if fault == .losesEditedMessagesInSearch { return !memory.withLock { $0.editedIDs.contains(hit.messageId) } }
-        if fault == .searchesNoBranches { return try await base.conversation(hit.conversation)?.branchOf == nil }
+        if fault == .searchesNoBranches { return try await base.session(hit.session)?.branchOf == nil }
         let isChinese = query.text.unicodeScalars.contains { $0.value > 0x3000 }
-        let text = try await base.message(hit.messageId, in: hit.conversation)?.message.text ?? ""
+        let text = try await base.message(hit.messageId, in: hit.session)?.message.text ?? ""
         let words = query.text.lowercased().split(separator: " ")
         switch fault {
         case .findsWholeWords where !isChinese:

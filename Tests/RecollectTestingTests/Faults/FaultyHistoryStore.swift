@@ -7,16 +7,16 @@ final class FaultyHistoryStore: HistoryStore {
     struct Memory: Sendable {
         var nextCursors: Set<MessageCursor> = []
         var deletedIDs: Set<String> = []
-        var forks: [ConversationID: [ConversationID]] = [:]
+        var forks: [SessionKey: [SessionKey]] = [:]
         var bytes: [String: Data] = [:]
         var hiddenID: String?
         var listeners: [AsyncStream<Void>.Continuation] = []
         /// What summaries say that is not so.
-        var lies: [ConversationID: @Sendable (inout Conversation) -> Void] = [:]
+        var lies: [SessionKey: @Sendable (inout Session) -> Void] = [:]
         var editedIDs: Set<String> = []
-        var movedIDs: Set<ConversationID> = []
-        var begunReplies: [(conversation: ConversationID, agentId: String, message: ConversationMessage)] = []
-        var drafts: [ReplyDraft] = []
+        var movedIDs: Set<SessionKey> = []
+        var begunReplies: [(session: SessionKey, agentId: String, message: ConversationMessage)] = []
+        var drafts: [StreamingReply] = []
     }
 
     let fault: HistoryFault?
@@ -60,16 +60,16 @@ final class FaultyHistoryStore: HistoryStore {
     ) async throws -> AppendOutcome {
         var options = options
         var messages = messages
-        let scope = kept(scope.conversation).scope(agentId: scope.agentId)
-        if fault == .startsAfreshAfterDiscarding, try await base.conversation(scope.conversation)?.discardedAt != nil {
-            try await base.deleteConversation(scope.conversation)
+        let scope = kept(scope.session).scope(agentId: scope.agentId)
+        if fault == .startsAfreshAfterDiscarding, try await base.session(scope.session)?.discardedAt != nil {
+            try await base.deleteSession(scope.session)
         }
         if fault == .dropsRepeatedRoles { options.sameRole = .drop }
         if fault == .takesAllForNews { options.staysRead = false }
         if fault == .leavesUnassigned { options.adoptsUnassigned = false }
         if fault == .knowsIdsOfOtherAgents {
             for message in messages {
-                guard let known = try await base.message(message.id, in: scope.conversation),
+                guard let known = try await base.message(message.id, in: scope.session),
                     known.agentId != scope.agentId, !options.adoptsUnassigned
                 else { continue }
                 messages.removeAll { $0.id == message.id }
@@ -95,7 +95,7 @@ final class FaultyHistoryStore: HistoryStore {
             outcome = try await base.append(messages, to: scope, options: options)
         }
         if fault == .tellsRetries && outcome.added == 0 {
-            try await base.update(scope.conversation, with: ConversationDetails())
+            try await base.update(scope.session, with: SessionDetails())
         }
         let listeners = memory.withLock { memory in
             memory.hiddenID = messages.count == 1 ? messages[0].id : nil
@@ -106,57 +106,57 @@ final class FaultyHistoryStore: HistoryStore {
     }
 
     func fork(
-        _ conversation: ConversationID, at messageId: String, agentId: String?, into newSessionId: String
+        _ session: SessionKey, at messageId: String, agentId: String?, into newSessionId: String
     ) async throws {
-        let conversation = kept(conversation)
+        let session = kept(session)
         var messageId = messageId
         if fault == .forksEverything {
-            let page = try await base.messages(of: conversation, agentId: nil, page: PageRequest(limit: 1, before: nil))
+            let page = try await base.messages(of: session, agentId: nil, page: PageRequest(limit: 1, before: nil))
             messageId = page.elements.last?.message.id ?? messageId
         }
         do {
             let agentId = fault == .takesNoAgentOfAnId ? nil : agentId
-            try await base.fork(conversation, at: messageId, agentId: agentId, into: newSessionId)
+            try await base.fork(session, at: messageId, agentId: agentId, into: newSessionId)
         } catch {
             if fault != .ignoresWhatItCannotFork { throw error }
         }
-        let copy = ConversationID(userId: conversation.userId, sessionId: newSessionId)
-        memory.withLock { $0.forks[conversation, default: []].append(copy) }
+        let copy = SessionKey(userId: session.userId, sessionId: newSessionId)
+        memory.withLock { $0.forks[session, default: []].append(copy) }
     }
 
-    func deleteMessages(_ ids: [String], in conversation: ConversationID) async throws -> Int {
+    func deleteMessages(_ ids: [String], in session: SessionKey) async throws -> Int {
         var ids = fault == .deletesTheFirstOnly ? Array(ids.prefix(1)) : ids
         if fault == .keepsSharedMessages {
-            let held = try await everything(in: kept(conversation)).map(\.message.id)
+            let held = try await everything(in: kept(session)).map(\.message.id)
             ids.removeAll { id in held.count { $0 == id } > 1 }
         }
-        return try await base.deleteMessages(ids, in: kept(conversation))
+        return try await base.deleteMessages(ids, in: kept(session))
     }
 
-    func deleteConversation(_ conversation: ConversationID) async throws -> Bool {
-        let conversation = kept(conversation)
+    func deleteSession(_ session: SessionKey) async throws -> Bool {
+        let session = kept(session)
         if fault == .refusesDeletedIds {
-            let page = try await base.messages(of: conversation, agentId: nil, page: PageRequest(limit: 1000))
+            let page = try await base.messages(of: session, agentId: nil, page: PageRequest(limit: 1000))
             memory.withLock { $0.deletedIDs.formUnion(page.elements.map(\.message.id)) }
         }
         if fault == .deletesForksToo {
-            for copy in memory.withLock({ $0.forks[conversation] ?? [] }) { try await base.deleteConversation(copy) }
+            for copy in memory.withLock({ $0.forks[session] ?? [] }) { try await base.deleteSession(copy) }
         }
-        let existed = try await base.deleteConversation(conversation)
+        let existed = try await base.deleteSession(session)
         return existed || fault == .alwaysHadOne
     }
 
     func deleteUser(_ userId: String) async throws {
-        guard fault == .deletesTwoConversationsOfAUser else { return try await base.deleteUser(kept(userId)) }
-        let page = try await base.conversations(of: userId, page: PageRequest(limit: 2))
-        for conversation in page.elements { try await base.deleteConversation(conversation.id) }
+        guard fault == .deletesTwoSessionsOfAUser else { return try await base.deleteUser(kept(userId)) }
+        let page = try await base.sessions(of: userId, page: PageRequest(limit: 2))
+        for session in page.elements { try await base.deleteSession(session.id) }
     }
 
     // MARK: - What an agent is given
 
     func window(of scope: Scope, maxMessages: Int?) async throws -> [ConversationMessage] {
         let window = try await base.window(
-            of: kept(scope.conversation).scope(agentId: scope.agentId), maxMessages: maxMessages)
+            of: kept(scope.session).scope(agentId: scope.agentId), maxMessages: maxMessages)
         guard fault == .forgetsInterruptions else { return window }
         return window.map { message in
             var message = message
@@ -168,11 +168,11 @@ final class FaultyHistoryStore: HistoryStore {
     func wholeWindow(of scope: Scope, maxMessages: Int?) async throws -> [ConversationMessage] {
         if fault == .givesHalves { return try await window(of: scope, maxMessages: maxMessages) }
         return try await base.wholeWindow(
-            of: kept(scope.conversation).scope(agentId: scope.agentId), maxMessages: maxMessages)
+            of: kept(scope.session).scope(agentId: scope.agentId), maxMessages: maxMessages)
     }
 
-    func windows(of conversation: ConversationID) async throws -> [(agentId: String, messages: [ConversationMessage])] {
-        let windows = try await base.windows(of: kept(conversation))
+    func windows(of session: SessionKey) async throws -> [(agentId: String, messages: [ConversationMessage])] {
+        let windows = try await base.windows(of: kept(session))
         return fault == .givesOneWindow ? Array(windows.prefix(1)) : windows
     }
 
@@ -195,11 +195,11 @@ final class FaultyHistoryStore: HistoryStore {
         fault == .foldsCaseOfUsers ? userId.lowercased() : userId
     }
 
-    /// The conversation as the wrapped history is asked for it.
-    func kept(_ conversation: ConversationID) -> ConversationID {
-        let session = conversation.sessionId
-        return ConversationID(
-            userId: kept(conversation.userId),
-            sessionId: fault == .trimsSessions ? session.trimmingCharacters(in: .whitespacesAndNewlines) : session)
+    /// The session as the wrapped history is asked for it.
+    func kept(_ session: SessionKey) -> SessionKey {
+        let id = session.sessionId
+        return SessionKey(
+            userId: kept(session.userId),
+            sessionId: fault == .trimsSessions ? id.trimmingCharacters(in: .whitespacesAndNewlines) : id)
     }
 }

@@ -24,14 +24,14 @@ enum HistoryFault: String, NamedFault {
 
     case sortsAgents = "conversations.summary"
     case showsLongPreviews = "conversations.shortPreview"
-    case turnsConversationPages = "conversations.latestFirst"
-    case pagesConversationsByOffset = "conversations.pagesHoldWhileOthersWrite"
+    case turnsSessionPages = "conversations.latestFirst"
+    case pagesSessionsByOffset = "conversations.pagesHoldWhileOthersWrite"
     case foldsCaseOfPrefixes = "conversations.byPrefix"
     case removesNoMetadata = "conversations.details"
 
     case deletesTheFirstOnly = "deletion.ofMessages"
     case alwaysHadOne = "deletion.ofAConversation"
-    case deletesTwoConversationsOfAUser = "deletion.ofAUser"
+    case deletesTwoSessionsOfAUser = "deletion.ofAUser"
     case keepsBytesForEver = "deletion.ofAttachments"
     case refusesDeletedIds = "deletion.startsAfresh"
 

@@ -36,10 +36,10 @@ actor NotebookChatStorage: ChatStorage {
     }
 
     func fetchAllChats(userId: String, sessionId: String) async throws -> [ConversationMessage] {
-        mergedChats(agents(of: ConversationID(userId: userId, sessionId: sessionId)))
+        mergedChats(agents(of: SessionKey(userId: userId, sessionId: sessionId)))
     }
 
-    private func agents(of conversation: ConversationID) -> [(agentId: String, messages: [ConversationMessage])] {
-        pages.filter { $0.key.conversation == conversation }.map { ($0.key.agentId, $0.value) }
+    private func agents(of session: SessionKey) -> [(agentId: String, messages: [ConversationMessage])] {
+        pages.filter { $0.key.session == session }.map { ($0.key.agentId, $0.value) }
     }
 }

@@ -16,14 +16,14 @@ struct FaultyProvider: WorkspaceProvider {
     var rootURL: URL { sound.rootURL }
 
     /// Fixtures of providers with this fault, or without any.
-    static func fixture(_ fault: WorkspaceFault?) -> StoreFixture<WorkspaceProviderPlace> {
-        let behaviour = CloudBehaviour(conflicts: .syncthing)
+    static func fixture(_ fault: WorkspaceFault?) -> StoreFixture<WorkspaceProviderFixture> {
+        let behaviour = CloudBehavior(conflicts: .syncthing)
         return StoreFixture(
             capabilities: .workspace, place: { SimulatedCloud(seed: 1, behaviour: behaviour) },
             open: { cloud in
                 let device = cloud.device("device")
                 let provider = FaultyProvider(fault: fault, device: device)
-                return WorkspaceProviderPlace(
+                return WorkspaceProviderFixture(
                     provider: provider,
                     patience: fault == nil ? .seconds(20) : .milliseconds(50),
                     put: { path, bytes in

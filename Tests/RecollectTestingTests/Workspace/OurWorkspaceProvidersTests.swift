@@ -7,9 +7,9 @@ import Testing
 struct OurWorkspaceProvidersTests {
     @Test(
         "SimulatedProvider conforms, whichever service it imitates",
-        arguments: WorkspaceProviderSuite.checks, CloudBehaviour.all.map(\.name))
+        arguments: WorkspaceProviderSuite.checks, CloudBehavior.all.map(\.name))
     func simulated(_ check: WorkspaceProviderCheck, _ name: String) async throws {
-        let service = try #require(CloudBehaviour.all.first { $0.name == name })
+        let service = try #require(CloudBehavior.all.first { $0.name == name })
         try await check.run(on: .simulatedCloud(service.behaviour))
     }
 

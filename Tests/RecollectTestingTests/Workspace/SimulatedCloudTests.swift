@@ -10,7 +10,7 @@ import Testing
 struct SimulatedCloudTests {
     // MARK: - Agreement and replay
 
-    @Test("brings every file to every device, whatever the order", arguments: CloudBehaviour.all.map(\.name))
+    @Test("brings every file to every device, whatever the order", arguments: CloudBehavior.all.map(\.name))
     func agrees(_ name: String) async {
         await Seeds.run(100) { seed in
             let cloud = try Self.wildCloud(seed, name)
@@ -26,7 +26,7 @@ struct SimulatedCloudTests {
         }
     }
 
-    @Test("replays a seed to the byte", arguments: CloudBehaviour.all.map(\.name))
+    @Test("replays a seed to the byte", arguments: CloudBehavior.all.map(\.name))
     func replays(_ name: String) throws {
         for seed in UInt64(0)..<20 {
             let (first, second) = (try Self.wildCloud(seed, name), try Self.wildCloud(seed, name))
@@ -52,7 +52,7 @@ struct SimulatedCloudTests {
     func reorders() throws {
         var arrivals: Set<[String]> = []
         for seed in UInt64(0)..<50 {
-            let cloud = SimulatedCloud(seed: seed, behaviour: CloudBehaviour(conflicts: .dropbox))
+            let cloud = SimulatedCloud(seed: seed, behaviour: CloudBehavior(conflicts: .dropbox))
             let (a, b) = (cloud.device("a"), cloud.device("b"))
             for name in ["1", "2", "3"] { a.edit(name, name) }
             var order: [String] = []
@@ -78,7 +78,7 @@ struct SimulatedCloudTests {
 
     /// What is left of two edits of a file that both knew, on every device: what others than the file there are.
     private func copies(
-        _ behaviour: CloudBehaviour, seed: UInt64 = 1, isNew: Bool = false
+        _ behaviour: CloudBehavior, seed: UInt64 = 1, isNew: Bool = false
     ) throws -> (cloud: SimulatedCloud, main: String, others: [String: String]) {
         let cloud = SimulatedCloud(seed: seed, behaviour: behaviour)
         let (a, b) = (cloud.device("anna"), cloud.device("bert"))
@@ -97,14 +97,14 @@ struct SimulatedCloudTests {
     @Test("makes a copy of what loses, under the service's name for it")
     func copyNames() async {
         await Seeds.run(10) { seed in
-            let cases: [(CloudBehaviour.Conflicts, Regex<Substring>)] = [
+            let cases: [(CloudBehavior.Conflicts, Regex<Substring>)] = [
                 (.syncthing, #/Journal/day\.sync-conflict-20260115-12\d{4}-[A-Z2-7]{7}\.md/#),
                 (.dropbox, #/Journal/day \((?:anna|bert)'s conflicted copy 2026-01-15\)\.md/#),
                 (.oneDrive, #/Journal/day-(?:ANNA|BERT)\.md/#),
                 (.iCloudForWindows, #/Journal/day \(1\)\.md/#),
             ]
             for (conflicts, pattern) in cases {
-                let (cloud, main, others) = try copies(CloudBehaviour(conflicts: conflicts), seed: seed)
+                let (cloud, main, others) = try copies(CloudBehavior(conflicts: conflicts), seed: seed)
                 let copy = try #require(others.first)
                 #expect(others.count == 1)
                 #expect(try pattern.wholeMatch(in: copy.key) != nil, "\(copy.key)\n\(cloud.log())")
@@ -158,7 +158,7 @@ struct SimulatedCloudTests {
 
     @Test("forgets versions on all devices once one has resolved them, and only those")
     func resolves() throws {
-        let (cloud, _, _) = try copies(CloudBehaviour(conflicts: .fileVersions))
+        let (cloud, _, _) = try copies(CloudBehavior(conflicts: .fileVersions))
         let path = try WorkspacePath("Journal/day.md")
         let (a, b) = (cloud.device("anna").provider, cloud.device("bert").provider)
         let versions = try a.conflictVersions(of: path)
@@ -173,7 +173,7 @@ struct SimulatedCloudTests {
         #expect(try b.item(at: path)?.state == .local)
     }
 
-    @Test("makes no conflict of identical bytes", arguments: CloudBehaviour.all.map(\.name))
+    @Test("makes no conflict of identical bytes", arguments: CloudBehavior.all.map(\.name))
     func identicalBytes(_ name: String) async {
         await Seeds.run(20) { seed in
             let cloud = SimulatedCloud(seed: seed, behaviour: try Self.service(name))
@@ -184,7 +184,7 @@ struct SimulatedCloudTests {
         }
     }
 
-    @Test("lets an edit beat a deletion, whichever comes first", arguments: CloudBehaviour.all.map(\.name))
+    @Test("lets an edit beat a deletion, whichever comes first", arguments: CloudBehavior.all.map(\.name))
     func editBeatsDeletion(_ name: String) async {
         await Seeds.run(20) { seed in
             let cloud = SimulatedCloud(seed: seed, behaviour: try Self.service(name))
@@ -214,7 +214,7 @@ struct SimulatedCloudTests {
 
     @Test("loses one content of a conflict copy that was edited on both sides, for Syncthing alone")
     func editedCopies() throws {
-        for (behaviour, count) in [(CloudBehaviour.syncthing, 2), (.dropbox, 3)] {
+        for (behaviour, count) in [(CloudBehavior.syncthing, 2), (.dropbox, 3)] {
             let (cloud, _, others) = try copies(behaviour)
             let copy = try #require(others.first).key
             cloud.device("anna").edit(copy, "anna's copy")
@@ -229,7 +229,7 @@ struct SimulatedCloudTests {
     @Test("keeps every text of three devices that edit apart, except where Syncthing loses one")
     func threeDevices() async {
         await Seeds.run(30) { seed in
-            for service in CloudBehaviour.all {
+            for service in CloudBehavior.all {
                 let cloud = SimulatedCloud(seed: seed, behaviour: service.behaviour)
                 let devices = ["a", "b", "c"].map { cloud.device($0) }
                 devices[0].edit("x.md", "base")
@@ -388,7 +388,7 @@ struct SimulatedCloudTests {
 
     @Test("evicts what the service has, and brings it when it is asked for")
     func evicts() throws {
-        for (behaviour, size) in [(CloudBehaviour.iCloud, 4), (.oldICloud, 0)] {
+        for (behaviour, size) in [(CloudBehavior.iCloud, 4), (.oldICloud, 0)] {
             let cloud = SimulatedCloud(seed: 10, behaviour: behaviour)
             let a = cloud.device("a")
             let path = try WorkspacePath("x.md")
@@ -412,7 +412,7 @@ struct SimulatedCloudTests {
     func evictsByItself() throws {
         var evicted = 0
         for seed in UInt64(0)..<50 {
-            let cloud = SimulatedCloud(seed: seed, behaviour: CloudBehaviour(conflicts: .iCloud, evicts: true))
+            let cloud = SimulatedCloud(seed: seed, behaviour: CloudBehavior(conflicts: .iCloud, evicts: true))
             let a = cloud.device("a")
             for number in 0..<5 {
                 a.edit("\(number).md", "\(number)")
@@ -505,9 +505,9 @@ struct SimulatedCloudTests {
     @Test("duplicates folders, by copying or by splitting")
     func duplicatesFolders() async {
         await Seeds.run(10) { seed in
-            for kind in [CloudBehaviour.FolderDuplication.copies, .splits] {
+            for kind in [CloudBehavior.FolderDuplication.copies, .splits] {
                 let cloud = SimulatedCloud(
-                    seed: seed, behaviour: CloudBehaviour(conflicts: .iCloud, duplicatesFolders: kind))
+                    seed: seed, behaviour: CloudBehavior(conflicts: .iCloud, duplicatesFolders: kind))
                 let (a, b) = (cloud.device("a"), cloud.device("b"))
                 for number in 0..<6 { a.edit("Journal/user/\(number).md", "\(number)") }
                 try cloud.settle()
@@ -524,8 +524,8 @@ struct SimulatedCloudTests {
 
     // MARK: - Helpers
 
-    static func service(_ name: String) throws -> CloudBehaviour {
-        try #require(CloudBehaviour.all.first { $0.name == name }).behaviour
+    static func service(_ name: String) throws -> CloudBehavior {
+        try #require(CloudBehavior.all.first { $0.name == name }).behaviour
     }
 
     /// Three devices that write, delete, and go on and off line.

@@ -27,14 +27,14 @@ struct WorkspaceProviderSuiteTests {
 
     @Test("names what a provider does not declare")
     func reports() async {
-        let fixture = StoreFixture<WorkspaceProviderPlace>.simulatedCloud(.syncthing)
+        let fixture = StoreFixture<WorkspaceProviderFixture>.simulatedCloud(.syncthing)
         let report = await WorkspaceProviderSuite.report(on: fixture)
         #expect(report.isConforming, "\(report)")
         let cloud = SimulatedCloud(seed: 1)
         let plain = await WorkspaceProviderSuite.report(
             on: StoreFixture {
                 let device = cloud.device("\(cloud.log(last: 0).count)")
-                return WorkspaceProviderPlace(provider: device.provider, put: { device.edit($0, $1) })
+                return WorkspaceProviderFixture(provider: device.provider, put: { device.edit($0, $1) })
             })
         #expect(plain.description.contains(#/evicted\.isListed +not declared: evicts/#))
         #expect(plain.description.contains(#/root\.goneIsUnavailable +not declared: losesRoot/#))

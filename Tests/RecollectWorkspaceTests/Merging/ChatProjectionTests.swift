@@ -51,7 +51,7 @@ struct ChatProjectionTests {
                     id: id, role: .user, text: id, timestamp: Date(timeIntervalSince1970: second)))
         }
         let chat = ChatProjection(
-            conversation: "c",
+            session: "c",
             entries: [
                 entry("6", after: "5", at: 0), entry("5", after: "6", at: 3), entry("2", after: "1", at: 5),
                 entry("1", after: nil, at: 9), entry("4", after: "1", at: 4), entry("3", after: "2", at: 1),
@@ -117,7 +117,7 @@ struct ChatProjectionTests {
         let base = RandomChats.sample
         let without = String(
             decoding: ChatProjection(
-                conversation: chat.conversation, title: chat.title, entries: [chat.entries[1]], deleted: ["1"]
+                session: chat.session, title: chat.title, entries: [chat.entries[1]], deleted: ["1"]
             ).bytes, as: UTF8.self)
         for (old, new) in [("Call me.", "AAA"), (#""historian"},"#, #""AAA"},"#)] {
             let changed = base.replacing(old, with: new)
@@ -132,7 +132,7 @@ struct ChatProjectionTests {
     @Test("has no recursion: a hundred thousand messages")
     func long() {
         let chat = ChatProjection(
-            conversation: "c",
+            session: "c",
             entries: (0..<100_000).map { number in
                 .init(
                     agentId: "", after: number == 0 ? nil : "\(number - 1)",
@@ -163,9 +163,9 @@ struct RandomChats {
     var random: SeededGenerator
 
     mutating func family() -> (base: String?, versions: [String]) {
-        let base = grown(ChatProjection(conversation: "c", entries: []), by: "base")
+        let base = grown(ChatProjection(session: "c", entries: []), by: "base")
         let versions = ["a", "b", "c"].map { grown(base, by: $0) }
-        let other = grown(ChatProjection(conversation: "c", entries: []), by: "other")
+        let other = grown(ChatProjection(session: "c", entries: []), by: "other")
         let told = [base, nil, other].randomElement(using: &random) ?? nil
         return (told.map(Self.text), versions.map(Self.text))
     }
@@ -198,14 +198,14 @@ struct RandomChats {
         if let key = ["notes", "é\\"].randomElement(using: &random), Bool.random(using: &random) {
             others[key] = [1, "x", ["a": .null]].randomElement(using: &random)
         }
-        return ChatProjection(conversation: "c", title: title, entries: entries, others: others)
+        return ChatProjection(session: "c", title: title, entries: entries, others: others)
     }
 
     private static func text(_ chat: ChatProjection) -> String { String(decoding: chat.bytes, as: UTF8.self) }
 
     static let sample: String = text(
         ChatProjection(
-            conversation: "moby-dick", title: "Whales",
+            session: "moby-dick", title: "Whales",
             entries: ["Call me.", "Ishmael?"].enumerated().map { number, words in
                 .init(
                     agentId: "historian", after: number == 0 ? nil : "1",

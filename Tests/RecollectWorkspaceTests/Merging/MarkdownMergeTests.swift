@@ -102,7 +102,7 @@ struct RandomNotes {
         case 11: return "  - \(word)\n"
         case 12: return "```\n# \(word)\n```\n"
         case 13: return "```\n"
-        case 14: return LabelledBlock(alternatives: [word, "x"]).text + "\n"
+        case 14: return ConflictBlock(alternatives: [word, "x"]).text + "\n"
         case 15: return "<!-- recollect:\(["both", "or", "end"].randomElement(using: &random) ?? "") -->\n"
         case 16, 17: return "\n"
         case 18: return "\(word)\r\n"

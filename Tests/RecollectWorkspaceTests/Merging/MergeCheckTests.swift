@@ -67,7 +67,7 @@ import Testing
 
     @Test("blank lines, marks of blocks, line ends and forms of letters make no difference")
     func layout() {
-        let block = LabelledBlock(alternatives: ["tea", "caf\u{E9}"]).text
+        let block = ConflictBlock(alternatives: ["tea", "caf\u{E9}"]).text
         #expect(isPassed("a\n\n" + block + "\n", of: ["a\ntea\r\n", "a\n\n\ncafe\u{301}\n"]))
         #expect(!isPassed("a\n\n" + block + "\n", of: ["a\ntea\r\n", "a\ncoffee\n"]))
     }

@@ -10,27 +10,28 @@ struct CredentialShapeTests {
     @Test("keys of services are found wherever they stand")
     func keysOfServices() async {
         await Seeds.run(20) { seed in
-            var invented = Invented(random: SeededGenerator(seed: seed))
+            var invented = SampleData(random: SeededGenerator(seed: seed))
             let keys = [
-                "sk-" + invented.key(48), "sk-" + invented.key(32, Invented.hexadecimal),
-                "sk-proj-" + invented.key(124, Invented.url), "sk-ant-api03-" + invented.key(93, Invented.url) + "AA",
+                "sk-" + invented.key(48), "sk-" + invented.key(32, SampleData.hexadecimal),
+                "sk-proj-" + invented.key(124, SampleData.url),
+                "sk-ant-api03-" + invented.key(93, SampleData.url) + "AA",
                 "ghp_" + invented.key(36), "gho_" + invented.key(36), "ghs_" + invented.key(36),
                 "github_pat_" + invented.key(22) + "_" + invented.key(59), "glpat-" + invented.key(20),
-                "AKIA" + invented.key(16, Invented.upper), "ASIA" + invented.key(16, Invented.upper),
+                "AKIA" + invented.key(16, SampleData.upper), "ASIA" + invented.key(16, SampleData.upper),
                 "xoxb-2718281828459-3141592653589-" + invented.key(24), "xoxp-2718281828459-" + invented.key(32),
-                "AIza" + invented.key(35, Invented.url), "hf_" + invented.key(34), "npm_" + invented.key(36),
-                "AGE-SECRET-KEY-1" + invented.key(58, Invented.upper), "dckr_pat_" + invented.key(27, Invented.url),
-                "xapp-1-A0271828182-3141592653589-" + invented.key(64, Invented.lower),
-                "ya29." + invented.key(160, Invented.url),
-                "SG." + invented.key(22, Invented.url) + "." + invented.key(43, Invented.url),
+                "AIza" + invented.key(35, SampleData.url), "hf_" + invented.key(34), "npm_" + invented.key(36),
+                "AGE-SECRET-KEY-1" + invented.key(58, SampleData.upper), "dckr_pat_" + invented.key(27, SampleData.url),
+                "xapp-1-A0271828182-3141592653589-" + invented.key(64, SampleData.lower),
+                "ya29." + invented.key(160, SampleData.url),
+                "SG." + invented.key(22, SampleData.url) + "." + invented.key(43, SampleData.url),
                 "sk_test_" + invented.key(24),
                 "rk_test_" + invented.key(24),
                 "sk_live_" + invented.key(24), invented.signedToken(), invented.privateKey("PRIVATE KEY"),
                 invented.privateKey("RSA PRIVATE KEY"), invented.privateKey("OPENSSH PRIVATE KEY"),
                 invented.privateKey("PGP PRIVATE KEY BLOCK"),
                 "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,9F\n\n"
-                    + invented.key(64, Invented.base64) + "\n",
-                "{\"private_key\": \"-----BEGIN PRIVATE KEY-----\\n" + invented.key(64, Invented.base64) + "\\n\"}",
+                    + invented.key(64, SampleData.base64) + "\n",
+                "{\"private_key\": \"-----BEGIN PRIVATE KEY-----\\n" + invented.key(64, SampleData.base64) + "\\n\"}",
             ]
             for key in keys {
                 for text in [
@@ -47,9 +48,9 @@ struct CredentialShapeTests {
     @Test("values behind a telling name are found, however they are assigned")
     func assignments() async {
         await Seeds.run(20) { seed in
-            var invented = Invented(random: SeededGenerator(seed: seed))
+            var invented = SampleData(random: SeededGenerator(seed: seed))
             let password = invented.key(14)
-            let key = invented.key(40, Invented.lower)
+            let key = invented.key(40, SampleData.lower)
             let texts = [
                 "password = \(password)", "password=\(password)", "PASSWORD=\(password)", "password: \(password)",
                 "Password: \(password).", "**Password:** \(password)", "- Password : `\(password)`",
@@ -163,9 +164,10 @@ struct CredentialShapeTests {
     @Test("data in base64, hashes and ids are not refused, whatever they are")
     func randomData() async {
         await Seeds.run(20) { seed in
-            var invented = Invented(random: SeededGenerator(seed: seed))
-            let image = String((0..<50_000).map { _ in Invented.base64.randomElement(using: &invented.random) ?? "A" })
-            let hashes = (0..<1_000).map { _ in invented.key(64, Invented.hexadecimal) }.joined(separator: "\n")
+            var invented = SampleData(random: SeededGenerator(seed: seed))
+            let image = String(
+                (0..<50_000).map { _ in SampleData.base64.randomElement(using: &invented.random) ?? "A" })
+            let hashes = (0..<1_000).map { _ in invented.key(64, SampleData.hexadecimal) }.joined(separator: "\n")
             let ids = (0..<1_000).map { _ in invented.uuid() }.joined(separator: "\nid: ")
             for text in ["![](data:image/png;base64,\(image)==)", hashes, ids] {
                 #expect(CredentialShape.found(in: text)?.name == nil)
@@ -195,7 +197,7 @@ struct CredentialShapeTests {
 
     @Test("the reason names the kind, the line and the safer place, and nothing of the text")
     func reason() throws {
-        var invented = Invented(random: SeededGenerator(seed: 1))
+        var invented = SampleData(random: SeededGenerator(seed: 1))
         let key = invented.key(36)
         let kind = try #require(CredentialShape.found(in: "one\ntwo\r\nthree ghp_\(key)"))
         #expect((kind.name, kind.line) == ("a token of GitHub", 3))
@@ -214,7 +216,7 @@ struct CredentialShapeTests {
     @Test(
         "a credential that stood in the file already is nobody's who adds to it; a second one is refused, by its line")
     func known() throws {
-        var invented = Invented(random: SeededGenerator(seed: 2))
+        var invented = SampleData(random: SeededGenerator(seed: 2))
         let (path, theirs) = (try WorkspacePath("context.md"), "# Known\npassword = \(invented.key(20))\n")
         let block = "-----BEGIN PRIVATE KEY-----\n\(invented.key(64))\n-----END PRIVATE KEY-----\n"
         for old in [theirs, block, theirs + block] {

@@ -18,11 +18,11 @@ import Testing
     @Test("what holds a credential is found in base64 too, in one line and in several")
     func encoded() async {
         await Seeds.run(6) { seed in
-            var invented = Invented(random: SeededGenerator(seed: seed))
+            var invented = SampleData(random: SeededGenerator(seed: seed))
             let texts = [
-                "sk-" + invented.key(48), "sk-ant-api03-" + invented.key(93, Invented.url),
+                "sk-" + invented.key(48), "sk-ant-api03-" + invented.key(93, SampleData.url),
                 "ghp_" + invented.key(36) + "\n",
-                "AKIA" + invented.key(16, Invented.upper), invented.signedToken(),
+                "AKIA" + invented.key(16, SampleData.upper), invented.signedToken(),
                 invented.privateKey("RSA PRIVATE KEY"),
                 "HOST=db1\nDB_PASSWORD=\(invented.key(14))\n", "{\"user\":\"ada\",\"api_key\":\"\(invented.key(40))\"}",
                 String(repeating: "# Many words, and then\n", count: 20) + "password: \(invented.key(14))\n",
@@ -47,7 +47,7 @@ import Testing
 
     @Test("private keys are found without the line above them; certificates, public keys and signatures are none")
     func bodies() {
-        var invented = Invented(random: SeededGenerator(seed: 1))
+        var invented = SampleData(random: SeededGenerator(seed: 1))
         func body(_ beginning: [UInt8]) -> String {
             lines(
                 Data(beginning + (0..<200).map { _ in UInt8.random(in: 0...255, using: &invented.random) })
@@ -81,8 +81,8 @@ import Testing
     @Test("values alone on a line below their names are found")
     func below() async {
         await Seeds.run(6) { seed in
-            var invented = Invented(random: SeededGenerator(seed: seed))
-            let (password, key) = (invented.key(14), invented.key(40, Invented.lower))
+            var invented = SampleData(random: SeededGenerator(seed: seed))
+            let (password, key) = (invented.key(14), invented.key(40, SampleData.lower))
             for text in [
                 "password: |\n  \(password)\n", "password: >-\r\n    \(password)\r\n",
                 "api_key: |+\n  \(key)\nnext: 1\n",

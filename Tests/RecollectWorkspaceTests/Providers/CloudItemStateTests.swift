@@ -49,18 +49,18 @@ struct BoundedTurnTests {
 
     @Test("what was done in time gives its result or its failure, once")
     func inTime() throws {
-        let turn = BoundedTurn<Int>()
+        let turn = CancellableWork<Int>()
         turn.run { 1 }
         turn.run { 2 }
         #expect(try turn.result(within: .seconds(60)) == 1)
-        let failing = BoundedTurn<Int>()
+        let failing = CancellableWork<Int>()
         failing.run { throw Refused() }
         #expect(throws: Refused.self) { try failing.result(within: .seconds(60)) }
     }
 
     @Test("what did not begin in time never runs")
     func tooLate() throws {
-        let turn = BoundedTurn<Int>()
+        let turn = CancellableWork<Int>()
         #expect(try turn.result(within: .milliseconds(1)) == nil)
         let ran = Locked(false)
         turn.run {
@@ -72,7 +72,7 @@ struct BoundedTurnTests {
 
     @Test("what has begun is waited for, however long it takes")
     func begun() throws {
-        let turn = BoundedTurn<Int>()
+        let turn = CancellableWork<Int>()
         let (begun, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         Thread.detachNewThread {
             turn.run {

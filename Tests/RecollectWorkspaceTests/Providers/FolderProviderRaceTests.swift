@@ -66,7 +66,7 @@ struct FolderProviderRaceTests {
         let texts = try Set(names.map { try folder.text(at: $0) })
         #expect(texts == ["first", "second"] && names.count == 2)
         #expect(try provider.names() == names, "both can be seen")
-        #expect(names.allSatisfy { ConflictName($0) == nil })
+        #expect(names.allSatisfy { ConflictCopyName($0) == nil })
     }
 
     @Test("a file that is removed at the last moment is not made again, and one that is made is not overwritten")
@@ -111,7 +111,7 @@ struct FolderProviderRaceTests {
         try folder.put("old", at: "a.md")
         let provider = try provider([replaced, { try $0.put("second", at: "a.md") }])
         #expect(throws: RecollectError.self) { try provider.write("mine", to: "a.md", replacing: "old") }
-        let kept = KeptName.name(for: "a.md", holding: ContentHash(of: "second".utf8))
+        let kept = KeptCopyName.name(for: "a.md", holding: ContentHash(of: "second".utf8))
         #expect(try folder.names() == [kept, "a.md"] && provider.names() == [kept, "a.md"])
         #expect(try folder.text(at: kept) == "second")
     }
@@ -269,7 +269,7 @@ struct FolderProviderRaceTests {
                         ContentHash(of: (0..<count).map { "w \($0)\n" }.joined().utf8)
                     })
                 let settled = try provider.item(at: WorkspacePath("Journal")).map { _ in
-                    try provider.settleLeftovers(in: WorkspacePath("Journal"), includingRecent: false) { hash, file in
+                    try provider.resolveLeftovers(in: WorkspacePath("Journal"), includingRecent: false) { hash, file in
                         file == path && known.contains(hash)
                     }
                 }

@@ -64,7 +64,7 @@ import Testing
         guard let there = try? file.map({ try ChatProjection(bytes: $0.bytes).entries }) ?? [] else { return false }
         let known = Set(history.map(\.message.id))
         history += there.filter { !known.contains($0.message.id) }
-        let bytes = ChatProjection(conversation: "moby", entries: history).bytes
+        let bytes = ChatProjection(session: "moby", entries: history).bytes
         guard !history.isEmpty, bytes != file?.bytes else { return false }
         try await fleet[index].write(bytes, to: chat, replacing: file?.version, by: .agent("ahab"))
         return true
@@ -77,10 +77,10 @@ import Testing
     }
 
     @Test("row 16: a chat's file that a person edited is taken in, one that they broke is kept beside it")
-    func handEdited() async throws {
+    func externalEdit() async throws {
         await Seeds.run(70) { seed in
             let fleet = try SimulatedFleet(seed: seed)
-            let first = ChatProjection(conversation: "moby", entries: [message("w1w")])
+            let first = ChatProjection(session: "moby", entries: [message("w1w")])
             try await fleet[0].write(first.bytes, to: chat, replacing: nil, by: .agent("ahab"))
             try fleet.cloud.settle()
             try fleet.devices[1].device.provider.requestDownload(of: chat)
@@ -94,7 +94,7 @@ import Testing
                     .replacingOccurrences(of: "\"_0\":\"w1w\"", with: "\"_0\":\"by hand\"")
             fleet.devices[1].device.edit("Chats/moby.json", text)
             fleet.ledger.saved(Array(text.utf8), at: "Chats/moby.json", replacing: nil, isArchived: true)
-            let second = ChatProjection(conversation: "moby", entries: first.entries + [message("w2w")])
+            let second = ChatProjection(session: "moby", entries: first.entries + [message("w2w")])
             try await fleet[0].write(
                 second.bytes, to: chat, replacing: ContentHash(of: first.bytes), by: .agent("ahab"))
             #expect(try await fleet.faults() == [])
@@ -157,10 +157,10 @@ import Testing
         _ = try await fleet[0].status()
         device.edit(copy, "- lost\n")
         #expect(try await fleet[0].resolveConflicts().map(\.outcome) == [.waiting])
-        #expect(fleet[0].events.takeUnheard().isEmpty)
+        #expect(fleet[0].events.takeUndelivered().isEmpty)
         device.edit("context.md", "- won\n")
         #expect(try await fleet[0].resolveConflicts().map(\.outcome) == [.merged])
-        #expect(fleet[0].events.takeUnheard().map(\.kind) == [.foldedConflict])
+        #expect(fleet[0].events.takeUndelivered().map(\.kind) == [.resolvedConflict])
         #expect(fleet.text("context.md") == "- lost\n- won\n" && fleet.text(copy) == nil)
     }
 

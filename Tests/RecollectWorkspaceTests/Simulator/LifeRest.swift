@@ -19,7 +19,7 @@ struct LifeRest {
         try cloud.settle()
         for device in devices {
             device.moment.withLock { $0 += SharedWorkspace.longestDelay }
-            if try await device.workspace.status().isVanished { try await device.workspace.acceptDeletions() }
+            if try await device.workspace.status().isMassDeletion { try await device.workspace.acceptDeletions() }
         }
         let rounds = try await resolve()
         var faults = rounds <= 2 ? [] : ["row 19: resolving took \(rounds) rounds"]
@@ -64,7 +64,7 @@ struct LifeRest {
     private func resolve() async throws -> Int {
         for round in 0..<6 {
             try downloadEverything()
-            var folded: [FoldedConflict] = []
+            var folded: [ResolvedConflict] = []
             for device in devices {
                 device.moment.withLock { $0 += SharedWorkspace.longestDelay }
                 let own = try await device.workspace.resolveConflicts()
@@ -100,7 +100,7 @@ struct LifeRest {
         for device in devices {
             let keys = device.device.files().keys.compactMap { try? WorkspacePath($0).key }
             let twins = Dictionary(grouping: keys) { $0 }.filter { $0.value.count > 1 }.keys.sorted()
-            let told = try await device.workspace.status().twins.compactMap(\.first?.key).sorted()
+            let told = try await device.workspace.status().nameCollisions.compactMap(\.first?.key).sorted()
             if twins != told { faults.append("row 24: \(device.name) has the twins \(twins), told are \(told)") }
         }
         return faults
@@ -112,7 +112,7 @@ struct LifeRest {
             guard let path = try? WorkspacePath(name), let original = ConflictCopies.original(of: path) else {
                 return false
             }
-            return names.contains(original.text) || ConflictName(path.name)?.isCertain == true
+            return names.contains(original.text) || ConflictCopyName(path.name)?.isCertain == true
         }.map { "the copy \($0) was left" }
     }
 

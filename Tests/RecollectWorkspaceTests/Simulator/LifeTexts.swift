@@ -86,7 +86,7 @@ struct LifeTexts {
                     timestamp: entry.message.timestamp)
                 return ChatProjection.Entry(agentId: entry.agentId, after: entry.after, message: message)
             }
-            return ChatProjection(conversation: "moby", entries: entries).bytes
+            return ChatProjection(session: "moby", entries: entries).bytes
         }
         return chat(adding: ledger.word(), to: read.entries)
     }
@@ -95,6 +95,6 @@ struct LifeTexts {
         let message = ConversationMessage(
             id: word, role: .user, text: "said", timestamp: Date(timeIntervalSince1970: 1_768_500_000))
         let entry = ChatProjection.Entry(agentId: "ahab", after: entries.last?.message.id, message: message)
-        return ChatProjection(conversation: "moby", entries: entries + [entry]).bytes
+        return ChatProjection(session: "moby", entries: entries + [entry]).bytes
     }
 }

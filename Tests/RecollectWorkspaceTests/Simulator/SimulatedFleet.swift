@@ -13,8 +13,8 @@ struct SimulatedFleet {
     let name: String
     private let folder: TestFolder
 
-    init(seed: UInt64, behaviour: CloudBehaviour? = nil, count: Int = 2) throws {
-        let (name, own) = CloudBehaviour.all[Int(seed % UInt64(CloudBehaviour.all.count))]
+    init(seed: UInt64, behaviour: CloudBehavior? = nil, count: Int = 2) throws {
+        let (name, own) = CloudBehavior.all[Int(seed % UInt64(CloudBehavior.all.count))]
         let cloud = SimulatedCloud(seed: seed, behaviour: behaviour ?? own)
         let ledger = LifeLedger(seed: seed)
         let folder = try TestFolder()

@@ -20,9 +20,9 @@ import Testing
 
     @Test(
         "row 20: what is not local says so, and is neither overwritten nor removed nor folded",
-        arguments: [CloudBehaviour.Eviction.placeholder, .dataless])
-    func evicted(kind: CloudBehaviour.Eviction) async throws {
-        var behaviour = CloudBehaviour(conflicts: .syncthing)
+        arguments: [CloudBehavior.Eviction.placeholder, .dataless])
+    func evicted(kind: CloudBehavior.Eviction) async throws {
+        var behaviour = CloudBehavior(conflicts: .syncthing)
         behaviour.eviction = kind
         await Seeds.run(20) { seed in
             let fleet = try SimulatedFleet(seed: seed, behaviour: behaviour)
@@ -162,7 +162,7 @@ import Testing
             try fleet.cloud.settle()
             #expect(fleet.cloud.files() == there, "\(fleet.name)")
             device.bringBack()
-            #expect(try await !workspace.status().isVanished)
+            #expect(try await !workspace.status().isMassDeletion)
             #expect(device.files() == there, "\(fleet.name)")
         }
     }
@@ -179,7 +179,7 @@ import Testing
             try fleet.cloud.settle()
             #expect(try await fleet[1].status().missing.count == 5, "\(fleet.name)")
             try await fleet[1].acceptDeletions()
-            #expect(try await !fleet[1].status().isVanished)
+            #expect(try await !fleet[1].status().isMassDeletion)
             #expect(try await fleet[1].restore(WorkspacePath("notes/3.md")).text == "- 3\n", "\(fleet.name)")
             try fleet.cloud.settle()
             #expect(fleet.text("notes/3.md") == "- 3\n", "\(fleet.name)")

@@ -31,7 +31,7 @@ final class WorkspaceLife {
         self.kind = kind
         ledger = LifeLedger(seed: seed, onlyAdds: kind == .onlyAdding)
         folder = try TestFolder()
-        var (name, behaviour) = CloudBehaviour.all[ledger.random(below: CloudBehaviour.all.count)]
+        var (name, behaviour) = CloudBehavior.all[ledger.random(below: CloudBehavior.all.count)]
         if ledger.isOneIn(6) { behaviour.evicts = true }
         if ledger.isOneIn(10) {
             behaviour.duplicatesFolders = ledger.isOneIn(2) ? .copies : .splits

@@ -7,7 +7,7 @@ import RecollectCore
 /// the same millisecond.
 final class TestReplica: Sendable {
     let cloud = MemoryProvider()
-    let account: RememberedContainer
+    let account: ContainerCache
     private let folder: TestFolder
     private let stateURL: URL
     private let milliseconds = Locked(1_000_000_000_000)
@@ -15,7 +15,7 @@ final class TestReplica: Sendable {
     init() throws {
         folder = try TestFolder()
         stateURL = folder.url.appendingPathComponent("container")
-        account = RememberedContainer(token: MemoryContainer.token, state: stateURL)
+        account = ContainerCache(token: MemoryContainer.token, state: stateURL)
         try account.remember(cloud.rootURL)
     }
 
@@ -60,7 +60,7 @@ final class TestReplica: Sendable {
 }
 
 /// A container over files in memory, of an account that is always signed in.
-struct MemoryContainer: WorkspaceContainer {
+struct MemoryContainer: CloudContainer {
     static let token = Data("anna".utf8)
     let files: MemoryProvider
 

@@ -49,7 +49,7 @@ extension SyncthingTests {
             let devices = try await TwoDevices()
             defer { devices.end() }
             let histories = [0, 1].map { _ in SQLiteHistoryStore(inMemory: HistoryConfiguration()) }
-            let id = ConversationID(userId: "ann", sessionId: "Moby Dick")
+            let id = SessionKey(userId: "ann", sessionId: "Moby Dick")
             let path = devices.workspaces[0].chats.path(of: id.sessionId)
             func say(_ text: String, on device: Int, at second: Double) async throws {
                 let message = ConversationMessage(

@@ -32,8 +32,8 @@ extension SyncthingTests {
             }
             #expect(try await devices.settle() == 0)
             for workspace in devices.workspaces {
-                #expect(try await workspace.status().twins == [paths])
-                let told = workspace.events.takeUnheard().filter { $0.kind == .twins }
+                #expect(try await workspace.status().nameCollisions == [paths])
+                let told = workspace.events.takeUndelivered().filter { $0.kind == .nameCollision }
                 #expect(told.map(\.path) == ["Note.md"])
                 for path in paths { #expect(try await workspace.read(path).text == "\(path) by one of them\n") }
             }

@@ -47,7 +47,7 @@ extension SyncthingTests {
                         #expect(texts.contains { $0.contains(word) }, "\(word) of seed \(seed) is in no file")
                     }
                     for path in files.keys {
-                        #expect(ConflictName((path as NSString).lastPathComponent)?.isCertain != true, "\(path)")
+                        #expect(ConflictCopyName((path as NSString).lastPathComponent)?.isCertain != true, "\(path)")
                     }
                 }
             }

@@ -61,7 +61,7 @@ struct TwoDevices {
         #expect(files[0] == files[1])
         for path in files[0].keys {
             let name = (path as NSString).lastPathComponent
-            #expect(ConflictName(name)?.isCertain != true, "\(path)")
+            #expect(ConflictCopyName(name)?.isCertain != true, "\(path)")
         }
         return files[0].mapValues { String(decoding: $0, as: UTF8.self) }
     }

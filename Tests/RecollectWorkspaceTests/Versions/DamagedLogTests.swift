@@ -31,7 +31,7 @@ import Testing
         #expect(try await another.list().map(\.path.description) == ["a.md"])
         #expect(try await another.read(path("a.md")).text == "two")
         #expect(try await another.status().files == 1)
-        let events = another.events.takeUnheard().filter { $0.kind == .salvaged }
+        let events = another.events.takeUndelivered().filter { $0.kind == .salvaged }
         let aside = try #require(events.first?.setAside)
         #expect(events.count == 1 && aside.deletingLastPathComponent().path == test.stateURL.path)
         #expect(try Data(contentsOf: aside) == damaged)
@@ -59,7 +59,7 @@ import Testing
         try bytes.write(to: log)
         let another = try test.another()
         _ = try await another.status()
-        #expect(another.events.takeUnheard().contains { $0.kind == .salvaged })
+        #expect(another.events.takeUndelivered().contains { $0.kind == .salvaged })
         #expect(try await another.versions(of: path("a.md")).map(\.hash).first == version)
         try await another.pruneVersions(olderThan: Date(timeIntervalSince1970: 0))
         for text in ["one", "two", "three"] {
@@ -74,7 +74,7 @@ import Testing
         try (bytes + Data("=\t170".utf8)).write(to: log)
         let another = try test.another()
         try await another.write("two", to: path("b.md"), replacing: nil)
-        #expect(another.events.takeUnheard().isEmpty)
+        #expect(another.events.takeUndelivered().isEmpty)
         #expect(try names().count { $0.hasPrefix("log") } == 1)
     }
 

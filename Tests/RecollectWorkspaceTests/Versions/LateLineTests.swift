@@ -23,7 +23,7 @@ import Testing
     }
 
     private func find(_ text: String) throws {
-        let found = FoundContent(
+        let found = ObservedContent(
             path: try path("a.md"), hash: ContentHash(of: text.utf8), bytes: Array(text.utf8), isContested: false)
         try archive.found([found], since: archive.snapshot().moment, now: Date(millisecondsSince1970: 2))
     }
@@ -154,7 +154,7 @@ private struct LateLife {
 
     private func find(_ text: String, since moment: VersionLog.Moment) throws {
         guard try archive.index().contents[file] != ContentHash(of: text.utf8) else { return }
-        let found = FoundContent(
+        let found = ObservedContent(
             path: file, hash: ContentHash(of: text.utf8), bytes: Array(text.utf8), isContested: false)
         try archive.found([found], since: moment, now: Date(millisecondsSince1970: Int64(count)))
     }

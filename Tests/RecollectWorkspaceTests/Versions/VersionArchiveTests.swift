@@ -237,10 +237,10 @@ import Testing
     }
 
     /// What was found in so many files, each with a text of its own.
-    private func found(_ count: Int) throws -> [FoundContent] {
+    private func found(_ count: Int) throws -> [ObservedContent] {
         try (0..<count).map { number in
             let bytes = Array("text \(number)".utf8)
-            return FoundContent(
+            return ObservedContent(
                 path: try path("\(number).md"), hash: ContentHash(of: bytes), bytes: bytes, isContested: false)
         }
     }
@@ -266,13 +266,13 @@ import Testing
 
     @Test("what a look holds is handed over before it takes much memory")
     func batches() throws {
-        var batch = FoundBatch()
-        let large = FoundContent(
+        var batch = ObservedBatch()
+        let large = ObservedContent(
             path: try path("a.md"), hash: ContentHash(of: []), bytes: [UInt8](repeating: 0x61, count: 1 << 20),
             isContested: false)
         while !batch.isFull { batch.add(large) }
         #expect(batch.contents.count <= 8)
-        batch = FoundBatch()
+        batch = ObservedBatch()
         while !batch.isFull { batch.add(try found(1)[0]) }
         #expect(batch.contents.count <= 1_000)
     }
@@ -329,17 +329,17 @@ import Testing
         let link = folder.appendingPathComponent("link")
         try FileManager.default.createSymbolicLink(at: link, withDestinationURL: root)
         for inside in [root, root.appendingPathComponent("a/b"), link, link.appendingPathComponent("a")] {
-            #expect(await code { _ = try StatePlace.url(inside, root: root) } == .invalidArgument, "\(inside)")
-            #expect(await code { _ = try StatePlace.url(inside, root: link) } == .invalidArgument, "\(inside)")
+            #expect(await code { _ = try StateFolder.url(inside, root: root) } == .invalidArgument, "\(inside)")
+            #expect(await code { _ = try StateFolder.url(inside, root: link) } == .invalidArgument, "\(inside)")
         }
-        #expect(try StatePlace.url(folder.appendingPathComponent("rooted"), root: root).lastPathComponent == "rooted")
-        #expect(StatePlace.standard(root: root).path.contains("Recollect/Workspaces/"))
+        #expect(try StateFolder.url(folder.appendingPathComponent("rooted"), root: root).lastPathComponent == "rooted")
+        #expect(StateFolder.standard(root: root).path.contains("Recollect/Workspaces/"))
         // The one that is taken where none is named lies in some folders, too.
         for above in [
             DefaultDirectory.applicationSupport, DefaultDirectory.applicationSupport.deletingLastPathComponent(),
         ] {
-            #expect(await code { _ = try StatePlace.url(nil, root: above) } == .invalidArgument, "\(above)")
+            #expect(await code { _ = try StateFolder.url(nil, root: above) } == .invalidArgument, "\(above)")
         }
-        #expect(try StatePlace.url(nil, root: root) == StatePlace.standard(root: root))
+        #expect(try StateFolder.url(nil, root: root) == StateFolder.standard(root: root))
     }
 }

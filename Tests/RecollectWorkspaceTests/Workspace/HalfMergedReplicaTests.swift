@@ -54,7 +54,7 @@ import Testing
         try await replica.write([0, 1, 2], to: apart, replacing: nil)
         try await test.mergeEndingBeforeRemoval()
         let workspace = try test.open()
-        let kept = try path(KeptName.name(for: "a.bin", holding: ContentHash(of: [0, 1, 2])))
+        let kept = try path(KeptCopyName.name(for: "a.bin", holding: ContentHash(of: [0, 1, 2])))
         for place in [alone, kept] {
             if isKnown {
                 try await workspace.trash(place, replacing: workspace.read(place).version)
@@ -78,7 +78,7 @@ import Testing
         cloud.put([0xFF], at: "a.bin")
         try await replica.write([0, 1, 2], to: path("a.bin"), replacing: nil)
         try await test.mergeEndingBeforeRemoval()
-        let kept = KeptName.name(for: "a.bin", holding: ContentHash(of: [0, 1, 2]))
+        let kept = KeptCopyName.name(for: "a.bin", holding: ContentHash(of: [0, 1, 2]))
         cloud.put([0, 1, 2, 3], at: kept)
         #expect(try await test.open().mergeReplica().left.isEmpty)
         #expect(

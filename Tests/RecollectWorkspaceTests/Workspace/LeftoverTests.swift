@@ -33,7 +33,7 @@ import Testing
     }
 
     private func kept(_ text: String, of name: String) -> String {
-        KeptName.name(for: name, holding: ContentHash(of: text.utf8))
+        KeptCopyName.name(for: name, holding: ContentHash(of: text.utf8))
     }
 
     /// Runs a worker that writes `a.md` and moves it to `b.md`, and kills it when it is about to remove a temporary file: the first one,

@@ -197,8 +197,8 @@ import Testing
         test.files.put("b", at: "notes.md")
         _ = try workspace.look()
         _ = try workspace.look()
-        #expect(workspace.events.takeUnheard().filter { $0.kind == .twins }.count == 1)
-        #expect(try await workspace.status().twins == [[path("Notes.md"), path("notes.md")]])
+        #expect(workspace.events.takeUndelivered().filter { $0.kind == .nameCollision }.count == 1)
+        #expect(try await workspace.status().nameCollisions == [[path("Notes.md"), path("notes.md")]])
     }
 
     // MARK: The guard
@@ -210,19 +210,19 @@ import Testing
         let all = test.files.state.withLock { $0.files }
         test.files.state.withLock { $0.files = [:] }
         var look = try workspace.look()
-        #expect(look.isVanished && look.isAvailable && look.missing.count == 10 && look.files.count == 10)
-        #expect(workspace.events.takeUnheard().map(\.kind) == [.vanished])
+        #expect(look.isMassDeletion && look.isAvailable && look.missing.count == 10 && look.files.count == 10)
+        #expect(workspace.events.takeUndelivered().map(\.kind) == [.massDeletion])
         #expect(await code { _ = try await workspace.read(path("in/1.md")) } == .unavailable)
         let known = ContentHash(of: "text 1".utf8)
         #expect(await code { try await workspace.write("x", to: path("in/1.md"), replacing: known) } == .unavailable)
-        #expect(try await workspace.status().isVanished)
+        #expect(try await workspace.status().isMassDeletion)
         // Another process, and a part of it back: still.
         test.files.state.withLock { state in state.files = all.filter { $0.key.name < "8" } }
         look = try test.another().look()
-        #expect(look.isVanished && look.missing.count == 2)
+        #expect(look.isMassDeletion && look.missing.count == 2)
         test.files.state.withLock { $0.files = all }
         look = try workspace.look()
-        #expect(!look.isVanished && look.missing.isEmpty)
+        #expect(!look.isMassDeletion && look.missing.isEmpty)
         for number in 0..<10 { #expect(try await test.kinds("in/\(number).md") == [.seen]) }
     }
 
@@ -232,11 +232,11 @@ import Testing
         _ = try workspace.look()
         test.files.state.withLock { $0.isUnavailable = true }
         let status = try await workspace.status()
-        #expect(status.isVanished && !status.isAvailable && status.missing.count == 10)
+        #expect(status.isMassDeletion && !status.isAvailable && status.missing.count == 10)
         #expect(await code { try await workspace.acceptDeletions() } == .unavailable)
         #expect(await code { _ = try await workspace.read(path("in/1.md")) } == .unavailable)
         test.files.state.withLock { $0.isUnavailable = false }
-        #expect(try await !workspace.status().isVanished)
+        #expect(try await !workspace.status().isMassDeletion)
         #expect(try await test.kinds("in/1.md") == [.seen])
     }
 
@@ -247,7 +247,7 @@ import Testing
         test.files.state.withLock { $0.files = [:] }
         _ = try workspace.look()
         try await workspace.acceptDeletions()
-        #expect(try !workspace.look().isVanished)
+        #expect(try !workspace.look().isMassDeletion)
         #expect(try await test.kinds("in/1.md") == [.seen, .removed])
         #expect(try await workspace.restore(path("in/1.md")).text == "text 1")
     }
@@ -257,12 +257,12 @@ import Testing
         putTen()
         _ = try workspace.look()
         for number in 0..<3 { test.files.drop("in/\(number).md") }
-        #expect(try !workspace.look().isVanished)
+        #expect(try !workspace.look().isMassDeletion)
         #expect(try await test.kinds("in/0.md") == [.seen, .removed])
         for number in 3..<9 {
             try await workspace.trash(path("in/\(number).md"), replacing: ContentHash(of: "text \(number)".utf8))
         }
-        #expect(try !workspace.look().isVanished)
+        #expect(try !workspace.look().isMassDeletion)
         #expect(try await test.kinds("in/5.md") == [.seen, .trashed])
     }
 }

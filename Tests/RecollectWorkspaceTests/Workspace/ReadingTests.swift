@@ -169,7 +169,7 @@ import Testing
         let all = test.files.state.withLock { $0.files }
         test.files.state.withLock { $0.files = [:] }
         test.files.waker.wake()
-        #expect(await changes.next() == WorkspaceChange(path: .root, kind: .vanished, isOwn: false))
+        #expect(await changes.next() == WorkspaceChange(path: .root, kind: .massDeletion, isOwn: false))
         test.files.state.withLock { $0.files = all }
         test.files.put("new", at: "new.md")
         #expect(await changes.next() == WorkspaceChange(path: try path("new.md"), kind: .added, isOwn: false))

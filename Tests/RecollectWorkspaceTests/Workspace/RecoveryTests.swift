@@ -57,7 +57,7 @@ import Testing
         #expect(try await after.trashed().map(\.path.description).sorted() == [unnamed, "d/b.md"])
         #expect(try await after.restore(path("d/b.md")).text == "gone")
         #expect(try await after.restore(path(unnamed)).text == "three")
-        #expect(try await !after.status().isVanished)
+        #expect(try await !after.status().isMassDeletion)
         // Once all are named again, what is old can be forgotten, and nothing is found a second time.
         #expect(try await after.recover().contents.isEmpty)
         try await after.pruneVersions(olderThan: .distantFuture)
@@ -88,7 +88,7 @@ import Testing
         try await workspace.write("one", to: path("a.md"), replacing: nil)
         for bytes in [Array("orphan".utf8), [0, 1, 2]] {
             try workspace.archive.locked { folder, _ in
-                try KeptContents(in: folder).keep([ContentHash(of: bytes): bytes])
+                try ContentStore(in: folder).keep([ContentHash(of: bytes): bytes])
             }
         }
         let recovery = try await workspace.recover()
@@ -110,7 +110,7 @@ import Testing
         }
         let recovery = try await workspace.recover()
         #expect(recovery.files.count == 2 && recovery.removedLeftovers == 2)
-        let kept = KeptName.name(for: "a.md", holding: ContentHash(of: "foreign".utf8))
+        let kept = KeptCopyName.name(for: "a.md", holding: ContentHash(of: "foreign".utf8))
         #expect(recovery.files.first?.description == "d/" + kept)
         #expect(try folder.names(in: "d").count == 3 && folder.text(at: "d/" + kept) == "foreign")
         let other = try #require(recovery.files.last?.name)

@@ -17,13 +17,13 @@ import Testing
     private struct Place {
         let container: URL
         let state: URL
-        let account: RememberedContainer
+        let account: ContainerCache
         /// Each content that either side had.
         let contents: [[UInt8]]
 
         init(in url: URL) async throws {
             (container, state) = (url.appendingPathComponent("cloud"), url.appendingPathComponent("state"))
-            account = RememberedContainer(token: Data("anna".utf8), state: state)
+            account = ContainerCache(token: Data("anna".utf8), state: state)
             try account.remember(container)
             let theirs: [String: [UInt8]] = [
                 "Journal/user/2026-11-21.md": Self.day(["a", "b"]), "data.bin": [0xFF, 1],

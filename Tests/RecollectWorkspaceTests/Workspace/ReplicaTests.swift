@@ -72,11 +72,11 @@ import Testing
         let hash = ContentHash(of: ours)
         try await replica.write(ours, to: path("a.bin"), replacing: nil, by: .agent("ahab"))
         cloud.put([0xFF], at: "a.bin")
-        let forged = KeptName.name(for: "a.bin", holding: hash)
+        let forged = KeptCopyName.name(for: "a.bin", holding: hash)
         cloud.put([0xFE], at: forged)
         try await test.mergeEndingBeforeRemoval()
         let result = try await test.open().mergeReplica()
-        let place = try path(KeptName.name(for: "a.bin", holding: hash, digits: 16))
+        let place = try path(KeptCopyName.name(for: "a.bin", holding: hash, digits: 16))
         #expect(result.kept == [try path("a.bin"): place] && result.left.isEmpty)
         let files = cloud.state.withLock { $0.files.mapValues(\.bytes) }
         #expect(files == [try path("a.bin"): [0xFF], try path(forged): [0xFE], place: ours])
@@ -100,7 +100,7 @@ import Testing
     }
 
     @Test("what another program wrote in the replica is not said to be an agent's")
-    func handEdited() async throws {
+    func externalEdit() async throws {
         try await replica.write("- ahab's\n", to: path("notes.md"), replacing: nil, by: .agent("ahab"))
         try Data("- by hand\n".utf8).write(to: test.account.replica.files.appendingPathComponent("notes.md"))
         let workspace = try test.open()

@@ -35,7 +35,7 @@ import Testing
         test.files.drop("removed.md")
         for workspace in [workspace, try test.another()] {
             let look = try workspace.look()
-            #expect(look.isAvailable && !look.isVanished)
+            #expect(look.isAvailable && !look.isMassDeletion)
             #expect(try Set(look.files.keys) == Set(known.keys).subtracting([path("removed.md")]))
         }
         for file in ["shut/a.md", "shut/deep/0.md"] { #expect(try await test.kinds(file) == [.seen]) }
@@ -54,7 +54,7 @@ import Testing
         test.files.put("unread", at: "same.md")
         let status = try await workspace.status()
         #expect(status.unreadable.map(\.description) == ["same.md", "shut/deep"] && status.notLocal.isEmpty)
-        #expect(status.files == 4 && status.isAvailable && !status.isVanished)
+        #expect(status.files == 4 && status.isAvailable && !status.isMassDeletion)
         let items = try await workspace.list(recursively: true)
         #expect(items.filter { $0.state == .unreadable }.map(\.path.description) == ["shut/deep"])
         #expect(items.map(\.path.description).contains("shut/a.md"))
@@ -85,15 +85,15 @@ import Testing
     func guarded() async throws {
         let all = test.files.state.withLock { $0.files }
         test.files.state.withLock { $0.files = [:] }
-        #expect(try workspace.look().isVanished)
+        #expect(try workspace.look().isMassDeletion)
         test.files.state.withLock { $0.files = all }
         try shut()
-        #expect(try workspace.look().isVanished)
+        #expect(try workspace.look().isMassDeletion)
         test.files.drop("removed.md")
         #expect(try workspace.look().missing.map(\.description) == ["removed.md"])
         try await workspace.acceptDeletions()
         unshut()
-        #expect(try !workspace.look().isVanished)
+        #expect(try !workspace.look().isMassDeletion)
         #expect(try await test.kinds("removed.md") == [.seen, .removed])
         #expect(try await test.kinds("shut/deep/0.md") == [.seen])
     }
@@ -104,7 +104,7 @@ import Testing
         _ = try workspace.look()
         try shut()
         for number in 0..<4 { test.files.drop("\(number).md") }
-        #expect(try workspace.look().isVanished)
+        #expect(try workspace.look().isMassDeletion)
     }
 
     @Test("so it is where the rights of a folder are the reason: none, to list alone, to enter alone")

@@ -175,7 +175,7 @@ import Testing
         }
         try await test.workspace.write("larger", to: path("large.md"), replacing: nil)
         for number in 0..<6 { try await test.workspace.append("\(number)", to: path("often.md")) }
-        let events = test.workspace.events.takeUnheard()
+        let events = test.workspace.events.takeUndelivered()
         #expect(events.filter { $0.kind == .frequentWrites }.map(\.path) == ["often.md"])
         #expect(events.filter { $0.kind == .largeFile }.map(\.path).first == "large.md")
         #expect(try await test.workspace.status().writesInLastMinute[path("often.md")] == 6)

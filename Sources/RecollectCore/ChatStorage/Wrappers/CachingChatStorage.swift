@@ -11,7 +11,7 @@
 ///
 /// At most `capacity` messages are cached; the least recently read session is evicted first. Any task can use the
 /// cache. Simultaneous reads of the same content are each forwarded.
-public final class CachingChatStorage: DraftingChatStorage, VersionedChatStorage {
+public final class CachingChatStorage: StreamingChatStorage, VersionedChatStorage {
     private let storage: any ChatStorage
     private let memory: Locked<ReadSessions>
     private let now: @Sendable () -> ContinuousClock.Instant
@@ -41,8 +41,8 @@ public final class CachingChatStorage: DraftingChatStorage, VersionedChatStorage
     public func fetch(
         userId: String, sessionId: String, agentId: String, maxMessages: Int?
     ) async throws -> [ConversationMessage] {
-        let conversation = ConversationID(userId: userId, sessionId: sessionId)
-        return try await read(.window(agent: ByteString(agentId), maxMessages: maxMessages), of: conversation) {
+        let session = SessionKey(userId: userId, sessionId: sessionId)
+        return try await read(.window(agent: ByteString(agentId), maxMessages: maxMessages), of: session) {
             try await storage.fetch(userId: userId, sessionId: sessionId, agentId: agentId, maxMessages: maxMessages)
         }
     }
@@ -62,16 +62,16 @@ public final class CachingChatStorage: DraftingChatStorage, VersionedChatStorage
     public func saveMessages(
         _ messages: [ConversationMessage], userId: String, sessionId: String, agentId: String, maxMessages: Int?
     ) async throws {
-        let conversation = ConversationID(userId: userId, sessionId: sessionId)
-        memory.withLock { $0.forget(conversation) }
-        defer { memory.withLock { $0.forget(conversation) } }
+        let session = SessionKey(userId: userId, sessionId: sessionId)
+        memory.withLock { $0.forget(session) }
+        defer { memory.withLock { $0.forget(session) } }
         try await storage.saveMessages(
             messages, userId: userId, sessionId: sessionId, agentId: agentId, maxMessages: maxMessages)
     }
 
     /// Returns all messages of a session, from the cache or the wrapped store.
     public func fetchAllChats(userId: String, sessionId: String) async throws -> [ConversationMessage] {
-        try await read(.merged, of: ConversationID(userId: userId, sessionId: sessionId)) {
+        try await read(.merged, of: SessionKey(userId: userId, sessionId: sessionId)) {
             try await storage.fetchAllChats(userId: userId, sessionId: sessionId)
         }
     }
@@ -81,16 +81,16 @@ public final class CachingChatStorage: DraftingChatStorage, VersionedChatStorage
     /// The end of the reply bypasses the cache: with a store without versions, it becomes visible after `lifetime`.
     public func beginReply(
         _ message: ConversationMessage, userId: String, sessionId: String, agentId: String, maxMessages: Int?
-    ) async throws -> ReplyDraft? {
-        try await (storage as? any DraftingChatStorage)?.beginReply(
+    ) async throws -> StreamingReply? {
+        try await (storage as? any StreamingChatStorage)?.beginReply(
             message, userId: userId, sessionId: sessionId, agentId: agentId, maxMessages: maxMessages)
     }
 
     /// Returns the streaming replies of a session from the wrapped store.
-    public func repliesInFlight(
+    public func streamingReplies(
         userId: String, sessionId: String
     ) async throws -> [(agentId: String, message: ConversationMessage)] {
-        try await (storage as? any DraftingChatStorage)?.repliesInFlight(userId: userId, sessionId: sessionId) ?? []
+        try await (storage as? any StreamingChatStorage)?.streamingReplies(userId: userId, sessionId: sessionId) ?? []
     }
 
     /// Returns the session's version from the wrapped store.
@@ -99,19 +99,19 @@ public final class CachingChatStorage: DraftingChatStorage, VersionedChatStorage
     }
 
     private func read(
-        _ what: ReadSessions.View, of conversation: ConversationID,
+        _ what: ReadSessions.View, of session: SessionKey,
         _ readBelow: () async throws -> [ConversationMessage]
     ) async throws -> [ConversationMessage] {
         // The version is read first, so the content is never older than its version.
-        let version = try await version(userId: conversation.userId, sessionId: conversation.sessionId)
+        let version = try await version(userId: session.userId, sessionId: session.sessionId)
         let moment = now()
         let (known, reading) = memory.withLock { memory in
-            let reading = memory.begin(conversation, version: version, at: moment)
-            return (memory.messages(of: what, in: conversation), reading)
+            let reading = memory.begin(session, version: version, at: moment)
+            return (memory.messages(of: what, in: session), reading)
         }
         if let known { return known }
         let messages = try await readBelow()
-        memory.withLock { $0.remember(messages, as: what, in: conversation, of: reading) }
+        memory.withLock { $0.remember(messages, as: what, in: session, of: reading) }
         return messages
     }
 }

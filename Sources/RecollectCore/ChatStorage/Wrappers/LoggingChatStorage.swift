@@ -6,7 +6,7 @@ import Logging
 /// their SHA-256 hash, and errors other than Recollect's only by type, because they may quote content. Successful
 /// calls are logged at the debug level; failed and canceled calls at the error level. Any task can use the wrapper;
 /// every call is forwarded unchanged.
-public final class LoggingChatStorage: DraftingChatStorage, VersionedChatStorage {
+public final class LoggingChatStorage: StreamingChatStorage, VersionedChatStorage {
     private let storage: any ChatStorage
     private let logger: Logger
 
@@ -65,24 +65,25 @@ public final class LoggingChatStorage: DraftingChatStorage, VersionedChatStorage
     /// not logged.
     public func beginReply(
         _ message: ConversationMessage, userId: String, sessionId: String, agentId: String, maxMessages: Int?
-    ) async throws -> ReplyDraft? {
+    ) async throws -> StreamingReply? {
         try await logger.logging(
             "beginReply", Self.named(userId, sessionId, agentId, maxMessages),
             counting: { ["isKept": "\($0 != nil)"] }
         ) {
-            try await (storage as? any DraftingChatStorage)?.beginReply(
+            try await (storage as? any StreamingChatStorage)?.beginReply(
                 message, userId: userId, sessionId: sessionId, agentId: agentId, maxMessages: maxMessages)
         }
     }
 
     /// Returns the streaming replies of a session; logs their number.
-    public func repliesInFlight(
+    public func streamingReplies(
         userId: String, sessionId: String
     ) async throws -> [(agentId: String, message: ConversationMessage)] {
         try await logger.logging(
-            "repliesInFlight", Self.named(userId, sessionId), counting: { ["messages": "\($0.count)"] }
+            "streamingReplies", Self.named(userId, sessionId), counting: { ["messages": "\($0.count)"] }
         ) {
-            try await (storage as? any DraftingChatStorage)?.repliesInFlight(userId: userId, sessionId: sessionId) ?? []
+            try await (storage as? any StreamingChatStorage)?.streamingReplies(userId: userId, sessionId: sessionId)
+                ?? []
         }
     }
 

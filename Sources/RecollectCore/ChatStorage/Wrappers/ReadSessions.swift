@@ -11,7 +11,7 @@ struct ReadSessions {
         fileprivate let number: Int
     }
 
-    private struct Session {
+    private struct CachedSession {
         let reading: Reading
         let version: ChatVersion?
         let began: ContinuousClock.Instant
@@ -24,7 +24,7 @@ struct ReadSessions {
 
     private let capacity: Int
     private let lifetime: Duration
-    private var sessions: [ConversationID: Session] = [:]
+    private var sessions: [SessionKey: CachedSession] = [:]
     private var size = 0
     private var readings = 0
 
@@ -36,52 +36,52 @@ struct ReadSessions {
     /// Begins a read of a session, and removes stale content: of another version or, without versions, older than
     /// `lifetime`.
     mutating func begin(
-        _ conversation: ConversationID, version: ChatVersion?, at now: ContinuousClock.Instant
+        _ key: SessionKey, version: ChatVersion?, at now: ContinuousClock.Instant
     ) -> Reading {
         readings += 1
-        if let session = sessions[conversation], session.version == version,
+        if let session = sessions[key], session.version == version,
             version != nil || now - session.began < lifetime
         {
-            sessions[conversation]?.lastRead = readings
+            sessions[key]?.lastRead = readings
             return session.reading
         }
-        forget(conversation)
+        forget(key)
         let reading = Reading(number: readings)
-        sessions[conversation] = Session(reading: reading, version: version, began: now, lastRead: readings)
+        sessions[key] = CachedSession(reading: reading, version: version, began: now, lastRead: readings)
         size += 1
-        makeRoom(besides: conversation)
+        makeRoom(besides: key)
         return reading
     }
 
     /// Returns the cached messages of a view; `nil` if there are none.
-    func messages(of view: View, in conversation: ConversationID) -> [ConversationMessage]? {
-        sessions[conversation]?.views[view]
+    func messages(of view: View, in key: SessionKey) -> [ConversationMessage]? {
+        sessions[key]?.views[view]
     }
 
     /// Caches the result of a read, unless the session was removed after the read began: the result may then be
     /// stale.
     mutating func remember(
-        _ messages: [ConversationMessage], as view: View, in conversation: ConversationID, of reading: Reading
+        _ messages: [ConversationMessage], as view: View, in key: SessionKey, of reading: Reading
     ) {
-        guard messages.count + 2 <= capacity, let session = sessions[conversation], session.reading == reading,
+        guard messages.count + 2 <= capacity, let session = sessions[key], session.reading == reading,
             session.views[view] == nil
         else { return }
-        sessions[conversation]?.views[view] = messages
-        sessions[conversation]?.size += messages.count + 1
+        sessions[key]?.views[view] = messages
+        sessions[key]?.size += messages.count + 1
         size += messages.count + 1
-        makeRoom(besides: conversation)
+        makeRoom(besides: key)
         // If the views of this session alone exceed the capacity, all of them are removed.
-        if size > capacity { forget(conversation) }
+        if size > capacity { forget(key) }
     }
 
     /// Removes a session, so that reads in progress are not cached.
-    mutating func forget(_ conversation: ConversationID) {
-        size -= sessions.removeValue(forKey: conversation)?.size ?? 0
+    mutating func forget(_ key: SessionKey) {
+        size -= sessions.removeValue(forKey: key)?.size ?? 0
     }
 
-    private mutating func makeRoom(besides conversation: ConversationID) {
+    private mutating func makeRoom(besides key: SessionKey) {
         while size > capacity,
-            let oldest = sessions.filter({ $0.key != conversation }).min(by: { $0.value.lastRead < $1.value.lastRead })
+            let oldest = sessions.filter({ $0.key != key }).min(by: { $0.value.lastRead < $1.value.lastRead })
         {
             forget(oldest.key)
         }

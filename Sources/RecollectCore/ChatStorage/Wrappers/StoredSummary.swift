@@ -53,7 +53,7 @@ struct StoredSummary: Sendable {
 
     /// Returns the scope that stores the summary of a scope.
     static func scope(of scope: Scope) -> Scope {
-        scope.conversation.scope(agentId: prefix + scope.agentId)
+        scope.session.scope(agentId: prefix + scope.agentId)
     }
 
     /// Whether an ID, of an agent or a message, is reserved for summaries.

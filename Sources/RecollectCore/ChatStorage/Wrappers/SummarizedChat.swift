@@ -3,7 +3,7 @@ struct SummarizedChat: Sendable {
     /// The summary, if there is one of this history.
     let summary: StoredSummary?
     /// The turns not covered by the summary.
-    let turns: Turns
+    let turns: TurnBoundaries
     /// The ID of the stored summary, also if it does not fit this history.
     let storedId: String?
 
@@ -13,7 +13,7 @@ struct SummarizedChat: Sendable {
         let uncovered = summary?.uncovered(of: messages)
         self.summary = uncovered == nil ? nil : summary
         storedId = summary?.message.id
-        turns = Turns(uncovered ?? messages)
+        turns = TurnBoundaries(uncovered ?? messages)
     }
 
     /// Returns the summary, then the last messages within a budget. The summary does not count toward the budget.
@@ -23,7 +23,7 @@ struct SummarizedChat: Sendable {
     }
 
     /// The messages to summarize next.
-    struct Fold {
+    struct SummaryInput {
         let folded: ArraySlice<ConversationMessage>
         let left: ArraySlice<ConversationMessage>
         /// Whether more turns remain to be summarized.
@@ -31,11 +31,11 @@ struct SummarizedChat: Sendable {
     }
 
     /// Returns all turns but the last `keepLast`, at most `limit`; `nil` if there are none.
-    func fold(keepingLast keepLast: Int, atMost limit: Int) -> Fold? {
+    func fold(keepingLast keepLast: Int, atMost limit: Int) -> SummaryInput? {
         let count = min(turns.count - keepLast, limit)
         guard count > 0 else { return nil }
         let folded = turns.first(count)
-        return Fold(
+        return SummaryInput(
             folded: folded, left: turns.messages[folded.endIndex...], isPart: turns.count - count > keepLast)
     }
 }

@@ -33,7 +33,7 @@ public typealias ChatSummarizer =
 /// Otherwise (after a branch or a deletion) the summary is ignored, and the remaining messages are summarized
 /// again. The budget of a save is forwarded and trims the original messages; messages trimmed before a summary
 /// covers them are lost. Pass no budget, or one far above the size of `triggerAt` turns.
-public final class SummarizingChatStorage: DraftingChatStorage, VersionedChatStorage {
+public final class SummarizingChatStorage: StreamingChatStorage, VersionedChatStorage {
     /// The prefix of the reserved agent IDs, whose scopes hold summaries.
     public static let reservedPrefix = StoredSummary.prefix
 
@@ -41,7 +41,7 @@ public final class SummarizingChatStorage: DraftingChatStorage, VersionedChatSto
     public let events: StoreEvents
 
     private let storage: any ChatStorage
-    private let folding: SummaryFolding
+    private let folding: SummaryGenerator
 
     /// Creates a wrapper around a store.
     /// - Parameters:
@@ -70,7 +70,7 @@ public final class SummarizingChatStorage: DraftingChatStorage, VersionedChatSto
     ) {
         self.storage = storage
         events = StoreEvents(logger: logger)
-        folding = SummaryFolding(
+        folding = SummaryGenerator(
             storage: storage, triggerAt: triggerAt, keepLast: keepLast, events: events, pause: pause,
             summarizer: summarizer)
     }
@@ -119,17 +119,17 @@ public final class SummarizingChatStorage: DraftingChatStorage, VersionedChatSto
     /// - Throws: `invalidArgument` for a reserved agent ID; errors of the store.
     public func beginReply(
         _ message: ConversationMessage, userId: String, sessionId: String, agentId: String, maxMessages: Int?
-    ) async throws -> ReplyDraft? {
+    ) async throws -> StreamingReply? {
         _ = try Self.scope(userId, sessionId, agentId)
-        return try await (storage as? any DraftingChatStorage)?.beginReply(
+        return try await (storage as? any StreamingChatStorage)?.beginReply(
             message, userId: userId, sessionId: sessionId, agentId: agentId, maxMessages: maxMessages)
     }
 
     /// Returns the streaming replies of a session from the wrapped store.
-    public func repliesInFlight(
+    public func streamingReplies(
         userId: String, sessionId: String
     ) async throws -> [(agentId: String, message: ConversationMessage)] {
-        try await (storage as? any DraftingChatStorage)?.repliesInFlight(userId: userId, sessionId: sessionId) ?? []
+        try await (storage as? any StreamingChatStorage)?.streamingReplies(userId: userId, sessionId: sessionId) ?? []
     }
 
     /// Returns the session's version from the wrapped store. A new summary changes it.

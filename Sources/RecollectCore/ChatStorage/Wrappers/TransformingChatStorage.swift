@@ -23,7 +23,7 @@ public typealias MessageTransform = @Sendable (ConversationMessage) async throws
 /// transform throws or the task was canceled. Simultaneous saves are ordered by the end of their transforms.
 /// Omitted messages do not count for the same-role rule: a reply without its input may repeat the last role and is
 /// then dropped.
-public final class TransformingChatStorage: DraftingChatStorage, VersionedChatStorage {
+public final class TransformingChatStorage: StreamingChatStorage, VersionedChatStorage {
     private let storage: any ChatStorage
     private let transform: MessageTransform
 
@@ -73,15 +73,15 @@ public final class TransformingChatStorage: DraftingChatStorage, VersionedChatSt
     /// Returns `nil`, because increments of a reply cannot be transformed.
     public func beginReply(
         _ message: ConversationMessage, userId: String, sessionId: String, agentId: String, maxMessages: Int?
-    ) async throws -> ReplyDraft? {
+    ) async throws -> StreamingReply? {
         nil
     }
 
     /// Returns the streaming replies begun in the wrapped store by others.
-    public func repliesInFlight(
+    public func streamingReplies(
         userId: String, sessionId: String
     ) async throws -> [(agentId: String, message: ConversationMessage)] {
-        try await (storage as? any DraftingChatStorage)?.repliesInFlight(userId: userId, sessionId: sessionId) ?? []
+        try await (storage as? any StreamingChatStorage)?.streamingReplies(userId: userId, sessionId: sessionId) ?? []
     }
 
     /// Returns the session's version from the wrapped store.

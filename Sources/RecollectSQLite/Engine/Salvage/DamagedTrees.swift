@@ -26,10 +26,10 @@ final class DamagedTrees {
 
     /// The numbers of all sessions, from the table or from one of its indexes; `nil` if none of these trees is
     /// intact.
-    private(set) lazy var conversations: Set<Int64>? = {
+    private(set) lazy var sessions: Set<Int64>? = {
         guard let schema else { return nil }
         var numbers: Set<Int64> = []
-        let table = SalvagedTable.conversation
+        let table = SalvagedTable.session
         for object in schema where object.table == table.rawValue && !object.isPartial {
             numbers = []
             let isWhole =

@@ -31,7 +31,7 @@ struct ReportedDamage {
     }
 
     private func isWhole() throws -> Bool {
-        var reading = HistoryOpening.connections(configuration)
+        var reading = HistoryOpener.connections(configuration)
         reading.readonly = true
         do {
             let queue = try DatabaseQueue(path: files.database, configuration: reading)

@@ -23,7 +23,7 @@ extension SalvageCopy {
         try db.execute(
             sql: "CREATE TEMP TABLE vote (id, user, session, count INTEGER NOT NULL, PRIMARY KEY (id, user, session))")
         try forEachEntry { entry, isStale in
-            guard case .conversation(let id, let user, let session, _) = entry, !isStale else { return }
+            guard case .session(let id, let user, let session, _) = entry, !isStale else { return }
             try db.run(
                 """
                 INSERT INTO temp.vote SELECT id, ?2, ?3, 1 FROM conversation
@@ -47,10 +47,10 @@ extension SalvageCopy {
     /// `recovered-`.
     ///
     /// A session was deleted if its erasure is recorded, or if all sessions are known and it is not one of them.
-    func restoreConversations() throws {
+    func restoreSessions() throws {
         try copyErasures()
         var named = try readIndexes()
-        var unknown = try unknownConversations()
+        var unknown = try unknownSessions()
         if !unknown.isEmpty {
             try forEachEntry { entry, _ in
                 guard case .unique(let id, let user, let session) = entry, unknown.contains(id) else { return }
@@ -59,12 +59,12 @@ extension SalvageCopy {
                 named.insert(id)
                 try restore(id, user, session, 0)
             }
-            unknown = try unknownConversations()
+            unknown = try unknownSessions()
         }
-        if !unknown.isEmpty, let known = trees.conversations {
+        if !unknown.isEmpty, let known = trees.sessions {
             // Their messages are removed with the rest of the erasure.
             let deleted = unknown.subtracting(known).subtracting(named)
-            for id in deleted { try Erasing.note(.conversation, number: id, db) }
+            for id in deleted { try Eraser.note(.session, number: id, db) }
             unknown.subtract(deleted)
         }
         // A stale page may have the row or entries of a session being erased.
@@ -85,8 +85,8 @@ extension SalvageCopy {
         try forEachEntry { entry, isStale in
             guard case .erasure(let kind, let number, let name) = entry else { return }
             // The number of an erased session is used again.
-            if isStale, try trees.isWhole("erasure") || kind == .conversation && has("conversation", number) { return }
-            try Erasing.note(kind, number: number, name: name, db)
+            if isStale, try trees.isWhole("erasure") || kind == .session && has("conversation", number) { return }
+            try Eraser.note(kind, number: number, name: name, db)
         }
     }
 
@@ -96,7 +96,7 @@ extension SalvageCopy {
         var named: Set<Int64> = []
         try forEachEntry { entry, isStale in
             switch entry {
-            case .conversation(let id, let user, let session, let moment):
+            case .session(let id, let user, let session, let moment):
                 guard !isStale || !trees.isWhole("conversation") else { return }
                 if try !has("conversation", id) {
                     named.insert(id)
@@ -107,9 +107,9 @@ extension SalvageCopy {
                     UPDATE conversation SET created_at = min(created_at, ?1), last_activity = max(last_activity, ?1),
                     last_access = max(last_access, ?1) WHERE id = ?2 AND id IN temp.restored
                     """, moment, id)
-            case .tag(let conversation, let tag):
+            case .tag(let session, let tag):
                 guard !isStale || !trees.isWhole("tag") else { return }
-                try db.run("INSERT OR IGNORE INTO tag (conversation_id, tag) VALUES (?, ?)", conversation, tag)
+                try db.run("INSERT OR IGNORE INTO tag (conversation_id, tag) VALUES (?, ?)", session, tag)
             default: break
             }
         }
@@ -128,9 +128,9 @@ extension SalvageCopy {
         if db.changesCount > 0 { try db.run("INSERT OR IGNORE INTO temp.restored VALUES (?)", id) }
     }
 
-    private func unknownConversations() throws -> Set<Int64> {
+    private func unknownSessions() throws -> Set<Int64> {
         let named = try db.integers("SELECT conversation_id FROM scope UNION SELECT conversation_id FROM draft")
-        let deleted = try db.integers("SELECT number FROM erasure WHERE kind = ?", Erasing.Kind.conversation.rawValue)
+        let deleted = try db.integers("SELECT number FROM erasure WHERE kind = ?", Eraser.Kind.session.rawValue)
         return try Set(named + usedScopes.values).subtracting(deleted).filter { try !has("conversation", $0) }
     }
 }

@@ -58,7 +58,7 @@ final class SalvageCopy {
             try refuseNewer()
             try restoreOwners()
             try copyDoubted()
-            try restoreConversations()
+            try restoreSessions()
             try makeScopes()
         }
         try copyMessages()
@@ -109,9 +109,9 @@ final class SalvageCopy {
             guard let page = pages.page(number) else { continue }
             for cell in page.cells {
                 guard let payload = pages.payload(of: cell), let row = DamagedRecord(payload, size: cell.size),
-                    SalvagedTable(rowOf: row) == .conversation
+                    SalvagedTable(rowOf: row) == .session
                 else { continue }
-                _ = try copy(row, cell.key, of: .conversation)
+                _ = try copy(row, cell.key, of: .session)
             }
         }
     }
@@ -119,7 +119,7 @@ final class SalvageCopy {
     /// Copies a row. Returns false for a session with the user and the ID of another one.
     private func copy(_ row: DamagedRecord, _ key: Int64, of table: SalvagedTable) throws -> Bool {
         switch table {
-        case .conversation:
+        case .session:
             try db.run("INSERT OR IGNORE INTO temp.expected VALUES (?, ?)", key, row.integer(5))
             // These columns are derived from the messages.
             try writer.insert(
@@ -166,10 +166,10 @@ final class SalvageCopy {
 
     /// Creates the scopes without rows, under placeholder names. An index entry may replace them later.
     private func makeScopes() throws {
-        for (scope, conversation) in usedScopes.sorted(by: { $0.key < $1.key }) where try !has("scope", scope) {
+        for (scope, session) in usedScopes.sorted(by: { $0.key < $1.key }) where try !has("scope", scope) {
             try db.run(
                 "INSERT OR IGNORE INTO scope (id, conversation_id, agent_id, window_start) VALUES (?, ?, ?, 0)", scope,
-                conversation, Self.placeholder(scope))
+                session, Self.placeholder(scope))
         }
     }
 
@@ -196,13 +196,13 @@ final class SalvageCopy {
                     unsettled += 1
                 }
                 if unsettled >= 1000 {
-                    try Settling.settle(db)
+                    try DerivedData.settle(db)
                     unsettled = 0
                 }
             }
         }
         try writer.transactions {
-            if isOutOfOrder { try Settling.rebuild(db) } else { try Settling.settle(db) }
+            if isOutOfOrder { try DerivedData.rebuild(db) } else { try DerivedData.settle(db) }
         }
     }
 
@@ -228,7 +228,7 @@ final class SalvageCopy {
                 if try !isStale && !has("message", sequence) {
                     try db.run("INSERT OR IGNORE INTO temp.lost VALUES (?, ?)", sequence, scope)
                 }
-            case .named(let conversation, let name, let scope) where usedScopes[scope] == conversation:
+            case .named(let session, let name, let scope) where usedScopes[scope] == session:
                 // The tables of the IDs of messages and streaming replies have entries of the same types.
                 guard
                     try db.integer("SELECT 1 FROM message WHERE sequence = ? AND message_id = ?", scope, name) == nil,

@@ -3,7 +3,7 @@
 ///
 /// A row of an older schema has fewer values. Rows of other tables have other types.
 enum SalvagedTable: String, CaseIterable {
-    case conversation
+    case session
     case scope
     case message
     case change
@@ -16,7 +16,7 @@ enum SalvagedTable: String, CaseIterable {
 
     private func mayHold(_ record: DamagedRecord) -> Bool {
         switch self {
-        case .conversation:
+        case .session:
             record.begins(with: [.null, .text, .text, .integer, .integer, .integer]) && record.count >= 10
         case .scope: record.begins(with: [.null, .integer, .text, .integer]) && record.count == 4
         case .message:
@@ -30,7 +30,7 @@ enum SalvagedTable: String, CaseIterable {
 /// An index entry with information about a row, recognized by its types.
 enum SalvagedEntry {
     /// The user and ID of a session, from an index of sessions by a date.
-    case conversation(id: Int64, userId: String, sessionId: String, moment: Int64)
+    case session(id: Int64, userId: String, sessionId: String, moment: Int64)
     /// The title of a session, from the index of sessions by title.
     case title(id: Int64, String)
     /// The user and ID of a session, from their unique index. Indexes of other tables may have entries of the same
@@ -42,16 +42,16 @@ enum SalvagedEntry {
     /// A message's position, from the index of messages by position.
     case place(scope: Int64, sequence: Int64)
     /// A session's tag.
-    case tag(conversation: Int64, String)
+    case tag(session: Int64, String)
     /// Pending work of a deletion.
-    case erasure(Erasing.Kind, number: Int64, name: String)
+    case erasure(Eraser.Kind, number: Int64, name: String)
 
     init?(_ record: DamagedRecord) {
         let kinds = (0..<record.count).prefix(5).map(record.kind)
         switch kinds {
         case [.text, .integer, .text, .integer]:
             guard let user = record.text(0), let session = record.text(2) else { return nil }
-            self = .conversation(
+            self = .session(
                 id: record.integer(3), userId: user, sessionId: session, moment: record.integer(1))
         case [.text, .text, .text, .integer]:
             guard let title = record.text(1), title != record.text(2) else { return nil }
@@ -60,7 +60,7 @@ enum SalvagedEntry {
             guard let user = record.text(0), let session = record.text(1) else { return nil }
             self = .unique(id: record.integer(2), userId: user, sessionId: session)
         case [.text, .integer, .text]:
-            guard let kind = record.text(0).flatMap(Erasing.Kind.init(rawValue:)), let name = record.text(2) else {
+            guard let kind = record.text(0).flatMap(Eraser.Kind.init(rawValue:)), let name = record.text(2) else {
                 return nil
             }
             self = .erasure(kind, number: record.integer(1), name: name)
@@ -70,12 +70,12 @@ enum SalvagedEntry {
         case [.integer, .integer, .integer]: self = .place(scope: record.integer(0), sequence: record.integer(2))
         case [.integer, .text]:
             guard let tag = record.text(1), !AttachmentFiles.isHash(tag) else { return nil }
-            self = .tag(conversation: record.integer(0), tag)
+            self = .tag(session: record.integer(0), tag)
         case [.text, .integer]:
             guard let tag = record.text(0), !AttachmentFiles.isHash(tag), !Self.settingsOfFTS5.contains(tag),
                 !Self.isMigration(tag, record.integer(1))
             else { return nil }
-            self = .tag(conversation: record.integer(1), tag)
+            self = .tag(session: record.integer(1), tag)
         default: return nil
         }
     }

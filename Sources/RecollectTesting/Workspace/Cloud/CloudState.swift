@@ -31,7 +31,7 @@ struct CloudState {
     }
 
     let account: String
-    var behaviour: CloudBehaviour
+    var behaviour: CloudBehavior
     var revisions: [CloudRevision] = []
     var entries: [ByteString: Entry] = [:]
     var disks: [String: SimulatedDisk] = [:]
@@ -46,7 +46,7 @@ struct CloudState {
     private var clock = Date(timeIntervalSince1970: 1_768_478_400)
     private var ticks = 0
 
-    init(seed: UInt64, account: String, behaviour: CloudBehaviour) {
+    init(seed: UInt64, account: String, behaviour: CloudBehavior) {
         self.account = account
         self.behaviour = behaviour
         generator = SeededGenerator(seed: seed)

@@ -11,7 +11,7 @@ enum CopyName {
     ///   - loser: The device with the losing content, to be copied.
     ///   - moment: The date of the conflict, by the clock of the device making the copy.
     static func candidates(
-        for path: ByteString, conflicts: CloudBehaviour.Conflicts, winner: String, loser: String, at moment: Date
+        for path: ByteString, conflicts: CloudBehavior.Conflicts, winner: String, loser: String, at moment: Date
     ) -> [ByteString] {
         let (stem, suffix) = parts(of: path)
         let day = stamps(of: moment).day

@@ -34,7 +34,7 @@ public final class SimulatedCloud: Sendable {
     let gate = NSCondition()
 
     /// Creates an empty cloud without devices.
-    public init(seed: UInt64, behaviour: CloudBehaviour = .syncthing, account: String = "anna") {
+    public init(seed: UInt64, behaviour: CloudBehavior = .syncthing, account: String = "anna") {
         self.seed = seed
         self.account = account
         state = Locked(CloudState(seed: seed, account: account, behaviour: behaviour))
@@ -47,7 +47,7 @@ public final class SimulatedCloud: Sendable {
     }
 
     /// The behavior of the service. It may be changed at any time.
-    public var behaviour: CloudBehaviour {
+    public var behaviour: CloudBehavior {
         get { read { $0.behaviour } }
         set { change { $0.behaviour = newValue } }
     }

@@ -6,7 +6,7 @@ import RecollectWorkspace
 ///
 /// Each account is a `SimulatedCloud`. After `signIn(to:)` with another one, the device of the same name in that
 /// cloud has the files.
-public struct SimulatedContainer: WorkspaceContainer {
+public struct SimulatedContainer: CloudContainer {
     let device: SimulatedDevice
 
     // MARK: - Workspace calls

@@ -51,7 +51,7 @@ enum EvictedFileChecks {
     /// Returns a check with an evicted file `Journal/a.md` of the text `content`.
     private static func check(
         _ name: String, _ promise: String,
-        body: @escaping @Sendable (WorkspaceProviderPlace, any WorkspaceProvider) throws -> Void
+        body: @escaping @Sendable (WorkspaceProviderFixture, any WorkspaceProvider) throws -> Void
     ) -> WorkspaceProviderCheck {
         WorkspaceProviderCheck(name, promise, needs: .evicts) { place, provider in
             try provider.write("content", to: "Journal/a.md", replacing: nil)

@@ -21,7 +21,7 @@ enum FileWakeChecks {
 
     /// Returns a check of two listeners with a file `a.md` of the text `one`.
     private static func check(
-        _ name: String, _ promise: String, act: @escaping @Sendable (WorkspaceProviderPlace) throws -> Void
+        _ name: String, _ promise: String, act: @escaping @Sendable (WorkspaceProviderFixture) throws -> Void
     ) -> WorkspaceProviderCheck {
         WorkspaceProviderCheck(name, promise) { place in
             try await offThePool { try place.provider.write("one", to: "a.md", replacing: nil) }

@@ -3,7 +3,7 @@ import RecollectCore
 import RecollectWorkspace
 
 /// A promise of `WorkspaceProvider` as a value.
-public typealias WorkspaceProviderCheck = ConformanceCheck<WorkspaceProviderPlace>
+public typealias WorkspaceProviderCheck = ConformanceCheck<WorkspaceProviderFixture>
 
 /// The conformance suite of `WorkspaceProvider`.
 ///
@@ -27,19 +27,19 @@ public enum WorkspaceProviderSuite {
     ///   - file: The source file of the call, for failures.
     ///   - line: The source line of the call, for failures.
     public static func report(
-        on fixture: StoreFixture<WorkspaceProviderPlace>, file: String = #fileID, line: Int = #line
+        on fixture: StoreFixture<WorkspaceProviderFixture>, file: String = #fileID, line: Int = #line
     ) async -> ConformanceReport {
         await ConformanceReport(checks: checks, fixture: fixture, includingLong: true, file: file, line: line)
     }
 }
 
-extension ConformanceCheck where Store == WorkspaceProviderPlace {
+extension ConformanceCheck where Store == WorkspaceProviderFixture {
     /// Creates a check with blocking calls. They run off the threads shared by tasks.
     init(
         _ name: String, _ promise: String, needs: StoreCapabilities = [],
-        blocking body: @escaping @Sendable (WorkspaceProviderPlace, any WorkspaceProvider) throws -> Void
+        blocking body: @escaping @Sendable (WorkspaceProviderFixture, any WorkspaceProvider) throws -> Void
     ) {
-        self.init(name, promise, needs: needs) { (place: WorkspaceProviderPlace) in
+        self.init(name, promise, needs: needs) { (place: WorkspaceProviderFixture) in
             try await offThePool { try body(place, place.provider) }
         }
     }

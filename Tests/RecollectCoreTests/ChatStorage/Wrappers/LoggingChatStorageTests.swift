@@ -48,7 +48,7 @@ struct LoggingChatStorageTests {
         let storage = LoggingChatStorage(wrapping: DraftingMemory(), logger: log.logger)
         let draft = try await storage.beginReply(
             turn(0)[1], userId: "u", sessionId: "s", agentId: "a", maxMessages: nil)
-        #expect(try await storage.repliesInFlight(userId: "u", sessionId: "s").count == 1)
+        #expect(try await storage.streamingReplies(userId: "u", sessionId: "s").count == 1)
         draft?.append(" SECRET")
         try await draft?.finish()
         #expect(try await storage.load().map(\.id) == ["0-a"])
@@ -58,7 +58,7 @@ struct LoggingChatStorageTests {
         let plain = LoggingChatStorage(wrapping: WatchedChatStorage(), logger: log.logger)
         let none = try await plain.beginReply(turn(0)[1], userId: "u", sessionId: "s", agentId: "a", maxMessages: nil)
         #expect(none == nil)
-        #expect(try await plain.repliesInFlight(userId: "u", sessionId: "s").isEmpty)
+        #expect(try await plain.streamingReplies(userId: "u", sessionId: "s").isEmpty)
         #expect(try await plain.version(userId: "u", sessionId: "s") == nil)
     }
 }

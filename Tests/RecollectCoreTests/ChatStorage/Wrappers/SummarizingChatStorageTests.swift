@@ -147,10 +147,10 @@ struct SummarizingChatStorageTests {
                 TransformingChatStorage(wrapping: InMemoryChatStorage()) { $0.role == .system ? nil : $0 },
                 triggerAt: 1, keepLast: 1),
         ]
-        for (storage, code) in zip(storages, [RecollectError.Code.unreadable, .notKept]) {
+        for (storage, code) in zip(storages, [RecollectError.Code.unreadable, .notSaved]) {
             try await storage.save(turns(0..<2))
             #expect(try await storage.load() == turns(0..<2))
-            let event = storage.events.takeUnheard().first
+            let event = storage.events.takeUndelivered().first
             #expect((event?.failure as? RecollectError)?.code == code)
         }
     }

@@ -60,13 +60,13 @@ struct TransformingChatStorageTests {
     func drafts() async throws {
         let below = DraftingMemory()
         let storage = TransformingChatStorage(wrapping: below, transform: Self.scrub)
-        func begin(_ store: any DraftingChatStorage) async throws -> ReplyDraft? {
+        func begin(_ store: any StreamingChatStorage) async throws -> StreamingReply? {
             try await store.beginReply(turn(0)[1], userId: "u", sessionId: "s", agentId: "a", maxMessages: nil)
         }
         #expect(try await begin(storage) == nil)
-        #expect(try await storage.repliesInFlight(userId: "u", sessionId: "s").isEmpty)
+        #expect(try await storage.streamingReplies(userId: "u", sessionId: "s").isEmpty)
         let draft = try await begin(below)
-        #expect(try await storage.repliesInFlight(userId: "u", sessionId: "s").map(\.message.id) == [draft?.id])
+        #expect(try await storage.streamingReplies(userId: "u", sessionId: "s").map(\.message.id) == [draft?.id])
         try await draft?.finish()
     }
 }

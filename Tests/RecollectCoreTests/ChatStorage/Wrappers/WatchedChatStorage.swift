@@ -74,7 +74,7 @@ final class WatchedChatStorage: ChatStorage {
 }
 
 /// A storage that keeps replies while they stream and tells versions.
-final class DraftingMemory: DraftingChatStorage, VersionedChatStorage {
+final class DraftingMemory: StreamingChatStorage, VersionedChatStorage {
     let below = InMemoryChatStorage(sameRole: .keep)
     private let drafts = Locked<[(agentId: String, message: ConversationMessage)]>([])
 
@@ -104,13 +104,13 @@ final class DraftingMemory: DraftingChatStorage, VersionedChatStorage {
 
     func beginReply(
         _ message: ConversationMessage, userId: String, sessionId: String, agentId: String, maxMessages: Int?
-    ) async throws -> ReplyDraft? {
+    ) async throws -> StreamingReply? {
         drafts.withLock { $0.append((agentId, message)) }
         let scope = Scope(userId: userId, sessionId: sessionId, agentId: agentId)
-        return ReplyDraft(message, scope: scope, keeper: Keeper(storage: below, scope: scope))
+        return StreamingReply(message, scope: scope, keeper: Keeper(storage: below, scope: scope))
     }
 
-    func repliesInFlight(
+    func streamingReplies(
         userId: String, sessionId: String
     ) async throws -> [(agentId: String, message: ConversationMessage)] {
         drafts.withLock { $0 }
@@ -120,7 +120,7 @@ final class DraftingMemory: DraftingChatStorage, VersionedChatStorage {
         try await below.version(userId: userId, sessionId: sessionId)
     }
 
-    private struct Keeper: ReplyKeeping {
+    private struct Keeper: ReplyWriter {
         let storage: InMemoryChatStorage
         let scope: Scope
 

@@ -1,0 +1,92 @@
+#if CommandLine
+    import Foundation
+    import Recollect
+    import RecollectModels
+
+    /// The dependencies of agents: the history, the journal, and the keys of models.
+    struct AgentFactory {
+        let history: any HistoryStore
+        let journal: JournalFolder
+        /// The environment with the models' keys. Other users can read a command line, so keys are never on it.
+        let environment: [String: String]
+
+        /// The default environment variable for a model's key.
+        static let keyVariable = "OPENAI_API_KEY"
+
+        /// The environment variable for the address of a model's server.
+        private static let serverVariable = "OPENAI_BASE_URL"
+
+        /// Creates an agent from its description in a file.
+        /// - Throws: `invalidArgument` if the client of its model cannot be created.
+        func agent(_ agent: AgentsFile.Agent) throws -> any AgentProtocol {
+            switch agent.kind {
+            case .historian: return historian(agent.name, agent.description)
+            case .scribe: return scribe(agent.name, agent.description)
+            case .model(let model, let prompt, let tools):
+                let (name, description) = (agent.name ?? "", agent.description ?? "")
+                guard let prompt else {
+                    return Agent(
+                        name: name, description: description, model: try client(model), tools: tools.map(tool))
+                }
+                return Agent(
+                    name: name, description: description, model: try client(model), tools: tools.map(tool),
+                    systemPrompt: prompt)
+            }
+        }
+
+        /// Creates the agent for searching the history, with the default name and description unless others are
+        /// given.
+        func historian(_ name: String? = nil, _ description: String? = nil) -> any AgentProtocol {
+            let usual = HistorianAgent(history: history)
+            return HistorianAgent(
+                history: history, name: name ?? usual.name, description: description ?? usual.description,
+                calendar: Format.calendar)
+        }
+
+        /// Creates the agent for taking notes, with the default name and description unless others are given.
+        func scribe(_ name: String? = nil, _ description: String? = nil) -> any AgentProtocol {
+            let usual = ScribeAgent(journal: journal)
+            return ScribeAgent(
+                journal: journal, name: name ?? usual.name, description: description ?? usual.description,
+                calendar: Format.calendar)
+        }
+
+        private func tool(_ tool: AgentsFile.Tool) -> AgentTool {
+            switch tool {
+            case .searchHistory: HistoryTools(history: history).searchHistory
+            case .readSession: HistoryTools(history: history).readSession
+            case .takeNote: JournalTools(journal: journal).takeNote
+            case .readNotes: JournalTools(journal: journal).readNotes
+            }
+        }
+
+        /// Creates the client of a model.
+        /// - Throws: `invalidArgument` if `OPENAI_BASE_URL` is not an address, if OpenAI's server has no key, or
+        ///   if the environment lacks a key variable other than `OPENAI_API_KEY`.
+        func client(_ model: AgentsFile.Model) throws -> any LLMClient {
+            let key = model.keyVariable.flatMap { environment[$0] }.flatMap { $0.isEmpty ? nil : $0 }
+            var server = model.baseURL
+            if server == nil, let named = environment[Self.serverVariable], !named.isEmpty {
+                guard let url = AgentsFile.serverURL(named) else {
+                    throw RecollectError(
+                        .invalidArgument, "\(Self.serverVariable) is no address of a server: https://…/v1 would be one")
+                }
+                server = url
+            }
+            guard let server else {
+                guard key != nil else {
+                    throw RecollectError(
+                        .invalidArgument,
+                        "OpenAI's server wants a key: set \(model.keyVariable ?? Self.keyVariable), or name a server of your own with --base-url or base_url"
+                    )
+                }
+                return ChatCompletionsClient(model: model.name, apiKey: key)
+            }
+            if key == nil, let variable = model.keyVariable, variable != Self.keyVariable {
+                throw RecollectError(
+                    .invalidArgument, "the environment has no \(variable.visible), which holds a model's key")
+            }
+            return ChatCompletionsClient(baseURL: server, model: model.name, apiKey: key)
+        }
+    }
+#endif

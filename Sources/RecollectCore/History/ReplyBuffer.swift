@@ -1,0 +1,155 @@
+/// The background work of a `StreamingReply`: buffering increments, saving them, and ending once.
+///
+/// Separate from `StreamingReply`, because its release ends the reply: background tasks refer only to this object.
+final class ReplyBuffer: Sendable {
+    /// The longest time an increment stays in memory before it is saved, in milliseconds.
+    static let flushInterval = 500
+
+    private struct State {
+        /// The message without the growing text.
+        var message: ConversationMessage
+        /// The growing text at its end; `nil` if there is none.
+        var text: String?
+        /// Whether content is not saved yet.
+        var isBehind = false
+        /// Whether the unsaved content includes parts other than the text.
+        var lacksParts = false
+        /// The task that saves content, while some is not saved yet.
+        var flushing: Task<Void, Never>?
+        /// The end, in progress or done; `nil` again after a failure.
+        var ending: Task<Void, any Error>?
+        var hasEnded = false
+        /// Whether the `StreamingReply` was released. Failures are then not retried.
+        var isGivenUp = false
+
+        var whole: ConversationMessage {
+            var whole = message
+            if let text { whole.parts.append(.text(text)) }
+            return whole
+        }
+
+        mutating func append(_ part: ContentPart) {
+            if let text, !text.isEmpty { message.parts.append(.text(text)) }
+            text = nil
+            message.parts.append(part)
+            lacksParts = true
+        }
+    }
+
+    private let keeper: any ReplyWriter
+    private let pause: @Sendable (Int) async throws -> Void
+    private let state: Locked<State>
+
+    init(
+        _ message: ConversationMessage, keeper: any ReplyWriter, pause: @escaping @Sendable (Int) async throws -> Void
+    ) {
+        self.keeper = keeper
+        self.pause = pause
+        var message = message
+        message.isStreaming = false
+        let text = message.takeLastText()
+        state = Locked(State(message: message, text: text))
+    }
+
+    var message: ConversationMessage {
+        state.withLock { state in
+            var message = state.whole
+            message.isStreaming = !state.hasEnded
+            return message
+        }
+    }
+
+    func append(_ piece: String) {
+        guard !piece.isEmpty else { return }
+        grow { state in
+            if state.text?.append(piece) == nil { state.text = piece }
+        }
+    }
+
+    func append(_ part: ContentPart) {
+        if let piece = part.text { return append(piece) }
+        grow { $0.append(part) }
+    }
+
+    private func grow(_ change: (inout State) -> Void) {
+        state.withLock { state in
+            guard state.ending == nil else { return }
+            change(&state)
+            state.isBehind = true
+            if state.flushing == nil { state.flushing = Task { await self.flush() } }
+        }
+    }
+
+    /// Saves new content after each pause, until all is saved or the reply ends. A failed save is retried after the
+    /// next pause.
+    private func flush() async {
+        while true {
+            guard (try? await pause(Self.flushInterval)) != nil else { return }
+            let (text, parts) = state.withLock { state in
+                defer { (state.isBehind, state.lacksParts) = (false, false) }
+                return (state.text, state.lacksParts ? state.message.parts : nil)
+            }
+            do {
+                try await keeper.keep(text, behind: parts)
+            } catch {
+                // `finish` saves the whole message and throws any remaining error.
+                state.withLock { state in
+                    state.isBehind = true
+                    if parts != nil { state.lacksParts = true }
+                }
+            }
+            let isDone = state.withLock { state in
+                if !state.isBehind { state.flushing = nil }
+                return !state.isBehind
+            }
+            if isDone { return }
+        }
+    }
+
+    /// Ends the reply with the message returned by `last` for its current content.
+    func end(_ last: (ConversationMessage) -> ConversationMessage) async throws {
+        let ending = state.withLock { state in
+            if let ending = state.ending { return ending }
+            var message = last(state.whole)
+            message.isStreaming = false
+            // In a separate task, unaffected by cancellation of the caller.
+            let ending = Task { [message, flushing = state.flushing] in try await self.end(as: message, after: flushing)
+            }
+            state.ending = ending
+            return ending
+        }
+        try await ending.value
+    }
+
+    private func end(as message: ConversationMessage, after flushing: Task<Void, Never>?) async throws {
+        // `keeper` is called by one task at a time. A task in its pause ends at once.
+        flushing?.cancel()
+        await flushing?.value
+        do {
+            try await keeper.finish(message)
+            state.withLock { state in
+                state.message = message
+                state.text = nil
+                state.hasEnded = true
+            }
+        } catch {
+            state.withLock { state in
+                state.ending = nil
+                state.flushing = state.isBehind && !state.isGivenUp ? Task { await self.flush() } : nil
+            }
+            throw error
+        }
+    }
+
+    /// Interrupts the reply in the background, unless it has ended, because its `StreamingReply` was released.
+    func giveUp() {
+        let isUnfinished = state.withLock { state in
+            state.isGivenUp = true
+            return state.ending == nil
+        }
+        guard isUnfinished else { return }
+        // No caller is left for an error. After a failure the streaming reply stays saved, and the next call of
+        // `streamingReplies` saves it as a message.
+        Task { try? await end(\.asInterrupted) }
+    }
+}

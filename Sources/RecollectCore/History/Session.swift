@@ -1,0 +1,182 @@
+import Foundation
+
+/// A session as shown in a list. Reading one reads no message bodies except for the preview.
+public struct Session: Hashable, Sendable, Identifiable {
+    /// The identifier of the session.
+    public var id: SessionKey
+    /// The session's explicit title; `nil` if none was set.
+    public var title: String?
+    /// The date of its first message.
+    public var createdAt: Date
+    /// The latest timestamp of its messages.
+    public var lastActivityAt: Date
+    /// The number of its messages, over all agents.
+    public var messageCount: Int
+    /// The IDs of its agents, in the order of their first messages.
+    public var agents: [String]
+    /// The beginning of the user's first message, at most 200 characters; empty if there is none.
+    public var preview: String
+    /// The user's first message as set by a UI (`SessionDetails.firstMessage`); `nil` if not set.
+    public var firstMessage: String?
+    /// The folder of the session's work.
+    public var workingDirectory: String?
+    /// The branch of the session's work, for example a Git branch.
+    public var branchName: String?
+    /// Additional data of the session.
+    public var metadata: [String: JSONValue]
+    /// The date of the last write or opening.
+    public var lastAccessedAt: Date
+    /// Whether lists show the session before others.
+    public var isPinned: Bool
+    /// Whether the session is archived.
+    public var isArchived: Bool
+    /// Whether the session has messages newer than its last read mark.
+    public var isUnread: Bool
+    /// The session's tags in byte order.
+    public var tags: [String]
+    /// The sum of the token counts in the metadata of its messages.
+    public var usage: TokenUsage
+    /// The date of the discard; `nil` for a session that is not discarded. A discarded session can be restored.
+    public var discardedAt: Date?
+    /// The origin of a branch; `nil` for a session that is not a branch.
+    public var branchOf: BranchPoint?
+
+    /// Creates a session for a list. `lastAccessedAt` defaults to `lastActivityAt`.
+    public init(
+        id: SessionKey, title: String? = nil, createdAt: Date, lastActivityAt: Date, messageCount: Int,
+        agents: [String] = [], preview: String = "", firstMessage: String? = nil, workingDirectory: String? = nil,
+        branchName: String? = nil,
+        metadata: [String: JSONValue] = [:], lastAccessedAt: Date? = nil, isPinned: Bool = false,
+        isArchived: Bool = false, isUnread: Bool = false, tags: [String] = [], usage: TokenUsage = TokenUsage(),
+        discardedAt: Date? = nil, branchOf: BranchPoint? = nil
+    ) {
+        self.id = id
+        self.title = title
+        self.createdAt = createdAt
+        self.lastActivityAt = lastActivityAt
+        self.messageCount = messageCount
+        self.agents = agents
+        self.preview = preview
+        self.firstMessage = firstMessage
+        self.workingDirectory = workingDirectory
+        self.branchName = branchName
+        self.metadata = metadata
+        self.lastAccessedAt = lastAccessedAt ?? lastActivityAt
+        self.isPinned = isPinned
+        self.isArchived = isArchived
+        self.isUnread = isUnread
+        self.tags = tags
+        self.usage = usage
+        self.discardedAt = discardedAt
+        self.branchOf = branchOf
+    }
+
+    /// The name for lists: the title, else the preview, else the session ID.
+    public var displayTitle: String {
+        if let title, !title.isEmpty { return title }
+        return preview.isEmpty ? id.sessionId : preview
+    }
+}
+
+/// The token counts of a session, summed from `usage` in the metadata of its messages.
+public struct TokenUsage: Hashable, Sendable {
+    /// Sent tokens, except those read from or written to a cache.
+    public var input: Int
+    /// Generated tokens.
+    public var output: Int
+    /// Tokens written to a provider's cache.
+    public var cacheCreation: Int
+    /// Tokens read from a provider's cache.
+    public var cacheRead: Int
+
+    /// Creates a sum of tokens.
+    public init(input: Int = 0, output: Int = 0, cacheCreation: Int = 0, cacheRead: Int = 0) {
+        self.input = input
+        self.output = output
+        self.cacheCreation = cacheCreation
+        self.cacheRead = cacheRead
+    }
+
+    /// The sum of all four counts.
+    public var total: Int { input + output + cacheCreation + cacheRead }
+}
+
+/// The point at which a branch left its session.
+public struct BranchPoint: Hashable, Sendable {
+    /// The ID of the original session.
+    public var sessionId: String
+    /// The last message common to both; `nil` if they differ from the first message on.
+    public var messageId: String?
+
+    /// Creates a branch point.
+    public init(sessionId: String, messageId: String?) {
+        self.sessionId = sessionId
+        self.messageId = messageId
+    }
+}
+
+/// Changes of a session's details. Fields with `nil` stay unchanged.
+public struct SessionDetails: Hashable, Sendable {
+    /// The title. An empty string removes it.
+    public var title: String?
+    /// The folder of the session's work.
+    public var workingDirectory: String?
+    /// The branch of the session's work, for example a Git branch.
+    public var branchName: String?
+    /// Members to set. A `null` removes a member; other members stay unchanged.
+    public var metadata: [String: JSONValue]
+    /// Whether lists show the session before others.
+    public var isPinned: Bool?
+    /// Whether the session is archived.
+    public var isArchived: Bool?
+    /// Whether all messages so far are marked as read.
+    public var isRead: Bool?
+    /// Tags to add. The empty string is not a tag.
+    public var addedTags: [String]
+    /// Tags to remove.
+    public var removedTags: [String]
+    /// The date of an opening. The stored date never moves back.
+    public var lastAccessedAt: Date?
+    /// The user's first message, for a session without messages. An earlier one stays unchanged.
+    public var firstMessage: String?
+    /// The creation date, for an imported session. That of an existing session stays unchanged.
+    public var createdAt: Date?
+
+    /// Creates details.
+    public init(
+        title: String? = nil, workingDirectory: String? = nil, branchName: String? = nil,
+        metadata: [String: JSONValue] = [:], isPinned: Bool? = nil, isArchived: Bool? = nil, isRead: Bool? = nil,
+        addedTags: [String] = [], removedTags: [String] = [], lastAccessedAt: Date? = nil, firstMessage: String? = nil,
+        createdAt: Date? = nil
+    ) {
+        self.title = title
+        self.workingDirectory = workingDirectory
+        self.branchName = branchName
+        self.metadata = metadata
+        self.isPinned = isPinned
+        self.isArchived = isArchived
+        self.isRead = isRead
+        self.addedTags = addedTags
+        self.removedTags = removedTags
+        self.lastAccessedAt = lastAccessedAt
+        self.firstMessage = firstMessage
+        self.createdAt = createdAt
+    }
+}
+
+/// A message with its position in the history.
+public struct StoredMessage: Hashable, Sendable {
+    /// The agent of the message's scope.
+    public var agentId: String
+    /// The position in the session.
+    public var cursor: MessageCursor
+    /// The message.
+    public var message: ConversationMessage
+
+    /// Creates a stored message.
+    public init(agentId: String, cursor: MessageCursor, message: ConversationMessage) {
+        self.agentId = agentId
+        self.cursor = cursor
+        self.message = message
+    }
+}

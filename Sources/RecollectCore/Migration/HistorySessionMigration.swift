@@ -1,0 +1,219 @@
+/// The migration of one session from a history to another.
+struct HistorySessionMigration {
+    private let session: Session
+    private let isDiscarded: Bool
+    private let source: any HistoryStore
+    private let target: any HistoryStore
+    private var report = MigrationReport()
+
+    private static let pageSize = 500
+    /// The metadata key of sessions during their migration.
+    private static let mark = "recollect.migrating"
+
+    init(
+        _ session: Session, isDiscarded: Bool, from source: any HistoryStore, to target: any HistoryStore
+    ) {
+        self.session = session
+        self.isDiscarded = isDiscarded
+        self.source = source
+        self.target = target
+    }
+
+    /// Completes the session in the target. `progress` gets the number of messages processed.
+    mutating func run(progress: (Int) -> Void) async throws -> MigrationReport {
+        let current = try await target.session(session.id)
+        let details = details(beside: current)
+        if current != nil, case .whole(let count) = try await compared() {
+            if details != SessionDetails() { try await target.update(session.id, with: details) }
+            if current?.metadata[Self.mark] != nil { try await finish() }
+            report.count(messages: count, added: 0, isMoved: false)
+            return report
+        }
+        let added = try await append(details, progress: progress)
+        guard case .whole(let count) = try await compared(verifies: true) else {
+            throw RecollectError.notSaved(
+                session: session.id.sessionId, "not all of its messages are there after they were saved")
+        }
+        try await finish()
+        report.count(messages: count, added: added, isMoved: true)
+        return report
+    }
+
+    // MARK: Writing
+
+    /// Appends all messages in runs of one agent, so that messages of different agents keep their order.
+    ///
+    /// The details of the session are written first, so that an interruption does not leave messages without them.
+    private func append(_ details: SessionDetails, progress: (Int) -> Void) async throws -> Int {
+        var (count, added) = (0, 0)
+        if details != SessionDetails() { try await target.update(session.id, with: details) }
+        try await source.forEachPage(of: session.id, limit: Self.pageSize) { page in
+            for run in page.runs {
+                try Task.checkCancellation()
+                let messages = try await source.restoringAttachments(of: run.messages)
+                added += try await target.append(messages, to: session.id.scope(agentId: run.agentId)).added
+            }
+            count += page.count
+            progress(count)
+        }
+        return added
+    }
+
+    /// Returns the details missing in the target.
+    private func details(beside current: Session?) -> SessionDetails {
+        var details = SessionDetails()
+        if current?.title == nil { details.title = session.title }
+        if current?.workingDirectory == nil { details.workingDirectory = session.workingDirectory }
+        if current?.branchName == nil { details.branchName = session.branchName }
+        var metadata = session.metadata
+        if let point = session.branchOf {
+            metadata["branchOf"] = [
+                "sessionId": .string(point.sessionId), "messageId": point.messageId.map { .string($0) } ?? .null,
+            ]
+        }
+        details.metadata = metadata.filter { current?.metadata[$0.key] == nil }
+        let tags = Set((current?.tags ?? []).map { ByteString($0) })
+        details.addedTags = session.tags.filter { !tags.contains(ByteString($0)) }
+        if current == nil {
+            details.isPinned = session.isPinned ? true : nil
+            details.isArchived = session.isArchived || session.branchOf != nil ? true : nil
+            details.createdAt = session.createdAt
+            details.firstMessage = session.firstMessage
+            details.metadata[Self.mark] = true
+        }
+        if (current?.lastAccessedAt ?? .distantPast) < session.lastAccessedAt {
+            details.lastAccessedAt = session.lastAccessedAt
+        }
+        return details
+    }
+
+    /// Sets the read state and discards, after the last message. Removes the mark last, so a repeated migration
+    /// completes this.
+    private func finish() async throws {
+        if !session.isUnread { try await target.update(session.id, with: SessionDetails(isRead: true)) }
+        if isDiscarded { try await target.discardSession(session.id) }
+        try await target.update(session.id, with: SessionDetails(metadata: [Self.mark: .null]))
+    }
+
+    // MARK: Comparing
+
+    private enum Comparison {
+        /// The target has every message of the source; the value is their number.
+        case whole(Int)
+        /// The target lacks messages.
+        case partial
+    }
+
+    /// Compares the target with the source, message by message.
+    /// - Parameter verifies: Whether the messages were just saved. A difference is then an error of the target, and
+    ///   attachments are read too.
+    /// - Throws: `conflict`, or `notSaved` with `verifies`, for a message with different content.
+    private func compared(verifies: Bool = false) async throws -> Comparison {
+        var (count, isWhole) = (0, true)
+        var kept = MessageFinder(session.id, in: target)
+        try await source.forEachPage(of: session.id, limit: Self.pageSize) { page in
+            try Task.checkCancellation()
+            for stored in page {
+                guard let found = try await kept.find(stored) else {
+                    isWhole = false
+                    continue
+                }
+                if let field = MessageDifference.field(stored.message, found.message) {
+                    throw difference(field, stored.message.id, verifies)
+                }
+                if verifies { try await verifyAttachments(of: stored.message) }
+            }
+            count += page.count
+        }
+        return isWhole ? .whole(count) : .partial
+    }
+
+    private func difference(_ field: String, _ messageId: String, _ verifies: Bool) -> RecollectError {
+        let sessionId = session.id.sessionId
+        guard verifies else { return .conflict(session: sessionId, message: messageId, field: field) }
+        return .notSaved(session: sessionId, message: messageId, field: field)
+    }
+
+    /// Reads the attachments in the target. Those missing in the source may be missing.
+    private func verifyAttachments(of message: ConversationMessage) async throws {
+        for hash in message.storedAttachments {
+            do {
+                _ = try await target.attachment(sha256: hash)
+            } catch let error as RecollectError where error.code == .notFound {
+                guard try await !source.hasAttachment(hash) else {
+                    throw RecollectError.notSaved(
+                        session: session.id.sessionId, "an attachment of message \(message.id) is missing")
+                }
+            }
+        }
+    }
+}
+
+/// A search for messages of a session by agent and ID, with a single pass if they are requested in order.
+private struct MessageFinder {
+    private let id: SessionKey
+    private let history: any HistoryStore
+    private var page: ArraySlice<StoredMessage> = []
+    private var request: PageRequest<MessageCursor>? = PageRequest(limit: 500)
+
+    init(_ id: SessionKey, in history: any HistoryStore) {
+        self.id = id
+        self.history = history
+    }
+
+    mutating func find(_ wanted: StoredMessage) async throws -> StoredMessage? {
+        while true {
+            let place = page.firstIndex { held in
+                held.message.id.hasSameBytes(as: wanted.message.id) && held.agentId.hasSameBytes(as: wanted.agentId)
+            }
+            if let place {
+                defer { page = page[(place + 1)...] }
+                return page[place]
+            }
+            guard let request else { break }
+            let next = try await history.messages(of: id, agentId: nil, page: request)
+            page = next.elements[...]
+            self.request = next.next.map { PageRequest(limit: 500, after: $0) }
+        }
+        // Either missing, or before a message requested earlier.
+        return try await history.message(wanted.message.id, in: id, agentId: wanted.agentId)
+    }
+}
+
+extension [StoredMessage] {
+    /// The messages in runs of one agent, in order.
+    fileprivate var runs: [(agentId: String, messages: [ConversationMessage])] {
+        reduce(into: []) { runs, stored in
+            if let last = runs.indices.last, runs[last].agentId.hasSameBytes(as: stored.agentId) {
+                runs[last].messages.append(stored.message)
+            } else {
+                runs.append((stored.agentId, [stored.message]))
+            }
+        }
+    }
+}
+
+extension HistoryStore {
+    /// Calls `body` for each page of the messages of all agents in a session; at least once, possibly with an empty
+    /// page.
+    fileprivate func forEachPage(
+        of id: SessionKey, limit: Int, _ body: ([StoredMessage]) async throws -> Void
+    ) async throws {
+        var request = PageRequest<MessageCursor>(limit: limit)
+        while true {
+            let page = try await messages(of: id, agentId: nil, page: request)
+            try await body(page.elements)
+            guard let next = page.next else { return }
+            request = PageRequest(limit: limit, after: next)
+        }
+    }
+
+    fileprivate func hasAttachment(_ hash: String) async throws -> Bool {
+        do {
+            _ = try await attachment(sha256: hash)
+            return true
+        } catch let error as RecollectError where error.code == .notFound {
+            return false
+        }
+    }
+}

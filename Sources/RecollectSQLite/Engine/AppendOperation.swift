@@ -1,0 +1,230 @@
+import Foundation
+import GRDB
+import RecollectCore
+
+/// Appends a batch to a scope, inside a write transaction.
+struct AppendOperation {
+    let messages: [ConversationMessage]
+    let scope: Scope
+    let options: AppendOptions
+    let retention: Retention
+
+    /// The outcome of the batch, and the IDs of messages dropped by the same-role rule.
+    struct Result: Sendable {
+        var outcome = AppendOutcome()
+        var dropped: [String] = []
+        /// Attachments without any use after a trim deleted their messages.
+        var orphans: [String] = []
+    }
+
+    func run(_ db: Database, _ cache: WriterCache) throws -> Result {
+        var result = Result()
+        guard let first = messages.first else {
+            if var row = try ScopeRow.find(scope, db, with: cache.lookUp) { try trim(&row, &result, db) }
+            return result
+        }
+        var row = try cache.row(of: scope, db) {
+            try ScopeRow.findOrMake(scope, createdAt: first.timestamp.millisecondsSince1970, db, with: cache.lookUp)
+        }
+        let wasRead = try options.staysRead && !SessionEdits.isUnread(row.session, db)
+        /// Whether the batch was only appended. Then the row is up to date without reading it again.
+        var isPlain = true
+        for message in messages {
+            let held = try cache.unsettled.find(message.id, in: row, db, settledID: cache.settledID)
+            let adopted = try held.flatMap { try adoptable($0, in: row, db) }
+            if held?.scope == row.scope {
+                result.outcome.known += 1
+            } else if options.sameRole == .drop, SameRole.repeats(adopted ?? message, after: row.lastRole) {
+                result.outcome.dropped += 1
+                result.dropped.append(message.id)
+            } else if let held, let adopted {
+                try Adoption.adopt(held.sequence, adopted, into: row, of: scope, db)
+                row.feed.last = try db.lastSequence()
+                row.lastRole = adopted.role
+                isPlain = false
+                result.outcome.known += 1
+            } else {
+                row.feed.last += 1
+                try MessageRow.insert(
+                    message, sequence: row.feed.last, session: row.session, scope: row.scope,
+                    with: cache.insertion.ready(db))
+                try AttachmentUse.insert(message, sequence: row.feed.last, db)
+                cache.unsettled.add(message.id, scope: row.scope, sequence: row.feed.last)
+                row.lastRole = message.role
+                result.outcome.added += 1
+            }
+        }
+        if wasRead, result.outcome.added > 0 {
+            try db.run("UPDATE conversation SET read_through = ? WHERE id = ?", row.feed.last, row.session)
+        }
+        if try trim(&row, &result, db) { isPlain = false }
+        if row.feed.last - row.feed.derivedThrough > DerivedData.limit {
+            try DerivedData.settle(db)
+            row.feed = try FeedState(db)
+            try cache.unsettled.follow(row.feed, db)
+        }
+        if isPlain { cache.keep(row, of: scope, db) } else { cache.dropRows() }
+        return result
+    }
+
+    /// Returns a message without an agent if this batch may adopt it.
+    private func adoptable(_ held: HeldMessage, in row: ScopeRow, _ db: Database) throws -> ConversationMessage? {
+        guard options.adoptsUnassigned, held.scope != row.scope else { return nil }
+        return try MessageQueries.message(held.sequence, db)
+    }
+
+    /// Moves the window's start until the window fits the limit. Deletes the older rows only under the retention
+    /// `window`. Returns whether rows were deleted.
+    @discardableResult
+    private func trim(_ row: inout ScopeRow, _ result: inout Result, _ db: Database) throws -> Bool {
+        guard let size = MessageWindow.size(for: options.maxMessages) else { return false }
+        let start: Int64
+        if size == 0 {
+            guard
+                let last = try db.integer(
+                    "SELECT position FROM message WHERE scope_id = ? ORDER BY position DESC LIMIT 1", row.scope)
+            else { return false }
+            start = last + 1
+            row.lastRole = nil
+        } else {
+            // Counted from the end: the cost depends on the window's size, not on the scope's length.
+            guard
+                let first = try db.integer(
+                    "SELECT position FROM message WHERE scope_id = ? ORDER BY position DESC LIMIT 1 OFFSET ?",
+                    row.scope, size - 1)
+            else { return false }
+            start = first
+        }
+        guard start > row.windowStart else { return false }
+        try db.run("UPDATE scope SET window_start = ? WHERE id = ?", start, row.scope)
+        row.windowStart = start
+        guard retention == .window else { return false }
+        result.orphans += try MessageDeletion.deleteTrimmed(scope: row.scope, before: start, db)
+        return true
+    }
+}
+
+/// The state of a scope before an append, read in one statement.
+struct ScopeRow {
+    let session: Int64
+    let scope: Int64
+    /// The session's scope of messages without an agent; `nil` if there is none.
+    let unassigned: Int64?
+    var windowStart: Int64
+    /// The role of the last message in the window.
+    var lastRole: Role?
+    var feed: FeedState
+
+    /// Returns the row of a scope; `nil` if nothing was ever saved in it.
+    static func find(_ scope: Scope, _ db: Database, with statement: HeldStatement) throws -> ScopeRow? {
+        if case .scope(let row) = try lookUp(scope, db, with: statement) { return row }
+        return nil
+    }
+
+    /// Returns the row of a scope, and creates the session and the scope if they are missing. Restores a discarded
+    /// session.
+    static func findOrMake(
+        _ scope: Scope, createdAt: Int64, _ db: Database, with statement: HeldStatement = HeldStatement(lookUp)
+    ) throws -> ScopeRow {
+        let session: Int64
+        switch try lookUp(scope, db, with: statement) {
+        case .scope(let row): return row
+        case .session(let number): session = number
+        case .discarded(let number):
+            // Saving to a discarded session restores it.
+            try SessionEdits.restore(number, db)
+            return try findOrMake(scope, createdAt: createdAt, db, with: statement)
+        case .nothing: session = try makeSession(scope.session, createdAt: createdAt, db)
+        }
+        return ScopeRow(
+            session: session, scope: try makeScope(of: session, agentId: scope.agentId, db),
+            unassigned: try self.scope(of: session, agentId: "", db), windowStart: 0, lastRole: nil,
+            feed: try FeedState(db))
+    }
+
+    /// Returns the number of an agent's scope in a session, and creates the scope if it is missing.
+    static func findOrMakeScope(of session: Int64, agentId: String, _ db: Database) throws -> Int64 {
+        try scope(of: session, agentId: agentId, db) ?? makeScope(of: session, agentId: agentId, db)
+    }
+
+    /// Returns the number of an agent's scope in a session; `nil` if nothing was ever saved in it.
+    static func scope(of session: Int64, agentId: String, _ db: Database) throws -> Int64? {
+        let scope = try db.integer(
+            "SELECT id FROM scope WHERE conversation_id = ? AND agent_id = ?", session, agentId)
+        if let scope { try confirm(scope, of: session, agentId: agentId, db) }
+        return scope
+    }
+
+    /// Compares a scope's row with the index entry used to find it: see `MessageQueries.confirm`.
+    private static func confirm(_ scope: Int64, of session: Int64, agentId: String, _ db: Database) throws {
+        let isRow = try db.integer(
+            "SELECT conversation_id = ? AND agent_id = ? FROM scope WHERE id = ?", session, agentId, scope)
+        guard isRow == 1 else { throw DatabaseError.damagedIndex }
+    }
+
+    private static func makeScope(of session: Int64, agentId: String, _ db: Database) throws -> Int64 {
+        try db.run(
+            "INSERT INTO scope (id, conversation_id, agent_id, window_start) VALUES (1 + \(Eraser.lastScope), ?, ?, 0)",
+            session, agentId)
+        return db.lastInsertedRowID
+    }
+
+    static func makeSession(_ id: SessionKey, createdAt: Int64, _ db: Database) throws -> Int64 {
+        try db.run(
+            """
+            INSERT INTO conversation (id, user_id, session_id, created_at, last_activity, last_access, message_count)
+            VALUES (1 + \(Eraser.lastSession), ?1, ?2, ?3, ?3, min(?3, \(SessionEdits.lastAccess)), 0)
+            """, id.userId, id.sessionId, createdAt)
+        return db.lastInsertedRowID
+    }
+
+    private enum Found {
+        case nothing
+        case discarded(Int64)
+        case session(Int64)
+        case scope(ScopeRow)
+    }
+
+    static let lookUp = """
+        SELECT conversation.id, scope.id, scope.window_start, \(Database.lastSequence),
+          (SELECT role FROM message WHERE scope_id = scope.id AND position >= scope.window_start
+           ORDER BY position DESC LIMIT 1), \(DerivedData.through), conversation.discarded_at,
+          (SELECT id FROM scope WHERE conversation_id = conversation.id AND agent_id = '')
+        FROM conversation
+        LEFT JOIN scope ON scope.conversation_id = conversation.id AND scope.agent_id = ?
+        WHERE conversation.user_id = ? AND conversation.session_id = ?
+        """
+
+    private static func lookUp(_ scope: Scope, _ db: Database, with statement: HeldStatement) throws -> Found {
+        let statement = try statement.ready(db)
+        try statement.bind(scope.agentId, at: 1)
+        try statement.bind(scope.userId, at: 2)
+        try statement.bind(scope.sessionId, at: 3)
+        defer { statement.reset() }
+        guard try statement.step() else { return .nothing }
+        try MessageQueries.confirm(statement.integer(0), is: scope.session, db)
+        if !statement.isNull(1) {
+            try confirm(statement.integer(1), of: statement.integer(0), agentId: scope.agentId, db)
+        }
+        guard statement.isNull(6) else { return .discarded(statement.integer(0)) }
+        guard !statement.isNull(1) else { return .session(statement.integer(0)) }
+        return .scope(
+            ScopeRow(
+                session: statement.integer(0), scope: statement.integer(1),
+                unassigned: statement.optionalInteger(7), windowStart: statement.integer(2),
+                lastRole: statement.optionalText(4).map(Role.init(rawValue:)),
+                feed: FeedState(last: statement.integer(3), derivedThrough: statement.integer(5))))
+    }
+}
+
+extension Database {
+    /// The number of the feed's last change, of a message or of any other kind, as an SQL expression.
+    static let lastSequence = """
+        max(ifnull((SELECT max(sequence) FROM message), 0), ifnull((SELECT max(sequence) FROM change), 0))
+        """
+
+    /// Returns the number of the feed's last change, of a message or of any other kind.
+    func lastSequence() throws -> Int64 {
+        try integer("SELECT \(Self.lastSequence)") ?? 0
+    }
+}

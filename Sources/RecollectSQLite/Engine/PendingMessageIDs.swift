@@ -1,0 +1,110 @@
+import GRDB
+import RecollectCore
+
+/// The sequence number and scope of a message found by its ID.
+struct HeldMessage {
+    let sequence: Int64
+    let scope: Int64
+}
+
+/// The positions of the change feed and of the tables derived from it.
+struct FeedState {
+    /// The number of the last change.
+    var last: Int64
+    /// The sequence number of the last message with derived data.
+    var derivedThrough: Int64
+}
+
+extension FeedState {
+    init(_ db: Database) throws {
+        last = try db.lastSequence()
+        derivedThrough = try db.integer("SELECT \(DerivedData.through)") ?? 0
+    }
+}
+
+/// The IDs of pending messages, in memory.
+///
+/// `@unchecked Sendable`: used only inside write transactions, which run serially on the writer's queue.
+final class PendingMessageIDs: @unchecked Sendable {
+    private struct Key: Hashable {
+        /// The scope of the save. The row has the current scope.
+        let scope: Int64
+        let id: ByteString
+    }
+
+    /// More than one number only if an agent adopted the message and its ID was then saved without an agent again.
+    private var sequences: [Key: [Int64]] = [:]
+    private var derivedThrough: Int64 = 0
+    private var knownThrough: Int64 = 0
+
+    /// Adds messages saved, and removes messages processed, by other writes and processes since the last call.
+    func follow(_ feed: FeedState, _ db: Database) throws {
+        let settled = feed.derivedThrough
+        if settled != derivedThrough {
+            sequences = sequences.compactMapValues { numbers in
+                let left = numbers.filter { $0 > settled }
+                return left.isEmpty ? nil : left
+            }
+            derivedThrough = settled
+        }
+        knownThrough = max(knownThrough, settled)
+        guard feed.last > knownThrough else { return }
+        try db.sql("SELECT scope_id, message_id, sequence FROM message WHERE sequence > ?").bind(knownThrough)
+            .forEachRow { add($0.text(1), scope: $0.integer(0), sequence: $0.integer(2)) }
+        knownThrough = feed.last
+    }
+
+    func add(_ id: String, scope: Int64, sequence: Int64) {
+        sequences[Key(scope: scope, id: ByteString(id)), default: []].append(sequence)
+        knownThrough = max(knownThrough, sequence)
+    }
+
+    /// Returns a scope's message with an ID, pending or not, or else the one without an agent, or `nil` if there is
+    /// neither.
+    /// - Parameter settledID: Finds the number of a message with derived data by its scope and ID.
+    func find(_ id: String, in row: ScopeRow, _ db: Database, settledID: HeldStatement) throws -> HeldMessage? {
+        func settled(in scope: Int64) throws -> HeldMessage? {
+            try MessageQueries.sequence(of: id, inScope: scope, with: settledID.ready(db))
+                .map { HeldMessage(sequence: $0, scope: scope) }
+        }
+        var scopes = [row.scope]
+        if let unassigned = row.unassigned, unassigned != row.scope { scopes.append(unassigned) }
+        let recent = try recent(id, in: scopes, db)
+        if let own = recent.first(where: { $0.scope == row.scope }) { return own }
+        if let own = try settled(in: row.scope) { return own }
+        return try recent.first ?? scopes.dropFirst().first.flatMap(settled)
+    }
+
+    /// Returns the sequence numbers of the messages with an ID, of all agents of a session with these scopes,
+    /// pending or not, in order.
+    func sequences(of id: String, in session: Int64, scopes: [Int64], _ db: Database) throws -> [Int64] {
+        let settled = try MessageQueries.sequences(of: id, in: session, db)
+        let recent = try recent(id, in: scopes, db).map(\.sequence)
+        guard settled.count + recent.count > 1 else { return settled + recent }
+        return try db.integers(
+            "SELECT sequence FROM message WHERE sequence IN (SELECT value FROM json_each(?)) ORDER BY position",
+            (settled + recent).jsonArray)
+    }
+
+    /// Returns the pending messages in one of the scopes. They may have been deleted or adopted since, also by
+    /// another process. Their numbers are never reused.
+    private func recent(_ id: String, in scopes: [Int64], _ db: Database) throws -> [HeldMessage] {
+        guard !sequences.isEmpty else { return [] }
+        let id = ByteString(id)
+        var held: [HeldMessage] = []
+        for scope in scopes {
+            for sequence in sequences[Key(scope: scope, id: id)] ?? [] {
+                let now = try db.integer("SELECT scope_id FROM message WHERE sequence = ?", sequence)
+                if let now, scopes.contains(now) { held.append(HeldMessage(sequence: sequence, scope: now)) }
+            }
+        }
+        return held
+    }
+
+    /// Removes all IDs after a rollback: its sequence numbers will be used again.
+    func forget() {
+        sequences = [:]
+        derivedThrough = 0
+        knownThrough = 0
+    }
+}

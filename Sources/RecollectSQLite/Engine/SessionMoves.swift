@@ -1,0 +1,112 @@
+import Foundation
+import GRDB
+import RecollectCore
+
+/// Moves a session to another session ID, inside a write transaction.
+enum SessionMoves {
+    /// Moves a session to another session ID. An existing session with this ID is merged with it. Returns false if
+    /// there is no such session, or if the ID stays the same.
+    static func move(_ source: SessionKey, to newSessionId: String, _ db: Database) throws -> Bool {
+        let target = SessionKey(userId: source.userId, sessionId: newSessionId)
+        guard source != target, let from = try MessageQueries.number(of: source, db) else { return false }
+        if let into = try MessageQueries.number(of: target, db) {
+            try DerivedData.settle(db)
+            try merge(from, source, into: into, target, db)
+        } else {
+            try db.run("UPDATE conversation SET session_id = ? WHERE id = ?", newSessionId, from)
+        }
+        try db.recordChange(.sessionDeleted, source)
+        try db.recordChange(.sessionRearranged, target)
+        return true
+    }
+
+    private static func merge(
+        _ from: Int64, _ source: SessionKey, into number: Int64, _ target: SessionKey, _ db: Database
+    ) throws {
+        try StreamingReplies.separate(from, source, from: number, db)
+        var moving: [Int64] = []
+        var order: [Int64] = []
+        var others = try MessageMoves.sequences(of: number, db)
+        for sequence in try MessageMoves.sequences(of: from, db) {
+            guard let stored = try MessageQueries.stored(sequence, db) else { continue }
+            guard
+                let known = try MessageQueries.sequences(
+                    of: stored.message.id, in: number, agentId: stored.agentId, db
+                ).first
+            else {
+                moving.append(sequence)
+                order.append(sequence)
+                continue
+            }
+            others.removeAll { $0 == known }
+            order.append(known)
+            // A message with a known ID but other content moves too, under a new ID.
+            let copies = try MessageMoves.takingFreeIDs([sequence], source, in: number, db)
+            moving += copies
+            order += copies
+        }
+        order += others
+        let left = try Set(MessageMoves.sequences(of: from, db)).subtracting(moving)
+        _ = try MessageDeletion.remove(left.sorted(), session: from, db)
+        try MessageMoves.keepingWindows(of: number, with: [from], db) {
+            try put(order, moving: moving, into: number, db)
+        }
+        try unite(from, into: number, db)
+        try StreamingReplies.move(session: from, to: number, db)
+        try db.run("DELETE FROM scope WHERE conversation_id = ?", from)
+        try db.run("DELETE FROM conversation WHERE id = ?", from)
+        try DerivedData.recount(number, db)
+    }
+
+    /// Moves messages and puts all messages of the session in the given order.
+    private static func put(_ order: [Int64], moving: [Int64], into number: Int64, _ db: Database) throws {
+        var last = Int64.min
+        var isOrdered = true
+        for sequence in order {
+            let position = try db.integer("SELECT position FROM message WHERE sequence = ?", sequence) ?? 0
+            isOrdered = isOrdered && position > last
+            last = position
+        }
+        if !isOrdered { try MessageMoves.putLast(order, db) }
+        try MessageMoves.move(moving, to: number, db)
+    }
+
+    /// Copies the old session's details missing from the new one, and combines the dates, the read, pin and
+    /// archive marks, the tags and the branches. The old session's first message wins. The new session is no
+    /// longer discarded.
+    private static func unite(_ from: Int64, into number: Int64, _ db: Database) throws {
+        let last = "max(conversation.last_sequence, old.last_sequence)"
+        try db.run(
+            """
+            UPDATE conversation SET created_at = min(conversation.created_at, old.created_at),
+            last_access = max(conversation.last_access, old.last_access),
+            read_through = min(
+              iif(conversation.last_sequence > conversation.read_through, conversation.read_through, \(last)),
+              iif(old.last_sequence > old.read_through, old.read_through, \(last))),
+            last_sequence = \(last),
+            title = ifnull(conversation.title, old.title),
+            first_message = ifnull(old.first_message, conversation.first_message),
+            working_directory = ifnull(conversation.working_directory, old.working_directory),
+            branch = ifnull(conversation.branch, old.branch),
+            is_pinned = max(conversation.is_pinned, old.is_pinned),
+            is_archived = min(conversation.is_archived, old.is_archived),
+            discarded_at = NULL
+            FROM conversation AS old WHERE old.id = ? AND conversation.id = ?
+            """, from, number)
+        try SessionEdits.unite(metadataOf: from, into: number, db)
+        try db.run("UPDATE OR IGNORE tag SET conversation_id = ? WHERE conversation_id = ?", number, from)
+        try db.run("DELETE FROM tag WHERE conversation_id = ?", from)
+        // A session moved into its own branch: the branch takes over the session's origin.
+        try db.run(
+            """
+            WITH RECURSIVE origin (id) AS (
+              SELECT branch_of FROM conversation WHERE id = ?1
+              UNION SELECT branch_of FROM conversation JOIN origin USING (id)
+            )
+            UPDATE conversation SET (branch_of, branch_after, branch_agent) =
+              (SELECT branch_of, branch_after, branch_agent FROM conversation WHERE id = ?2)
+            WHERE id = ?1 AND ?2 IN origin
+            """, number, from)
+        try db.run("UPDATE conversation SET branch_of = ? WHERE branch_of = ?", number, from)
+    }
+}

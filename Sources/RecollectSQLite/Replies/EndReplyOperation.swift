@@ -1,0 +1,43 @@
+import GRDB
+import RecollectCore
+
+/// Turns a streaming reply into a message, inside a write transaction. Every end of a streaming reply uses it, by
+/// its writer or by a recovery.
+struct EndReplyOperation {
+    /// The number of the streaming reply.
+    let number: Int64
+    /// The final message, with attachments stored by hash.
+    let message: ConversationMessage
+    /// The scope at the start of the reply. Its session may have another session ID since.
+    let scope: Scope
+    /// The budget for trimming the window at the end. `nil` trims no messages.
+    let maxMessages: Int?
+    let retention: Retention
+
+    /// Returns the hashes of unused attachments.
+    func run(_ db: Database, _ cache: WriterCache) throws -> [String] {
+        guard let (scope, id) = try place(db) else {
+            throw RecollectError(
+                .notFound, "the conversation of this reply was deleted while the reply was in flight; it was not saved")
+        }
+        try StreamingReplies.remove(number, db)
+        let message = message.with(id: id)
+        let appending = AppendOperation(
+            messages: [message], scope: scope,
+            options: AppendOptions(maxMessages: maxMessages, adoptsUnassigned: true), retention: retention)
+        let appended = try appending.run(db, cache)
+        guard appended.outcome.known > 0 else { return appended.orphans }
+        let edited = try MessageEdits.edit([message], in: scope.session, agentId: scope.agentId, db)
+        return appended.orphans + edited.orphans
+    }
+
+    /// Returns the scope and the ID of the message, or `nil` after a deletion of the session.
+    private func place(_ db: Database) throws -> (scope: Scope, id: String)? {
+        if let draft = try StreamingReplies.one(number, db) { return (draft.scope, draft.message.id) }
+        // The lock file of a living process was removed, and its reply was saved as an interrupted one.
+        try DerivedData.settle(db)
+        // In a session deleted and created again, a message with that ID is a different one.
+        let saved = try MessageQueries.one(message.id, in: scope.session, agentId: scope.agentId, db)
+        return saved?.message.isInterrupted == true ? (scope, message.id) : nil
+    }
+}

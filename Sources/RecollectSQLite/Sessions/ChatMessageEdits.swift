@@ -1,0 +1,44 @@
+import Foundation
+import GRDB
+import RecollectCore
+
+/// The changes of a transcript to the entries of one message. The message is read once.
+struct ChatMessageEdits {
+    /// The message in the history.
+    let message: ConversationMessage
+    private var entries: [ChatMessage]
+    /// The replacement of all entries.
+    private var whole: ConversationMessage?
+
+    /// Creates the edits of a message with a sequence number, and reads the message. Returns `nil` if there is
+    /// none.
+    init?(_ sequence: Int64, _ db: Database) throws {
+        guard let message = try MessageQueries.message(sequence, db) else { return nil }
+        self.message = message
+        entries = message.chatMessages()
+    }
+
+    /// Replaces an entry with the transcript's version. Returns false if the message has no entry with its ID.
+    mutating func replace(_ entry: ChatMessage) -> Bool {
+        guard let index = entries.firstIndex(where: { $0.id == entry.id }) else { return false }
+        entries[index] = entry
+        return true
+    }
+
+    /// Replaces the whole message with an entry if the message has the entry's ID. Returns false otherwise.
+    mutating func replaceAll(by entry: ChatMessage, answering callId: String?) -> Bool {
+        guard UUID(uuidString: message.id) == entry.id else { return false }
+        whole = ConversationMessage(entry, answering: callId)
+        return true
+    }
+
+    /// Removes an entry. Returns false if the message has no entry with this ID.
+    mutating func remove(_ id: UUID) -> Bool {
+        guard let index = entries.firstIndex(where: { $0.id == id }) else { return false }
+        entries.remove(at: index)
+        return true
+    }
+
+    /// The message after these changes, or `nil` if no entry is left.
+    var edited: ConversationMessage? { whole ?? message.replacing(entries) }
+}

@@ -1,0 +1,101 @@
+import Foundation
+import GRDB
+import RecollectCore
+
+/// Finds the messages of a transcript's entries.
+///
+/// Most entry IDs are message IDs: an entry created by a UI is a message with the same ID, perhaps in lower case.
+/// Name-based IDs are derived from messages, so the first unknown one causes one read of the whole session.
+struct ChatMessageLocations {
+    /// The messages shown as one entry, or as several entries of one message.
+    struct Place {
+        /// The sequence number of the first message.
+        let message: Int64
+        /// The sequence numbers of other agents' messages with the same ID and content, in order.
+        var copies: [Int64] = []
+
+        var all: [Int64] { [message] + copies }
+    }
+
+    private(set) var owners: [UUID: Transcript.Owner]?
+    private var hasRead = false
+    let derivedThrough: Int64
+    private let session: Int64
+    private var scopes: [Int64] = []
+    private let unsettled: PendingMessageIDs
+
+    init(session: Int64, owners: [UUID: Transcript.Owner]?, unsettled: PendingMessageIDs, _ db: Database) throws {
+        self.session = session
+        self.owners = owners
+        self.unsettled = unsettled
+        derivedThrough = try db.integer("SELECT \(DerivedData.through)") ?? 0
+        try unsettled.follow(FeedState(db), db)
+        try readScopes(db)
+    }
+
+    /// Adds scopes created in the meantime.
+    mutating func readScopes(_ db: Database) throws {
+        scopes = try SessionQueries.scopes(of: session, db).map(\.number)
+    }
+
+    /// Returns the messages of an entry, or `nil` for a new entry.
+    mutating func find(_ id: UUID, _ db: Database) throws -> Place? {
+        if let owner = owners?[id] {
+            if let place = try place(of: owner, db) { return place }
+            owners?[id] = nil
+        }
+        for name in [id.uuidString, id.uuidString.lowercased()] {
+            if let place = try place(of: name, db, where: { _ in true }) { return place }
+        }
+        // The known owners may be older than saves by others.
+        guard id.isNameBased, !hasRead else { return nil }
+        let owners = try Transcript(MessageQueries.all(of: session, db)).owners
+        self.owners = owners
+        hasRead = true
+        return try owners[id].flatMap { try place(of: $0, db) }
+    }
+
+    /// Returns the ID of a found entry within its message.
+    func ownID(of id: UUID) -> UUID {
+        owners?[id]?.entryId ?? id
+    }
+
+    /// Marks an entry as belonging to no message.
+    mutating func forgetOwner(of id: UUID) {
+        owners?[id] = nil
+    }
+
+    private func place(of owner: Transcript.Owner, _ db: Database) throws -> Place? {
+        let own = try place(of: owner.messageId, db) { $0.hasSameBytes(as: owner.agentId) }
+        guard own == nil, owner.agentId.isEmpty else { return own }
+        // An agent has adopted the message.
+        return try place(of: owner.messageId, db) { !isKnown(owner.messageId, of: $0) }
+    }
+
+    /// Returns the first message with an ID and a matching agent, with its copies. Copies have the same content and
+    /// are not known as entries of their own.
+    private func place(
+        of id: String, _ db: Database, where isMeant: (_ agentId: String) -> Bool
+    ) throws -> Place? {
+        let sequences = try unsettled.sequences(of: id, in: session, scopes: scopes, db)
+        let messages = try sequences.compactMap { sequence in
+            try MessageQueries.agent(of: sequence, db).map { (sequence: sequence, agentId: $0) }
+        }
+        guard let own = messages.first(where: { isMeant($0.agentId) }) else { return nil }
+        let others = messages.filter { $0.sequence != own.sequence && !isKnown(id, of: $0.agentId) }
+        guard !others.isEmpty, let shown = try entries(of: own.sequence, db) else {
+            return Place(message: own.sequence)
+        }
+        let copies = try others.filter { try entries(of: $0.sequence, db)?.show(theSameAs: shown) == true }
+        return Place(message: own.sequence, copies: copies.map(\.sequence))
+    }
+
+    private func entries(of sequence: Int64, _ db: Database) throws -> [ChatMessage]? {
+        try MessageQueries.message(sequence, db)?.chatMessages()
+    }
+
+    /// Whether an agent's message with an ID is an entry of its own.
+    private func isKnown(_ id: String, of agentId: String) -> Bool {
+        owners?.values.contains { $0.messageId.hasSameBytes(as: id) && $0.agentId.hasSameBytes(as: agentId) } ?? false
+    }
+}

@@ -1,0 +1,254 @@
+import Foundation
+import GRDB
+import RecollectCore
+
+/// Saves a transcript into a session, inside a write transaction, so that the session shows it. Edits known entries
+/// with changes, adds new entries at their positions, and deletes removed ones.
+///
+/// Messages of the session neither in the transcript nor among the removed entries stay: an agent saved them
+/// meanwhile.
+struct SaveTranscriptOperation {
+    let session: SessionKey
+    /// The agent of new messages.
+    let agentId: String
+    let difference: TranscriptDifference
+    /// The changed entries, with attachments stored by hash.
+    let changed: [ChatMessage]
+    /// The owners of entries not named by their IDs, or `nil` if they are unknown.
+    let owners: [UUID: Transcript.Owner]?
+    let now: Int64
+
+    /// The result of a save for the storage's memory.
+    struct Outcome: Sendable {
+        var owners: [UUID: Transcript.Owner]?
+        var orphans: [String] = []
+    }
+
+    func run(_ db: Database, _ unsettled: PendingMessageIDs) throws -> Outcome {
+        var outcome = Outcome(owners: owners)
+        let before = try db.lastSequence()
+        let number = try openSession(db)
+        try FirstUserMessage.keep(difference.transcript.firstUserMessage, of: number, db)
+        var places = try ChatMessageLocations(session: number, owners: owners, unsettled: unsettled, db)
+        let found = try edit(&places, number, &outcome, db)
+        if try isOrdered(found, &places, db) {
+            try insert(around: found, &places, number, unsettled, db)
+        } else {
+            let new = try newMessages(found, number, db)
+            _ = try insert(new, behind: nil, number, unsettled, db)
+            try places.readScopes(db)
+            try reorder(&places, number, db)
+        }
+        try touch(number, hasTold: db.lastSequence() > before, db)
+        if try db.lastSequence() - places.derivedThrough > DerivedData.limit { try DerivedData.settle(db) }
+        outcome.owners = places.owners
+        return outcome
+    }
+
+    // MARK: The session
+
+    private func openSession(_ db: Database) throws -> Int64 {
+        guard let number = try MessageQueries.number(of: session, db) else {
+            let number = try ScopeRow.makeSession(session, createdAt: now, db)
+            try db.recordChange(.sessionUpdated, session)
+            return number
+        }
+        if try db.integer("SELECT discarded_at FROM conversation WHERE id = ?", number) != nil {
+            try SessionEdits.restore(number, db)
+        }
+        return number
+    }
+
+    /// Updates the access date and the read mark: a program saving a transcript has it open and has read it.
+    private func touch(_ number: Int64, hasTold: Bool, _ db: Database) throws {
+        if try !hasTold && SessionEdits.isUnread(number, db) {
+            try db.recordChange(.sessionUpdated, session)
+        }
+        try db.run("UPDATE conversation SET read_through = ? WHERE id = ?", db.lastSequence(), number)
+        try SessionEdits.access(session, now: now, db)
+    }
+
+    // MARK: Editing and removing
+
+    /// Edits and removes messages, for every agent with a copy. Returns the messages of the changed entries, with
+    /// `nil` for new ones.
+    private func edit(
+        _ places: inout ChatMessageLocations, _ number: Int64, _ outcome: inout Outcome, _ db: Database
+    ) throws -> [ChatMessageLocations.Place?] {
+        var found = try changed.map { try places.find($0.id, db) }
+        var edits: [Int64: ChatMessageEdits] = [:]
+        func edit(_ sequence: Int64, _ change: (inout ChatMessageEdits) -> Bool) throws -> Bool {
+            guard var edit = try edits[sequence] ?? ChatMessageEdits(sequence, db) else { return false }
+            defer { edits[sequence] = edit }
+            return change(&edit)
+        }
+        for (index, entry) in changed.enumerated() {
+            // An entry unchanged by this storage may have been edited by another since.
+            guard let place = found[index], !difference.unchanged.contains(entry.id) else { continue }
+            var own = entry
+            own.id = places.ownID(of: entry.id)
+            let call = callId(answeredBy: index)
+            // Another writer may have replaced the message's parts, so that none of them is this entry.
+            let isThere = try place.all.map { sequence in
+                try edit(sequence) { $0.replace(own) || $0.replaceAll(by: entry, answering: call) }
+            }
+            if isThere.first != true {
+                // Another writer removed this part from its message: the edited entry becomes a message of its own.
+                places.forgetOwner(of: entry.id)
+                found[index] = nil
+            }
+        }
+        for id in difference.removed {
+            guard let place = try places.find(id, db) else { continue }
+            let own = places.ownID(of: id)
+            for sequence in place.all { _ = try edit(sequence) { $0.remove(own) } }
+        }
+        var deleted: [Int64] = []
+        for (sequence, edit) in edits.sorted(by: { $0.key < $1.key }) {
+            if let edited = edit.edited {
+                try edited.checkSavable()
+                outcome.orphans += try MessageEdits.replace(
+                    edit.message, at: sequence, with: edited, of: number, session, db)
+            } else {
+                deleted.append(sequence)
+            }
+        }
+        if !deleted.isEmpty {
+            outcome.orphans += try MessageDeletion.delete(deleted, of: number, session, db).orphans
+        }
+        return found
+    }
+
+    // MARK: Adding
+
+    /// Adds the new entries between existing ones in the transcript's order.
+    private func insert(
+        around found: [ChatMessageLocations.Place?], _ places: inout ChatMessageLocations, _ number: Int64,
+        _ unsettled: PendingMessageIDs,
+        _ db: Database
+    ) throws {
+        let inFlight = try StreamingReplies.agents(of: number, db)
+        var previous = try position(before: difference.changed.lowerBound, &places, db)
+        var waiting: [AgentMessage] = []
+        for (offset, place) in found.enumerated() {
+            if let place {
+                previous = try insert(waiting, behind: previous ?? 0, number, unsettled, db)
+                waiting = []
+                // Read here, not earlier: making room moves the following messages.
+                previous = try max(previous ?? 0, MessageQueries.position(of: place.message, db) ?? 0)
+            } else if let new = try message(at: offset, inFlight) {
+                waiting.append(new)
+            }
+        }
+        _ = try insert(waiting, behind: difference.isAtEnd ? nil : previous ?? 0, number, unsettled, db)
+    }
+
+    private func newMessages(
+        _ found: [ChatMessageLocations.Place?], _ number: Int64, _ db: Database
+    ) throws -> [AgentMessage] {
+        let inFlight = try StreamingReplies.agents(of: number, db)
+        return try found.enumerated().compactMap { offset, place in
+            place == nil ? try message(at: offset, inFlight) : nil
+        }
+    }
+
+    private func position(before index: Int, _ places: inout ChatMessageLocations, _ db: Database) throws -> Int64? {
+        // The nearest entry still present: another writer may have deleted the one before.
+        for entry in difference.transcript[..<index].reversed() {
+            if let place = try places.find(entry.id, db) {
+                return try MessageQueries.position(of: place.message, db)
+            }
+        }
+        return nil
+    }
+
+    /// Returns a new entry as a message of this storage's agent, or `nil` for an incomplete streaming reply: its
+    /// writer saves it. A streaming reply saved as complete by a UI gets the agent of its writer, as the writer
+    /// looks for it there at its end.
+    private func message(at offset: Int, _ inFlight: [ByteString: String]) throws -> AgentMessage? {
+        let entry = changed[offset]
+        // A known entry without a message was deleted by another writer.
+        if difference.unchanged.contains(entry.id) { return nil }
+        let writer = inFlight[ByteString(entry.id.uuidString)]
+        if !entry.isComplete, writer != nil { return nil }
+        let message = ConversationMessage(entry, answering: callId(answeredBy: offset))
+        try message.checkSavable()
+        return (writer ?? agentId, message)
+    }
+
+    private func callId(answeredBy offset: Int) -> String? {
+        difference.callId(answeredBy: difference.changed.lowerBound + offset)
+    }
+
+    /// Adds messages right after a position, or at the end without one. Returns the position of the last one, or
+    /// `previous` without messages.
+    private func insert(
+        _ messages: [AgentMessage], behind previous: Int64?, _ number: Int64, _ unsettled: PendingMessageIDs,
+        _ db: Database
+    ) throws -> Int64? {
+        guard !messages.isEmpty else { return previous }
+        let first = previous ?? 0
+        // Of all agents: between two entries there may be messages unknown to this storage.
+        let next = try previous.flatMap { try MessageMoves.position(after: $0, in: number, db) }
+        let room = next.map { $0 - first } ?? .max
+        var sequence = try db.lastSequence()
+        var inserted: [Int64] = []
+        for (offset, (agentId, message)) in messages.enumerated() {
+            let scope = try ScopeRow.findOrMakeScope(of: number, agentId: agentId, db)
+            sequence += 1
+            // Without room they are appended first, and the messages after their position follow.
+            let isBetween = next != nil && room > Int64(messages.count)
+            let position = isBetween ? first + room / Int64(messages.count + 1) * Int64(offset + 1) : nil
+            try MessageRow.insert(
+                message, sequence: sequence, session: number, scope: scope, position: position,
+                with: db.sql(MessageRow.insertion))
+            try AttachmentUse.insert(message, sequence: sequence, db)
+            unsettled.add(message.id, scope: scope, sequence: sequence)
+            inserted.append(sequence)
+        }
+        if let next, room <= Int64(messages.count) {
+            try MessageMoves.keepingWindows(of: number, db) {
+                let behind = try MessageMoves.sequences(of: number, from: next, db).filter { !inserted.contains($0) }
+                try MessageMoves.putLast(inserted + behind, db)
+            }
+            // Cursors returned earlier are now at other messages, and later moves to the end must not reuse them.
+            try db.recordChange(.sessionRearranged, session)
+        }
+        if next != nil, messages.contains(where: { $0.message.role == .user }) { try Preview.set(number, db) }
+        return try MessageQueries.position(of: sequence, db)
+    }
+
+    // MARK: Ordering
+
+    /// Whether the existing messages of the changed entries are in the transcript's order. Entries of one message
+    /// share its position.
+    private func isOrdered(
+        _ found: [ChatMessageLocations.Place?], _ places: inout ChatMessageLocations, _ db: Database
+    ) throws -> Bool {
+        guard found.contains(where: { $0 != nil }) else { return true }
+        var last = try position(before: difference.changed.lowerBound, &places, db) ?? .min
+        for place in found {
+            guard let place, let position = try MessageQueries.position(of: place.message, db) else { continue }
+            if position < last { return false }
+            last = position
+        }
+        return true
+    }
+
+    /// Distributes the positions of the transcript's messages among them in the transcript's order.
+    private func reorder(_ places: inout ChatMessageLocations, _ number: Int64, _ db: Database) throws {
+        var order: [Int64] = []
+        var seen: Set<Int64> = []
+        for entry in difference.transcript.eachIdOnce() {
+            // Copies move along: a copy left at the first position would be shown there.
+            let place = try places.find(entry.id, db)
+            order += (place?.all ?? []).filter { seen.insert($0).inserted }
+        }
+        let positions = try order.compactMap { try MessageQueries.position(of: $0, db) }
+        try MessageMoves.keepingWindows(of: number, db) {
+            try MessageMoves.setPositions(zip(order, positions.sorted()), db)
+        }
+        try Preview.set(number, db)
+        try db.recordChange(.sessionRearranged, session)
+    }
+}

@@ -1,0 +1,150 @@
+import Foundation
+import RecollectCore
+
+/// Checks of the list of a user's sessions.
+enum SessionChecks {
+    static let all: [HistoryStoreCheck] = [
+        HistoryStoreCheck(
+            "conversations.summary",
+            "A conversation tells its count, agents in the order in which they spoke, moments and preview."
+        ) { store in
+            try await store.append(
+                [SampleData.message(.system, "s", "Be kind.", at: 5000)], to: Scope.plain.agent("second by name"))
+            try await store.append(
+                [
+                    SampleData.message(.user, "u", "What is new?", at: 1000),
+                    SampleData.message(.assistant, "a", "A lot.", at: 90_000),
+                ],
+                to: Scope.plain.agent("first by name"))
+            try await store.append(
+                [SampleData.message(.user, "late", "And now?", at: 2000)], to: Scope.plain.agent("third"))
+            let one = try await store.session(Scope.plain.session)
+            guard let one else { throw BrokenPromise(expected: "a conversation", actual: "nil") }
+            try expectEqual(one.messageCount, 4, "the count")
+            try expectEqual(one.agents, ["second by name", "first by name", "third"], "the agents")
+            try expectEqual(one.lastActivityAt.millisecondsSince1970, SampleData.start + 90_000, "the last activity")
+            try expectEqual(one.preview, "What is new?", "the preview")
+            try expectEqual(one.id, Scope.plain.session, "the id")
+            try await expectEqual(store.everySession(of: "user"), [one], "the list")
+            let unknown = try await store.session(Scope.plain.session("unknown").session)
+            try expect(unknown == nil, "nil for an unknown conversation", came: "\(unknown.debugDescription)")
+        },
+        HistoryStoreCheck(
+            "conversations.shortPreview",
+            "A preview has at most 200 characters of the first thing the user said; none, if nothing."
+        ) { store in
+            let long = String(repeating: "👩‍👩‍👧‍👦é", count: 300)
+            try await store.append([SampleData.message(.user, "u", long)], to: .plain)
+            try await store.append([SampleData.message(.assistant, "a", "hello")], to: Scope.plain.session("quiet"))
+            let preview = try await store.session(Scope.plain.session)?.preview ?? ""
+            try expect(
+                (1...200).contains(preview.count) && long.hasPrefix(preview.prefix(100)),
+                "1 to 200 characters of the text",
+                came: "\(preview.count) characters")
+            let quiet = try await store.session(Scope.plain.session("quiet").session)
+            try expectEqual(quiet?.preview, "", "the preview of a conversation without a user's words")
+        },
+        HistoryStoreCheck(
+            "conversations.latestFirst",
+            "Pages of any size, both ways, give every conversation once, the latest activity first."
+        ) { store in
+            // Two sessions of each date: a store may order ties in any way, but in the same way on every page.
+            for number in 0..<14 {
+                let message = SampleData.message(.user, "m", at: Int64(number * 5 % 7) * 1000)
+                try await store.append([message], to: Scope.plain.session("session \(number)"))
+            }
+            let all = try await store.everySession(of: "user")
+            try expectEqual(Set(all.map(\.id)).count, 14, "different conversations")
+            let moments = all.map(\.lastActivityAt)
+            try expectEqual(moments, moments.sorted(by: >), "moments of last activity")
+            for limit in [1, 2, 3, 5, 13, 14, 15] {
+                try await expectEqual(
+                    store.everySession(of: "user", limit: limit).map(\.id.sessionId), all.map(\.id.sessionId),
+                    "pages of \(limit)")
+                try await expectEqual(
+                    Self.backward(store, limit: limit).map(\.id.sessionId), all.map(\.id.sessionId),
+                    "backward pages of \(limit)")
+            }
+        },
+        HistoryStoreCheck(
+            "conversations.pagesHoldWhileOthersWrite",
+            "While others write and delete, a walk misses and repeats no conversation that stayed as it was."
+        ) { store in
+            let last = SampleData.message(.user, "last", at: 1_000_000)
+            for limit in [1, 3, 7] {
+                let user = Scope.plain.user("user \(limit)")
+                for number in 0..<20 {
+                    let message = SampleData.message(.user, "m", at: Int64(number) * 1000)
+                    try await store.append([message], to: user.session("quiet \(number)"))
+                }
+                try await store.append([SampleData.message(.user, "m", at: -1)], to: user.session("busy"))
+                var walked: [String] = []
+                var cursor: SessionCursor?
+                repeat {
+                    let request = PageRequest(limit: limit, after: cursor)
+                    let page = try await store.sessions(of: user.userId, page: request)
+                    walked += page.elements.map(\.id.sessionId)
+                    cursor = page.next
+                    // After the first page, one session moves from the end to the front. After each further page,
+                    // it is deleted.
+                    if walked.count == limit {
+                        try await store.append([last], to: user.session("busy"))
+                    } else {
+                        try await store.deleteSession(user.session("busy").session)
+                    }
+                } while cursor != nil
+                let quiet = walked.filter { $0.hasPrefix("quiet") }
+                try expectEqual(
+                    quiet, (0..<20).reversed().map { "quiet \($0)" }, "quiet conversations by pages of \(limit)")
+            }
+        },
+        HistoryStoreCheck(
+            "conversations.byPrefix", rule: 1,
+            "Conversations are found by the beginning of their session's id, in bytes and in order."
+        ) { store in
+            let sessions = ["abc", "abd", "ABC", "ab", "a%", "a_c", "\u{E9}a", "e\u{301}a", "", "b"]
+            for session in sessions {
+                try await store.append([SampleData.message(.user, "m")], to: Scope.plain.session(session))
+            }
+            try await store.append([SampleData.message(.user, "m")], to: Scope.plain.session("abc").user("other"))
+            for prefix in ["", "a", "ab", "abc", "abcd", "A", "a%", "a_", "%", "_", "*", "e", "e\u{301}", "\u{E9}"] {
+                let expected = sessions.filter { $0.utf8.starts(with: prefix.utf8) }
+                    .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+                for limit in [100, 2] {
+                    let found = try await store.sessions(of: "user", sessionIdPrefix: prefix, limit: limit)
+                    try expectEqual(
+                        found.map { Array($0.id.sessionId.utf8) }, expected.prefix(limit).map { Array($0.utf8) },
+                        "at most \(limit) sessions that begin with \(prefix.debugDescription), as bytes")
+                }
+            }
+        },
+        HistoryStoreCheck(
+            "conversations.details",
+            "Details are set one by one: nil leaves, null removes a member, and a new conversation is made."
+        ) { store in
+            let session = Scope.plain.session
+            try await store.update(session, with: SessionDetails(title: "One", metadata: ["a": 1, "b": 2]))
+            try await store.append(SampleData.dialogue(2), to: .plain)
+            try await store.update(
+                session,
+                with: SessionDetails(workingDirectory: "/w", branchName: "main", metadata: ["a": .null, "c": [3]]))
+            let one = try await store.session(session)
+            try expectEqual(one?.title, "One", "the title")
+            try expectEqual(one?.workingDirectory, "/w", "the folder")
+            try expectEqual(one?.branchName, "main", "the branch")
+            try expectEqual(one?.metadata, ["b": 2, "c": [3]], "the metadata")
+            try expectEqual(one?.messageCount, 2, "the count")
+        },
+    ]
+
+    private static func backward(_ store: any HistoryStore, limit: Int) async throws -> [Session] {
+        var all: [Session] = []
+        var cursor: SessionCursor?
+        repeat {
+            let page = try await store.sessions(of: "user", page: PageRequest(limit: limit, before: cursor))
+            all = page.elements + all
+            cursor = page.next
+        } while cursor != nil
+        return all
+    }
+}

@@ -1,0 +1,171 @@
+import Foundation
+
+/// The alternatives at one position in a version of a day: one text, or several from an unresolved conflict.
+struct Alternatives {
+    /// A text, and its layout for use without other alternatives. Of two equivalent texts, the greater one is
+    /// kept.
+    private struct Alternative: Comparable {
+        let text: ByteText
+        var layout: Layout
+
+        init(text: ByteText, layout: Layout? = nil) {
+            self.text = text
+            self.layout = layout ?? Layout(title: ByteText(""), body: ByteText(lines: text.lines.map(\.quoted)))
+        }
+
+        static func < (left: Alternative, right: Alternative) -> Bool {
+            left.text == right.text ? left.layout < right.layout : left.text < right.text
+        }
+    }
+
+    /// The division of a text into the title in the heading and the body below it.
+    private struct Layout: Comparable {
+        let title: ByteText
+        let body: ByteText
+
+        static func < (left: Layout, right: Layout) -> Bool {
+            left.title == right.title ? left.body < right.body : left.title < right.title
+        }
+    }
+
+    /// The texts by their normalized form.
+    private var byKey: [ByteText: Alternative] = [:]
+
+    init() {}
+
+    /// Creates the text before the first entry.
+    init(ofHead body: [ByteText]) {
+        take(ByteText(lines: body), layout: nil)
+    }
+
+    /// Creates the text of an entry.
+    init(ofEntry body: [ByteText], title: String) {
+        let isQuotation = body.allSatisfy(\.isQuoted)
+        let lines = (title.isEmpty ? [] : [ByteText(title)]) + (isQuotation ? body.map(\.unquoted) : body)
+        take(ByteText(lines: lines), layout: Layout(title: ByteText(title), body: ByteText(lines: body)))
+    }
+
+    private mutating func take(_ text: ByteText, layout: Layout?) {
+        let text = text.normalised
+        let lines = text.text.lines
+        // A block edited by a person is an ordinary text.
+        if let (block, count) = ConflictBlock.read(lines[...]), count == lines.count, block.alternatives.count > 1,
+            ByteText(block.text) == text
+        {
+            block.alternatives.forEach { add(Alternative(text: ByteText($0).normalised)) }
+        } else {
+            add(Alternative(text: text, layout: layout))
+        }
+    }
+
+    private mutating func add(_ wording: Alternative) {
+        let key = Self.key(of: wording.text)
+        byKey[key] = byKey[key].map { max($0, wording) } ?? wording
+    }
+
+    /// Returns the text without quotation marks (`>`), in composed form.
+    private static func key(of text: ByteText) -> ByteText {
+        if text.bytes.allSatisfy({ $0 < 0x80 }) { return ByteText(lines: text.lines.map(\.unquoted)) }
+        let composed = ByteText(text.text.precomposedStringWithCanonicalMapping)
+        let plain = ByteText(lines: composed.lines.map(\.unquoted))
+        return ByteText(plain.text.precomposedStringWithCanonicalMapping)
+    }
+
+    var keys: Set<ByteText> { Set(byKey.keys) }
+
+    func isSame(as other: Alternatives) -> Bool { keys == other.keys }
+
+    /// Adds the texts of the same version at the same position.
+    mutating func add(_ other: Alternatives) {
+        // With several texts, layouts are dropped for good.
+        if byKey.count > 1 {
+            byKey.merge(other.byKey.mapValues { Alternative(text: $0.text) }, uniquingKeysWith: max)
+        } else {
+            byKey.merge(other.byKey, uniquingKeysWith: max)
+            if byKey.count > 1 { byKey = byKey.mapValues { Alternative(text: $0.text) } }
+        }
+        dropNothing()
+    }
+
+    /// Removes the empty text, if there is another one.
+    private mutating func dropNothing() {
+        if byKey.count > 1 { byKey[ByteText("")] = nil }
+    }
+
+    // MARK: Merging
+
+    /// A version's decision about the texts of the base. From the weakest to the strongest: all of them are kept;
+    /// none is kept, as another text replaces them; some are removed, the more the stronger; all are kept beside a
+    /// new text.
+    private struct Decision: Comparable {
+        let rank: Int
+        let kept: [ByteText]
+
+        init(_ keys: Set<ByteText>, of old: Set<ByteText>) {
+            let left = keys.intersection(old)
+            kept = left.sorted()
+            rank = left == old ? (keys == old ? 0 : .max) : left.isEmpty ? 1 : 2 + old.count - left.count
+        }
+
+        static func < (left: Decision, right: Decision) -> Bool {
+            left.rank == right.rank ? left.kept.lexicographicallyPrecedes(right.kept) : left.rank < right.rank
+        }
+    }
+
+    /// Merges the texts of several versions.
+    ///
+    /// Of the base's texts, those kept by the strongest decision remain. The new texts are all added, except those
+    /// contained in another new text.
+    static func joined(_ versions: [Alternatives], base: Alternatives?) -> Alternatives {
+        let old = base?.keys ?? []
+        let decisions = versions.map { Decision($0.keys, of: old) }
+        let new = Set(versions.flatMap(\.keys)).subtracting(old)
+        let lines = old.flatMap(\.lines)
+        let added = new.filter { key in
+            let isCut = key.lines.last.map { last in lines.contains { $0.continues(last) } } ?? false
+            return !new.contains { $0 != key && $0.holds(key, isCut: isCut) }
+        }
+        var result = Alternatives()
+        for (version, decision) in zip(versions, decisions) {
+            let isDecisive = decision == decisions.max()
+            let taken = version.byKey.filter { added.contains($0.key) || isDecisive && old.contains($0.key) }
+            result.byKey.merge(taken, uniquingKeysWith: max)
+        }
+        result.dropNothing()
+        return result
+    }
+
+    // MARK: Writing
+
+    var asHead: [UInt8] { text.bytes }
+
+    /// The title in the heading, and the body below it.
+    var asEntry: (title: String, body: [UInt8]) {
+        let layout = byKey.count == 1 ? byKey.values.first?.layout : Alternative(text: text).layout
+        return (layout?.title.text ?? "", layout?.body.bytes ?? [])
+    }
+
+    private var text: ByteText {
+        guard byKey.count > 1 else { return byKey.values.first?.text ?? ByteText("") }
+        return ByteText(ConflictBlock(alternatives: Set(byKey.values.map(\.text.text))).text)
+    }
+}
+
+extension ByteText {
+    /// The text without Windows line ends and blank lines around it, as read back from a conflict block.
+    fileprivate var normalised: ByteText {
+        ByteText(lines: lines.map(\.trimmingCarriageReturn).trimmingBlankLines)
+    }
+
+    /// Whether this text has all lines of another one, in order.
+    /// - Parameter isCut: Whether the other text's last line may be a prefix.
+    fileprivate func holds(_ other: ByteText, isCut: Bool) -> Bool {
+        guard bytes.count > other.bytes.count else { return false }
+        var wanted = other.lines[...]
+        for line in lines {
+            guard let next = wanted.first else { break }
+            if line == next || isCut && wanted.count == 1 && line.continues(next) { wanted.removeFirst() }
+        }
+        return wanted.isEmpty
+    }
+}

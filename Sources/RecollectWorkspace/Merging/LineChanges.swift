@@ -1,0 +1,328 @@
+import RecollectCore
+
+/// The changes of a version to the lines of a section: the kept lines of the base, their order, and the insertions
+/// after each line.
+///
+/// A line unique in both base and version is the same line at any position, so a version may move lines. Repeated
+/// lines are matched by their neighbors, and the rest in order.
+struct LineChanges: Hashable {
+    typealias Unit = MarkdownSection.Unit
+    typealias Piece = MarkdownSection.Piece
+
+    /// The insertions of one or more versions at one position.
+    struct Writing: Hashable {
+        /// Runs of lines, each with the largest number of blank lines before it.
+        var runs: [String: Int] = [:]
+        /// The runs from the alternatives of conflict blocks.
+        var alternatives: Set<String> = []
+        /// The lists of items after the runs.
+        var lists: Set<[String]> = []
+        /// The largest number of blank lines before such a list, and between its items.
+        var listSpacing = 0
+        var itemSpacing = 0
+
+        mutating func unite(_ other: Writing) {
+            runs.merge(other.runs, uniquingKeysWith: max)
+            alternatives.formUnion(other.alternatives)
+            lists.formUnion(other.lists)
+            listSpacing = max(listSpacing, other.listSpacing)
+            itemSpacing = max(itemSpacing, other.itemSpacing)
+        }
+    }
+
+    /// The kept lines of the base.
+    private let alignment: Alignment
+    /// The insertions, by the position of the line before them; -1 for the beginning.
+    private var writings: [Int: Writing] = [:]
+    /// The number of blank lines before each kept line.
+    private var spacing: [Int]
+
+    /// Creates the changes of a version.
+    init(of version: [Piece], against base: Places) {
+        let places = base.places(of: version)
+        alignment = Alignment(places, against: base.pieces.count)
+        spacing = Array(repeating: 0, count: base.pieces.count)
+        var anchor = -1
+        var run: [Unit] = []
+        for (piece, place) in zip(version, places) {
+            if let place {
+                note(run, at: anchor, beside: base)
+                run = []
+                anchor = place
+                spacing[place] = piece.spacing
+                continue
+            }
+            switch piece {
+            case .unit(let unit): run.append(unit)
+            case .block(let block):
+                note(run, at: anchor, beside: base)
+                run = []
+                // The runs have the form outside of a block, because another merge may put them there.
+                let runs = Dictionary(block.alternatives.map { (MarkdownSection($0, as: base.syntax).lone, 1) }) {
+                    first, _ in first
+                }
+                writings[anchor, default: Writing()].unite(Writing(runs: runs, alternatives: Set(runs.keys)))
+            }
+        }
+        note(run, at: anchor, beside: base)
+    }
+
+    /// The positions of the kept lines, in the version's order.
+    private var order: [Int] { alignment.order }
+
+    /// Whether a version has no change: no deletion, no insertion, no move, and no added blank line.
+    static func isNothing(in version: [Piece], against base: [Piece], as syntax: MarkdownSection.Syntax) -> Bool {
+        guard version.count == base.count else { return false }
+        if version == base { return true }
+        let changes = LineChanges(of: version, against: Places(base, as: syntax))
+        return changes.writings.isEmpty && changes.order.elementsEqual(0..<base.count)
+            && zip(changes.spacing, base).allSatisfy { $0 <= $1.spacing }
+    }
+
+    /// Records a run of adjacent lines. Items at its end become a list.
+    private mutating func note(_ run: [Unit], at anchor: Int, beside base: Places) {
+        var writing = Writing()
+        let items = run.reversed().prefix(while: \.isItem).reversed()
+        let lines = run.dropLast(items.count)
+        if let first = lines.first {
+            let text = lines.dropFirst().reduce(into: first.text) { text, unit in
+                text += String(repeating: "\n", count: unit.spacing + 1) + unit.text
+            }
+            writing.runs = [text: first.spacing]
+        }
+        if let first = items.first {
+            writing.lists = [items.map(\.text)]
+            writing.listSpacing = first.spacing
+            writing.itemSpacing = items.dropFirst().map(\.spacing).max() ?? 0
+        }
+        guard !writing.runs.isEmpty || !writing.lists.isEmpty else { return }
+        writings[anchor, default: Writing()].unite(writing)
+    }
+
+    /// The positions of the lines possibly moved by the version: all except those in every longest increasing
+    /// subsequence of `order`.
+    private var moved: Set<Int> {
+        guard alignment.hasMoves else { return [] }
+        let before = Self.lengths(order)
+        let after = Self.lengths(order.reversed().map { -$0 }).reversed()
+        let longest = before.max() ?? 0
+        let isIn = zip(before, after).map { $0 + $1 == longest + 1 }
+        var counts = Array(repeating: 0, count: longest + 1)
+        for (length, isIn) in zip(before, isIn) where isIn { counts[length] += 1 }
+        return Set(order.indices.filter { !isIn[$0] || counts[before[$0]] > 1 }.map { order[$0] })
+    }
+
+    /// Returns, for each number, the length of the longest increasing subsequence ending there.
+    private static func lengths(_ numbers: [Int]) -> [Int] {
+        // By length, the least last number of an increasing subsequence.
+        var ends: [Int] = []
+        return numbers.map { number in
+            var (low, high) = (0, ends.count)
+            while low < high {
+                let middle = (low + high) / 2
+                if ends[middle] < number { low = middle + 1 } else { high = middle }
+            }
+            if low < ends.count { ends[low] = number } else { ends.append(number) }
+            return low + 1
+        }
+    }
+
+    /// Returns the insertions, by the position of the nearest line before them in this version, among the lines
+    /// kept by all versions.
+    private func anchored(atKept isKept: [Bool]) -> [Int: Writing] {
+        let anchors = alignment.anchors(among: isKept)
+        return writings.reduce(into: [:]) { anchored, writing in
+            anchored[anchors[writing.key + 1], default: Writing()].unite(writing.value)
+        }
+    }
+
+    // MARK: - Merging
+
+    /// The error for an insertion beside a line possibly moved by another version, or in place of such a line. The
+    /// insertion may belong to the line or to its old position.
+    struct InsertionBesideMove: Error {}
+
+    /// Merges the lines of several versions.
+    static func merged(
+        base: [Piece]?, versions: [[Piece]], as syntax: MarkdownSection.Syntax
+    ) throws(InsertionBesideMove) -> [Piece] {
+        let places = Places(base ?? commonPrefix(of: versions), as: syntax)
+        let all = versions.map { LineChanges(of: $0, against: places) }
+        let moved = all.map(\.moved)
+        for (version, own) in zip(all, moved) where moved.contains(where: { !$0.isEmpty }) {
+            let others = moved.reduce(into: Set()) { $0.formUnion($1) }.subtracting(own)
+            let isBeside = zip([-1] + version.order, version.order + [-1]).contains { place, next in
+                version.writings[place] != nil && (others.contains(place) || others.contains(next))
+            }
+            if isBeside { throw InsertionBesideMove() }
+        }
+        if Alignment.hasMovedReplacement(in: all.map(\.alignment)) { throw InsertionBesideMove() }
+        let isKept = places.pieces.indices.map { place in all.allSatisfy { $0.alignment.isKept[place] } }
+        let kept = isKept.indices.filter { isKept[$0] }
+        let order = OrderedUnion.exchanged(kept, in: all.map { $0.order.filter { isKept[$0] } }) ?? kept
+        var spacing = Array(repeating: 0, count: isKept.count)
+        var writings: [Int: Writing] = [:]
+        for version in all {
+            for place in kept { spacing[place] = max(spacing[place], version.spacing[place]) }
+            for (place, writing) in version.anchored(atKept: isKept) {
+                writings[place, default: Writing()].unite(writing)
+            }
+        }
+        var pieces = writings[-1]?.pieces(beside: places) ?? []
+        for place in order {
+            pieces.append(places.pieces[place].with(spacing: spacing[place]))
+            pieces += writings[place]?.pieces(beside: places) ?? []
+        }
+        return pieces
+    }
+
+    /// Returns the common prefix of all versions, ignoring blank lines.
+    private static func commonPrefix(of versions: [[Piece]]) -> [Piece] {
+        guard let first = versions.first else { return [] }
+        let count = versions.dropFirst().reduce(first.count) { count, version in
+            zip(first.prefix(count), version).prefix { Places.Name($0) == Places.Name($1) }.count
+        }
+        return Array(first.prefix(count))
+    }
+
+    /// The lines of a base, indexed by their text.
+    struct Places {
+        /// The identity of a piece: its text without the blank lines before it.
+        enum Name: Hashable {
+            case unit(ByteString)
+            case block(ConflictBlock)
+
+            init(_ piece: Piece) {
+                switch piece {
+                case .unit(let unit): self = .unit(ByteString(unit.text))
+                case .block(let block): self = .block(block)
+                }
+            }
+        }
+
+        let pieces: [Piece]
+        let syntax: MarkdownSection.Syntax
+        private let numbering: Numbering<Name>
+        /// The number of each piece's name.
+        private let numbers: [Int]
+        /// The positions grouped by the number of their name, and the start of each group.
+        private var ordered: [Int]
+        private var starts: [Int]
+
+        init(_ pieces: [Piece], as syntax: MarkdownSection.Syntax) {
+            self.pieces = pieces
+            self.syntax = syntax
+            var numbering = Numbering<Name>()
+            numbers = pieces.map { numbering.number(Name($0)) }
+            self.numbering = numbering
+            starts = Array(repeating: 0, count: numbering.values.count + 1)
+            for number in numbers { starts[number + 1] += 1 }
+            for number in numbering.values.indices { starts[number + 1] += starts[number] }
+            ordered = Array(repeating: 0, count: numbers.count)
+            var next = starts
+            for (place, number) in numbers.enumerated() {
+                ordered[next[number]] = place
+                next[number] += 1
+            }
+        }
+
+        private func places(of number: Int) -> ArraySlice<Int> { ordered[starts[number]..<starts[number + 1]] }
+
+        /// Returns the position in the base of each piece of a version; `nil` for an insertion.
+        func places(of version: [Piece]) -> [Int?] {
+            var last: Int?
+            let known = version.map { piece in
+                let number = numbering[Name(piece), after: last]
+                last = number ?? last
+                return number
+            }
+            var counts = Array(repeating: 0, count: numbering.values.count)
+            for case let number? in known { counts[number] += 1 }
+            var found: [Int?] = Array(repeating: nil, count: version.count)
+            var isTaken = Array(repeating: false, count: pieces.count)
+            func take(_ place: Int, for line: Int) {
+                found[line] = place
+                isTaken[place] = true
+            }
+            for (line, number) in known.enumerated() {
+                guard let number, counts[number] == 1 else { continue }
+                let places = places(of: number)
+                if places.count == 1, let place = places.first { take(place, for: line) }
+            }
+            func takeNeighbor(_ line: Int, of neighbor: Int, at distance: Int) {
+                guard found[line] == nil, let number = known[line], let place = found[neighbor].map({ $0 + distance }),
+                    numbers.indices.contains(place), numbers[place] == number, !isTaken[place]
+                else { return }
+                take(place, for: line)
+            }
+            for line in version.indices.dropFirst() { takeNeighbor(line, of: line - 1, at: 1) }
+            for line in version.indices.dropLast().reversed() { takeNeighbor(line, of: line + 1, at: -1) }
+            var next = starts
+            for (line, number) in known.enumerated() where found[line] == nil {
+                guard let number else { continue }
+                while next[number] < starts[number + 1], isTaken[ordered[next[number]]] { next[number] += 1 }
+                if next[number] < starts[number + 1] { take(ordered[next[number]], for: line) }
+            }
+            return found
+        }
+
+        func contains(_ name: Name) -> Bool { numbering[name] != nil }
+    }
+}
+
+extension LineChanges.Writing {
+    /// Returns the pieces: a single run as it is, several in a conflict block; then the items.
+    fileprivate func pieces(beside base: LineChanges.Places) -> [MarkdownSection.Piece] {
+        let runs = largestRuns
+        var pieces: [MarkdownSection.Piece] = []
+        if runs.count == 1, let run = runs.first, let units = plainUnits(of: run, beside: base) {
+            pieces = units.map { .unit($0) }
+            pieces[0] = pieces[0].with(spacing: self.runs[run] ?? 0)
+        } else if !runs.isEmpty {
+            var block = ConflictBlock(alternatives: runs)
+            while base.contains(.block(block)) { block.number += 1 }
+            pieces = [.block(block)]
+        }
+        let items = OrderedUnion.of(lists).enumerated().map { place, text in
+            MarkdownSection.Unit(text: text, isItem: true, spacing: place == 0 ? listSpacing : itemSpacing)
+        }
+        return pieces + items.map { .unit($0) }
+    }
+
+    /// The runs not contained in another run. A run contains the lines of another as a subsequence, ignoring blank
+    /// lines. Of runs different only in blank lines, the first in byte order is kept.
+    private var largestRuns: Set<String> {
+        guard runs.count > 1 else { return Set(runs.keys) }
+        let lines = Dictionary(uniqueKeysWithValues: runs.keys.map { ($0, $0.lines.filter { !$0.isBlank }) })
+        return Set(
+            runs.keys.filter { run in
+                !runs.keys.contains { other in
+                    other != run && (lines[run] ?? []).isContained(in: lines[other] ?? [])
+                        && (lines[run] != lines[other] || other.utf8.lexicographicallyPrecedes(run.utf8))
+                }
+            })
+    }
+
+    /// Returns a run as units; `nil` if they would not be read back as the same run.
+    private func plainUnits(of run: String, beside base: LineChanges.Places) -> [MarkdownSection.Unit]? {
+        let section = MarkdownSection(run, as: base.syntax)
+        let units = section.pieces.compactMap { piece -> MarkdownSection.Unit? in
+            guard case .unit(let unit) = piece else { return nil }
+            // Outside of its block, the unit would be read as the base's line.
+            return alternatives.contains(run) && base.contains(LineChanges.Places.Name(piece)) ? nil : unit
+        }
+        guard section.children.isEmpty, units.count == section.pieces.count, units.last?.isItem == false else {
+            return nil
+        }
+        return units
+    }
+}
+
+extension [String] {
+    /// Whether the lines are a subsequence of other lines.
+    fileprivate func isContained(in others: [String]) -> Bool {
+        var rest = self[...]
+        for other in others where other == rest.first { rest.removeFirst() }
+        return rest.isEmpty
+    }
+}

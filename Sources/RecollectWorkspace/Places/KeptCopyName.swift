@@ -1,0 +1,67 @@
+import Foundation
+import RecollectCore
+
+/// The name of a kept copy: `name (kept 1a2b3c4d).md`. Its content could not be merged into the file.
+///
+/// The name depends only on the file's name and the content, so all devices create the same file. No sync service
+/// names its copies this way.
+enum KeptCopyName {
+    /// The possible numbers of hash digits in a name. A longer hash is used if another content has the shorter
+    /// name.
+    static let lengths = [8, 16, 64]
+
+    /// Returns the possible paths for a content beside a file, in order of preference. They are in the file's
+    /// folder, or in its nearest parent with room for the path.
+    static func places(for hash: ContentHash, beside path: WorkspacePath) -> [WorkspacePath] {
+        lengths.map { digits in
+            var folder = path.parent ?? .root
+            while true {
+                if let name = name(for: path.name, holding: hash, digits: digits, in: folder) {
+                    return WorkspacePath(checked: folder.names + [name])
+                }
+                folder = folder.parent ?? .root
+            }
+        }
+    }
+
+    /// Returns the name for a content beside a file, up to 255 bytes.
+    static func name(for name: String, holding hash: ContentHash, digits: Int = lengths[0]) -> String {
+        let mark = mark(hash, digits)
+        // Dropping all but one character of the name always leaves enough room.
+        return shortened(name, adding: mark, room: 255) ?? mark
+    }
+
+    /// Returns the name for a content in a folder; `nil` if its path would be too long.
+    static func name(
+        for name: String, holding hash: ContentHash, digits: Int, in folder: WorkspacePath
+    ) -> String? {
+        let above = folder == .root ? 0 : folder.description.utf8.count + 1
+        let room = min(255, WorkspacePath.longest - above)
+        return shortened(name, adding: mark(hash, digits), room: room)
+    }
+
+    /// Adds a mark before the extension of a name. If the result is too long, characters before the mark are
+    /// dropped from the end.
+    /// - Returns: `nil` without room for one character of the name, the mark and the extension.
+    static func shortened(_ name: String, adding mark: String, room: Int) -> String? {
+        let dot = name.lastIndex(of: ".") ?? name.endIndex
+        let suffix = name[dot...].utf8.count <= 32 && dot > name.startIndex ? name[dot...] : ""
+        var stem = name.dropLast(suffix.count)
+        while stem.utf8.count + mark.utf8.count + suffix.utf8.count > room {
+            guard stem.count > 1 else { return nil }
+            stem.removeLast()
+        }
+        return stem + mark + suffix
+    }
+
+    /// Whether a name without its extension ends with a mark of `KeptCopyName`.
+    static func isMarked(_ stem: String) -> Bool {
+        guard stem.hasSuffix(")"), let start = stem.range(of: " (kept ", options: .backwards)?.upperBound else {
+            return false
+        }
+        let digits = stem[start...].dropLast()
+        return lengths.contains(digits.utf8.count) && digits.allSatisfy { $0.isHexDigit && !$0.isUppercase }
+    }
+
+    private static func mark(_ hash: ContentHash, _ digits: Int) -> String { " (kept \(hash.rawValue.prefix(digits)))" }
+}

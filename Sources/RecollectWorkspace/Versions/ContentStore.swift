@@ -1,0 +1,153 @@
+import Foundation
+import RecollectCore
+
+/// The contents of an archive, each in a file named by its hash: `objects/ab/cdef…`.
+///
+/// A file with such a name is complete: a content is written under another name, and renamed after it has reached
+/// the disk. Calls that change files require the archive's lock. All calls block.
+struct ContentStore {
+    /// The archive's folder.
+    private let folder: OpenFolder
+
+    init(in folder: OpenFolder) {
+        self.folder = folder
+    }
+
+    /// Returns the bytes of a content; `nil` if it is not in the archive.
+    /// - Throws: `damaged` if its file has other bytes.
+    func bytes(of hash: ContentHash) throws -> [UInt8]? {
+        try ifThere {
+            let place = try folder.folder(Self.name).folder(hash.folderName)
+            let file = try place.file(hash.fileName, forWriting: false)
+            let bytes = try file.readAll()
+            guard ContentHash(of: bytes) == hash else {
+                throw RecollectError(
+                    .damaged, "\(place.path(of: hash.fileName)) does not hold the content it is named by")
+            }
+            return bytes
+        }
+    }
+
+    /// Returns the size of a content in bytes; `nil` if it is not in the archive.
+    func size(of hash: ContentHash) throws -> Int? {
+        try ifThere { try folder.folder(Self.name).folder(hash.folderName).entry(hash.fileName)?.size } ?? nil
+    }
+
+    /// Saves contents. No later write reaches the disk before them.
+    ///
+    /// Many contents are written first and synced together, in about the time for one.
+    func keep(_ contents: [ContentHash: [UInt8]]) throws {
+        guard !contents.isEmpty else { return }
+        let isTogether = contents.count >= Self.many && OpenFolder.canSynchronizeFileSystem
+        let objects = try made(Self.name, in: folder, durably: !isTogether)
+        var staged: [ContentHash: String] = [:]
+        do {
+            for (name, hashes) in Self.places(of: contents.keys) {
+                let place = try made(name, in: objects, durably: !isTogether)
+                for hash in hashes {
+                    guard let bytes = contents[hash], try !Self.holds(bytes, hash.fileName, in: place) else { continue }
+                    staged[hash] =
+                        try place.stage { file in
+                            try file.write(bytes, at: 0)
+                            if !isTogether { try file.orderWrites() }
+                        }.name
+                }
+            }
+            guard !staged.isEmpty else { return }
+            if isTogether { try folder.synchronizeFileSystem() }
+            for (name, hashes) in Self.places(of: staged.keys) {
+                let place = try objects.folder(name)
+                for hash in hashes {
+                    if let name = staged[hash] { try place.rename(name, to: hash.fileName) }
+                }
+                if !isTogether { try place.orderWrites() }
+            }
+            if isTogether { try folder.synchronizeFileSystem() }
+        } catch {
+            for (hash, name) in staged { try? objects.folder(hash.folderName).remove(name) }
+            throw error
+        }
+    }
+
+    /// Returns the number of contents, and their total size in bytes.
+    func size() throws -> (contents: Int, bytes: Int) {
+        var size = (contents: 0, bytes: 0)
+        try forEachPlace { prefix, place, names in
+            for name in names where ContentHash(hexadecimal: prefix + name) != nil {
+                guard let entry = try place.entry(name) else { continue }
+                size.contents += 1
+                size.bytes += entry.size
+            }
+        }
+        return size
+    }
+
+    /// Returns all contents, each with the date of its last write.
+    func all() throws -> [ContentHash: Date] {
+        var all: [ContentHash: Date] = [:]
+        try forEachPlace { prefix, place, names in
+            for name in names {
+                guard let hash = ContentHash(hexadecimal: prefix + name) else { continue }
+                all[hash] = try place.entry(name)?.modified
+            }
+        }
+        return all
+    }
+
+    /// Whether the first 64 KiB of a content are without NUL bytes, as in text. `false` if it is not in the
+    /// archive.
+    func beginsAsText(_ hash: ContentHash) throws -> Bool {
+        try ifThere {
+            let file = try folder.folder(Self.name).folder(hash.folderName).file(hash.fileName, forWriting: false)
+            return try !file.read(at: 0, count: 1 << 16).contains(0)
+        } ?? false
+    }
+
+    /// Removes all contents except some, and temporary files of killed writers.
+    func removeAll(but kept: Set<ContentHash>) throws {
+        try forEachPlace { prefix, place, names in
+            try place.removeLeftovers(among: names)
+            for name in names {
+                if let hash = ContentHash(hexadecimal: prefix + name), !kept.contains(hash) { try place.remove(name) }
+            }
+        }
+    }
+
+    private static let name = "objects"
+
+    /// The number of contents from which they are synced together. This sync includes writes of other programs, so
+    /// it is not used for the few contents of a single write.
+    private static let many = 8
+
+    /// Returns the folders of contents, each with its contents.
+    private static func places(of hashes: some Sequence<ContentHash>) -> [(name: String, hashes: [ContentHash])] {
+        Dictionary(grouping: hashes, by: \.folderName).map { ($0.key, $0.value) }.sorted { $0.name < $1.name }
+    }
+
+    /// Whether a file has these bytes. A damaged file does not, and is written anew.
+    private static func holds(_ bytes: [UInt8], _ name: String, in folder: OpenFolder) throws -> Bool {
+        guard try folder.entry(name)?.size == bytes.count else { return false }
+        return try ifThere { try folder.file(name, forWriting: false).read(at: 0, count: bytes.count) == bytes }
+            ?? false
+    }
+
+    private func made(_ name: String, in folder: OpenFolder, durably: Bool) throws -> OpenFolder {
+        if let there = try ifThere({ try folder.folder(name) }) { return there }
+        try folder.makeFolder(name)
+        if durably { try folder.orderWrites() }
+        return try folder.folder(name)
+    }
+
+    private func forEachPlace(_ body: (_ prefix: String, OpenFolder, _ names: [String]) throws -> Void) throws {
+        guard let objects = try ifThere({ try folder.folder(Self.name) }) else { return }
+        for name in try objects.names() where try objects.entry(name)?.kind == .folder {
+            let place = try objects.folder(name)
+            try body(name, place, try place.names())
+        }
+    }
+}
+
+extension ContentHash {
+    fileprivate var folderName: String { String(rawValue.prefix(2)) }
+    fileprivate var fileName: String { String(rawValue.dropFirst(2)) }
+}

@@ -1,0 +1,249 @@
+import Foundation
+import RecollectCore
+
+/// The result of a scan.
+struct WorkspaceScan {
+    /// A file's last known state on this device.
+    struct File: Hashable {
+        /// The content; `nil` if it is unknown because the file was never local, or is too large.
+        var content: ContentHash?
+        /// The file's stamp, if the content is unknown.
+        var stamp: String?
+        /// Whether the file has conflict copies or conflicting versions.
+        var isConflicted: Bool
+        /// Whether the content was made on this device.
+        var isOwn: Bool
+
+        /// Whether the content changed, or for an unknown content, the stamp.
+        func differs(from other: File) -> Bool {
+            content != other.content || (content == nil && stamp != other.stamp)
+        }
+    }
+
+    fileprivate let index: VersionIndex
+    fileprivate let table: FileTable
+    /// The listed items. Unreadable files have the state `unreadable`. Empty if the root is missing.
+    var listing = WorkspaceListing([], refusals: [:])
+    /// The missing files during a mass deletion.
+    var missing: [WorkspacePath] = []
+    /// Whether a mass deletion was found.
+    var isMassDeletion = false
+    /// Whether the root can be reached.
+    var isAvailable = true
+}
+
+extension SharedWorkspace {
+    /// Scans the whole folder: archives changes made elsewhere since the last scan, and returns the current files.
+    ///
+    /// Reads only files with a stamp different from the last scan's, so an unchanged folder costs a listing. The
+    /// recorded state of files in an unreadable folder stays. Blocks.
+    /// - Parameter acceptingDeletions: Whether all missing files are recorded as deleted, even in a mass deletion.
+    func look(acceptingDeletions: Bool = false) throws -> WorkspaceScan {
+        try looking.withLock { state in
+            let (index, moment) = try archive.snapshot()
+            let now = configuration.now()
+            let table = try state.table ?? FileTable(bytes: archive.note(Self.tableName) ?? [])
+            let known = Self.known(index, table)
+
+            guard var listing = try settledListing(&state, now: now) else {
+                if acceptingDeletions {
+                    throw RecollectError(.unavailable, "\(rootURL.path) is gone: nothing is concluded from that")
+                }
+                try stand(guard: true, &state)
+                return WorkspaceScan(
+                    index: index, table: table, missing: known.sorted(), isMassDeletion: true, isAvailable: false)
+            }
+            var found = table
+            var there = Set<WorkspacePath>(minimumCapacity: listing.items.count)
+            var batch = ObservedBatch()
+            for position in listing.items.indices where !listing.items[position].isFolder {
+                let path = listing.items[position].path
+                there.insert(path)
+                let row = table.rows[path]
+                let isContested = listing.conflicted.contains(path)
+                let current = try take(&listing.items[position], row, index, isContested, now: now, &batch)
+                if current != row { found.rows[path] = current }
+                if batch.isFull {
+                    try archive.found(batch.contents, since: moment, now: now)
+                    batch = ObservedBatch()
+                }
+            }
+            try archive.found(batch.contents, since: moment, now: now)
+            let latest = try archive.index()
+            let absent = known.filter { !there.contains($0) }
+            let gone = absent.filter { !listing.isHidden($0) }.sorted()
+            let missing = gone.filter { path in
+                // The file may have been trashed here during the scan.
+                guard index.files[path]?.content != nil, let file = latest.files[path] else { return true }
+                return file.content != nil && !file.begun.contains { $0.version.kind.isAbsence }
+            }
+            // For a missing conflict copy with an existing original, another device resolved the conflict.
+            let unexplained = missing.count { path in
+                ConflictCopies.original(of: path).map { !there.contains($0) } ?? true
+            }
+            let hidden = absent.count - gone.count
+            let isMassDeletion =
+                try !acceptingDeletions && isTooMuch(missing: unexplained, of: known.count - hidden, hidden: hidden)
+            try stand(guard: isMassDeletion, &state)
+            if !isMassDeletion { try archive.foundGone(gone, since: moment, now: now) }
+            if found.rows.count > there.count {
+                let kept = Set(isMassDeletion ? missing : [])
+                found.rows = found.rows.filter { path, _ in
+                    there.contains(path) || kept.contains(path) || listing.isHidden(path)
+                }
+            }
+            if found != table || state.table == nil {
+                try archive.setNote(Self.tableName, found.bytes)
+                postNameCollisions(among: found.rows.keys, &state)
+            }
+            state.table = found
+            if !isMassDeletion { shareLineage(&state) }
+            return WorkspaceScan(
+                index: try archive.index(), table: found, listing: listing, missing: isMassDeletion ? missing : [],
+                isMassDeletion: isMassDeletion)
+        }
+    }
+
+    /// Returns the known files without a scan, from the last scan by any process and from later writes on this
+    /// device.
+    func knownFiles() throws -> [WorkspacePath: WorkspaceScan.File] {
+        let table = try FileTable(bytes: archive.note(Self.tableName) ?? [])
+        return WorkspaceScan(index: try archive.index(), table: table).files
+    }
+
+    /// Returns the files known before a scan: those with a content in the log, and those listed without one in the
+    /// table.
+    private static func known(_ index: VersionIndex, _ table: FileTable) -> [WorkspacePath] {
+        index.contents.keys
+            + table.rows.compactMap { path, row in
+                row.hash == nil && index.contents[path] == nil ? path : nil
+            }
+    }
+
+    private static let tableName = "looks"
+    private static let guardName = "massDeletion"
+
+    /// Returns everything in the root, and settles leftovers of killed writers at most once an hour; `nil` if the
+    /// root is missing.
+    private func settledListing(_ state: inout ScanState, now: Date) throws -> WorkspaceListing? {
+        let listing = try listingIfAvailable()
+        let isDue = state.settled.map { abs(now.timeIntervalSince($0)) >= 3_600 } ?? true
+        guard let listing, isDue else { return listing }
+        state.settled = now
+        return try resolveLeftovers(among: listing.items).kept.isEmpty ? listing : listingIfAvailable()
+    }
+
+    /// Returns everything in the root; `nil` if the root is missing.
+    private func listingIfAvailable() throws -> WorkspaceListing? {
+        do {
+            return try listing(of: .root, recursively: true)
+        } catch let error as RecollectError where error.code == .unavailable {
+            return nil
+        }
+    }
+
+    /// Returns the table row of a file. Adds a new content to the batch, and sets the state of an unreadable item.
+    private func take(
+        _ item: inout WorkspaceItem, _ row: FileTable.Row?, _ index: VersionIndex, _ isContested: Bool, now: Date,
+        _ batch: inout ObservedBatch
+    ) throws -> FileTable.Row {
+        guard item.state == .local || item.state == .conflicted, item.size <= configuration.largestFile else {
+            return FileTable.Row(stamp: item.stamp, hash: nil, isResting: true)
+        }
+        let isResting = item.modified.map { now.timeIntervalSince($0) > Self.coarsestTick } ?? true
+        if let row, row.isResting, row.stamp == item.stamp, let hash = row.hash,
+            index.contents[item.path] == hash
+        {
+            return row
+        }
+        let bytes: [UInt8]
+        do {
+            bytes = try provider.read(item.path, limit: configuration.largestFile)
+        } catch let error as RecollectError where error.isOfOneFile {
+            // The file is changing or unreadable now. The next scan reads it again.
+            if [.permissionDenied, .inputOutput].contains(error.code) { item = item.with(.unreadable) }
+            return FileTable.Row(stamp: item.stamp, hash: nil, isResting: false)
+        }
+        let hash = ContentHash(of: bytes)
+        if index.contents[item.path] != hash {
+            batch.add(
+                ObservedContent(
+                    path: item.path, hash: hash, bytes: bytes.isText ? bytes : nil, isContested: isContested))
+        }
+        return FileTable.Row(stamp: item.stamp, hash: hash, isResting: isResting)
+    }
+
+    /// The maximum age, in seconds, of a change with an unreliable stamp: with coarse timestamps, a later change
+    /// may have the same one.
+    private static var coarsestTick: TimeInterval { 3 }
+
+    /// Whether the missing files are a mass deletion: at least four and over half of the known files, or all of them
+    /// together with the lineage. A recorded mass deletion lasts until no file is missing, or hidden in an unreadable
+    /// folder.
+    private func isTooMuch(missing: Int, of known: Int, hidden: Int) throws -> Bool {
+        guard missing + hidden > 0 else { return false }
+        return try missing >= 4 && missing * 2 > known || isGuardKept() || missing == known && isLineageMissing()
+    }
+
+    /// Whether the last scan by any process found a mass deletion.
+    func isGuardKept() throws -> Bool { try archive.note(Self.guardName) != nil }
+
+    private func stand(guard isMassDeletion: Bool, _ state: inout ScanState) throws {
+        if try (archive.note(Self.guardName) != nil) != isMassDeletion {
+            try archive.setNote(Self.guardName, isMassDeletion ? [] : nil)
+        }
+        defer { state.isGuarded = isMassDeletion }
+        if isMassDeletion, !state.isGuarded { events.post(StoreEvent(kind: .massDeletion)) }
+    }
+
+    private func postNameCollisions(among paths: some Sequence<WorkspacePath>, _ state: inout ScanState) {
+        let twins = Dictionary(grouping: paths, by: \.key).filter { $0.value.count > 1 }
+        for (key, paths) in twins.sorted(by: { $0.key < $1.key }) where state.postedNameCollisions.insert(key).inserted
+        {
+            events.post(StoreEvent(kind: .nameCollision, path: paths.min()?.description))
+        }
+    }
+}
+
+extension WorkspaceScan {
+    /// The current files. Missing and hidden files with no recorded removal are included.
+    var files: [WorkspacePath: File] {
+        var files: [WorkspacePath: File] = [:]
+        for (path, file) in index.files {
+            guard let content = file.content else { continue }
+            files[path] = File(
+                content: content, stamp: nil, isConflicted: listing.conflicted.contains(path),
+                isOwn: file.versions.last?.author != nil)
+        }
+        for (path, row) in table.rows where row.hash == nil && files[path] == nil {
+            files[path] = File(
+                content: nil, stamp: row.stamp, isConflicted: listing.conflicted.contains(path), isOwn: false)
+        }
+        return files
+    }
+
+    /// The files trashed or moved on this device.
+    var removedHere: Set<WorkspacePath> {
+        Set(index.files.filter { $0.value.content == nil && $0.value.versions.last?.author != nil }.keys)
+    }
+}
+
+/// The state of an instance between scans.
+struct ScanState {
+    var table: FileTable?
+    var postedNameCollisions: Set<String> = []
+    /// Whether the last scan found a mass deletion, so that its event is posted once.
+    var isGuarded = false
+    /// The position in the archive's log up to which other devices have the lineage.
+    var shared: VersionLog.Moment?
+    /// The date of the last settling of leftovers.
+    var settled: Date?
+}
+
+extension [UInt8] {
+    /// Whether the bytes are text: UTF-8 without NUL.
+    var isText: Bool {
+        // `String(validating:as:)` needs iOS 18.
+        !contains(0) && String(decoding: self, as: UTF8.self).utf8.elementsEqual(self)
+    }
+}

@@ -1,0 +1,291 @@
+import Foundation
+import Testing
+
+@testable import RecollectCore
+
+@Suite("A reply in flight") struct ReplyDraftTests {
+    private let keeper = RecordingKeeper()
+    private let pauses = Gate()
+    private let scope = Scope(userId: "u", sessionId: "s", agentId: "a")
+    private let start = ConversationMessage(id: "r", role: .assistant, text: "")
+
+    private func draft(_ message: ConversationMessage? = nil) -> StreamingReply {
+        StreamingReply(message ?? start, scope: scope, keeper: keeper) { [pauses] in try await pauses.wait($0) }
+    }
+
+    private func saying(_ text: String, isInterrupted: Bool = false) -> ConversationMessage {
+        var message = start
+        message.parts = [.text(text)]
+        message.isInterrupted = isInterrupted
+        return message
+    }
+
+    @Test("pieces lie in memory for half a second, then what came meanwhile is kept in order")
+    func flush() async {
+        let reply = draft()
+        reply.append("one ")
+        reply.append("two ")
+        #expect(keeper.calls.isEmpty)
+        #expect(await pauses.open() == 500)
+        #expect(await keeper.next() == .kept(text: "one two "))
+        reply.append("three")
+        #expect(await pauses.open() == 500)
+        #expect(await keeper.next() == .kept(text: "one two three"))
+        #expect(reply.message.text == "one two three")
+    }
+
+    @Test("one flush is under way at a time; what comes meanwhile goes with the next")
+    func oneAtATime() async {
+        keeper.isHeld.withLock { $0 = true }
+        let reply = draft()
+        reply.append("a")
+        _ = await pauses.open()
+        await keeper.holds.hasWaiter()
+        reply.append("b")
+        #expect(keeper.calls.isEmpty)
+        keeper.isHeld.withLock { $0 = false }
+        _ = await keeper.holds.open()
+        #expect(await keeper.next() == .kept(text: "a"))
+        _ = await pauses.open()
+        #expect(await keeper.next() == .kept(text: "ab"))
+    }
+
+    @Test("a flush that fails is tried again after the next pause, with what came since")
+    func failingFlush() async {
+        let reply = draft()
+        keeper.failures.withLock { $0 = 1 }
+        reply.append("a")
+        _ = await pauses.open()
+        #expect(await keeper.next() == .failed)
+        reply.append("b")
+        _ = await pauses.open()
+        #expect(await keeper.next() == .kept(text: "ab"))
+    }
+
+    @Test("finish saves all, without waiting for the pause; the second end does nothing, and later pieces are ignored")
+    func finish() async throws {
+        let reply = draft()
+        reply.append("all of it")
+        #expect(reply.message.isStreaming)
+        try await reply.finish()
+        reply.append(" and more")
+        try await reply.finish(saying("something else"))
+        try await reply.interrupt()
+        #expect(keeper.calls == [.finished(saying("all of it"))])
+        #expect(reply.message == saying("all of it"))
+    }
+
+    @Test("finish takes the whole message from the caller; one of another id is refused, and the reply goes on")
+    func finishWithMessage() async throws {
+        let reply = draft()
+        reply.append("half")
+        await #expect {
+            try await reply.finish(ConversationMessage(id: "other", role: .assistant, text: "x"))
+        } throws: {
+            ($0 as? RecollectError)?.code == .invalidArgument
+        }
+        var whole = saying("half and half")
+        whole.parts.append(.toolCall(id: "c", name: "look", arguments: [:]))
+        whole.isStreaming = true
+        try await reply.finish(whole)
+        whole.isStreaming = false
+        #expect(keeper.calls == [.finished(whole)])
+    }
+
+    @Test("interrupt marks the reply, in a cancelled task too")
+    func interrupt() async throws {
+        let reply = draft()
+        reply.append("half")
+        let streaming = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            try await reply.interrupt()
+        }
+        try await streaming.value
+        #expect(keeper.calls == [.finished(saying("half", isInterrupted: true))])
+    }
+
+    @Test("an end that fails leaves the reply in flight: it grows, is flushed and can be ended again")
+    func failingFinish() async throws {
+        let reply = draft()
+        reply.append("a")
+        keeper.failures.withLock { $0 = 1 }
+        await #expect(throws: RecordingKeeper.Failure.self) { try await reply.finish() }
+        #expect(await keeper.next() == .failed)
+        #expect(reply.message.isStreaming)
+        reply.append("b")
+        // The pause that the end cut short, and the one after it.
+        _ = await pauses.open()
+        _ = await pauses.open()
+        #expect(await keeper.next() == .kept(text: "ab"))
+        try await reply.finish()
+        #expect(await keeper.next() == .finished(saying("ab")))
+    }
+
+    @Test("a draft that is released unfinished is interrupted, one that has ended is not touched")
+    func release() async throws {
+        var reply: StreamingReply? = draft()
+        reply?.append("half")
+        reply = nil
+        #expect(await keeper.next() == .finished(saying("half", isInterrupted: true)))
+        reply = draft()
+        try await reply?.finish()
+        reply = nil
+        #expect(await keeper.next() == .finished(start))
+        #expect(keeper.calls.count == 2)
+    }
+
+    @Test("text goes on at prose, and begins a part of its own behind anything else")
+    func parts() {
+        let call = ContentPart.toolCall(id: "c", name: "look", arguments: [:])
+        for (before, after) in [
+            ([], [.text("x")]), ([.text("a")], [.text("ax")]), ([call], [call, .text("x")]),
+            ([.text("a"), call], [.text("a"), call, .text("x")]), ([call, .text("a")], [call, .text("ax")]),
+        ] as [([ContentPart], [ContentPart])] {
+            let reply = draft(ConversationMessage(role: .assistant, parts: before))
+            #expect(reply.message.parts == before)
+            reply.append("")
+            #expect(reply.message.parts == before)
+            reply.append("x")
+            #expect(reply.message.parts == after)
+        }
+    }
+
+    @Test(
+        "a part stands behind what came before it, prose behind it is a part of its own, and prose of no length makes way"
+    )
+    func appendingParts() {
+        let call = ContentPart.toolCall(id: "c", name: "look", arguments: [:])
+        let result = ContentPart.toolResult(id: "c", content: "there")
+        for (before, after) in [
+            ([], [call, result, .text("xy")]), ([.text("")], [call, result, .text("xy")]),
+            ([.text("a")], [.text("a"), call, result, .text("xy")]), ([call], [call, call, result, .text("xy")]),
+        ] as [([ContentPart], [ContentPart])] {
+            let reply = draft(ConversationMessage(role: .assistant, parts: before))
+            for part in [.text(""), call, result, .text("x"), .text("y")] { reply.append(part) }
+            #expect(reply.message.parts == after)
+        }
+    }
+
+    @Test("parts are given to the keeper once, and again where that failed; pieces of text go alone")
+    func keepingParts() async {
+        let call = ContentPart.toolCall(id: "c", name: "look", arguments: [:])
+        let reply = draft()
+        reply.append("a")
+        reply.append(call)
+        _ = await pauses.open()
+        #expect(await keeper.next() == .kept(text: nil, behind: [.text("a"), call]))
+        reply.append("b")
+        _ = await pauses.open()
+        #expect(await keeper.next() == .kept(text: "b"))
+        keeper.failures.withLock { $0 = 1 }
+        reply.append(call)
+        _ = await pauses.open()
+        #expect(await keeper.next() == .failed)
+        reply.append("c")
+        _ = await pauses.open()
+        #expect(await keeper.next() == .kept(text: "c", behind: [.text("a"), call, .text("b"), call]))
+    }
+
+    @Test("parts that come after the end are ignored, and a caller's message replaces them")
+    func partsAndTheEnd() async throws {
+        let reply = draft()
+        reply.append(.toolCall(id: "c", name: "look", arguments: [:]))
+        try await reply.finish(saying("all"))
+        reply.append(.toolResult(id: "c", content: "there"))
+        #expect(keeper.calls == [.finished(saying("all"))])
+        #expect(reply.message == saying("all"))
+    }
+
+    @Test("pieces of many tasks are all there, each task's in order")
+    func manyTasks() async throws {
+        let reply = draft()
+        await withTaskGroup { group in
+            for task in 0..<8 {
+                group.addTask { for piece in 0..<200 { reply.append("\(task):\(piece) ") } }
+            }
+        }
+        try await reply.finish()
+        let pieces = reply.message.text.split(separator: " ")
+        for task in 0..<8 {
+            #expect(pieces.filter { $0.hasPrefix("\(task):") } == (0..<200).map { "\(task):\($0)" })
+        }
+    }
+}
+
+/// Keeps nothing, but tells what it was asked to keep.
+private final class RecordingKeeper: ReplyWriter {
+    enum Call: Equatable {
+        case kept(text: String?, behind: [ContentPart]? = nil), finished(ConversationMessage), failed
+    }
+    struct Failure: Error {}
+
+    /// How many of the next calls fail.
+    let failures = Locked(0)
+    /// Whether `keep` waits at the gate `holds`.
+    let isHeld = Locked(false)
+    let holds = Gate()
+    private let log = Locked<[Call]>([])
+    private let stream = AsyncStream<Call>.makeStream()
+
+    var calls: [Call] { log.withLock { $0 } }
+
+    func next() async -> Call? {
+        var iterator = stream.stream.makeAsyncIterator()
+        return await iterator.next()
+    }
+
+    func keep(_ text: String?, behind parts: [ContentPart]?) async throws {
+        if isHeld.withLock({ $0 }) { try await holds.wait(0) }
+        try record(.kept(text: text, behind: parts))
+    }
+
+    func finish(_ message: ConversationMessage) async throws {
+        try record(.finished(message))
+    }
+
+    private func record(_ call: Call) throws {
+        let fails = failures.withLock { failures in
+            defer { failures = max(0, failures - 1) }
+            return failures > 0
+        }
+        log.withLock { $0.append(fails ? .failed : call) }
+        stream.continuation.yield(fails ? .failed : call)
+        if fails { throw Failure() }
+    }
+}
+
+/// Where code under test waits until the test lets it go on.
+private final class Gate: Sendable {
+    private struct Waiter: Sendable {
+        let milliseconds: Int
+        let opening: AsyncStream<Void>.Continuation
+    }
+    private let waiters = AsyncStream<Waiter>.makeStream()
+    private let first = Locked<Waiter?>(nil)
+
+    func wait(_ milliseconds: Int) async throws {
+        let (stream, opening) = AsyncStream<Void>.makeStream()
+        waiters.continuation.yield(Waiter(milliseconds: milliseconds, opening: opening))
+        for await _ in stream {}
+        try Task.checkCancellation()
+    }
+
+    /// Waits for somebody who waits.
+    func hasWaiter() async {
+        guard first.withLock({ $0 == nil }) else { return }
+        var iterator = waiters.stream.makeAsyncIterator()
+        let waiter = await iterator.next()
+        first.withLock { $0 = waiter }
+    }
+
+    /// Lets the first who waits go on; returns how long it would have waited.
+    func open() async -> Int? {
+        await hasWaiter()
+        let waiter = first.withLock { first in
+            defer { first = nil }
+            return first
+        }
+        waiter?.opening.finish()
+        return waiter?.milliseconds
+    }
+}

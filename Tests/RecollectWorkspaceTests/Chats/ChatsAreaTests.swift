@@ -1,0 +1,152 @@
+import Foundation
+import RecollectCore
+import RecollectSQLite
+import RecollectTestSupport
+import Testing
+
+@testable import RecollectWorkspace
+
+@Suite("Chats in a workspace")
+struct ChatsPlaceTests {
+    private let folder: TestFolder
+    private let workspace: SharedWorkspace
+    private let history = SQLiteHistoryStore(inMemory: HistoryConfiguration())
+    private let id = SessionKey(userId: "ann", sessionId: "Moby Dick")
+    private var path: WorkspacePath { workspace.chats.path(of: "Moby Dick") }
+
+    init() throws {
+        folder = try TestFolder()
+        workspace = try SharedWorkspace(
+            root: folder.root,
+            configuration: WorkspaceConfiguration(stateURL: folder.url.appendingPathComponent("state")))
+    }
+
+    /// The same folder as another device has it.
+    private func elsewhere() throws -> SharedWorkspace {
+        try SharedWorkspace(
+            root: folder.root,
+            configuration: WorkspaceConfiguration(stateURL: folder.url.appendingPathComponent("elsewhere")))
+    }
+
+    private func say(_ texts: String..., in history: SQLiteHistoryStore, prefix: String = "") async throws {
+        for text in texts {
+            let message = ConversationMessage(
+                id: prefix + text, role: .user, text: text, timestamp: Date(timeIntervalSince1970: 9))
+            try await history.append([message], to: Scope(userId: "ann", sessionId: "Moby Dick", agentId: "a"))
+        }
+    }
+
+    @Test("a history's conversation is a file that stays as it is while nothing is said")
+    func publishes() async throws {
+        try await say("one", "two", in: history)
+        try await workspace.chats.synchronize(id, with: history)
+        let first = try await workspace.read(path)
+        #expect(path.description == "Chats/Moby Dick.json")
+        #expect(try await workspace.chats.read("Moby Dick")?.entries.map(\.message.id) == ["one", "two"])
+        let published = try await workspace.chats.synchronize(id, with: history)
+        #expect(published.new.isEmpty && published.edited.isEmpty)
+        #expect(try await workspace.read(path) == first)
+        #expect(try await workspace.versions(of: path).count == 1)
+        #expect(try await workspace.chats.sessions() == ["Moby Dick"])
+    }
+
+    @Test("row 15: two histories over one file come to hold the same and write it no more")
+    func twoHistories() async throws {
+        let other = SQLiteHistoryStore(inMemory: HistoryConfiguration())
+        try await say("one", in: history)
+        let elsewhere = try elsewhere()
+        let both = [(workspace, history), (elsewhere, other)]
+        try await say("one", in: other)
+        for (workspace, store) in both { try await workspace.chats.synchronize(id, with: store) }
+        try await say("here", in: history)
+        try await say("there", "further", in: other)
+        for (workspace, store) in both + both { try await workspace.chats.synchronize(id, with: store) }
+        let settled = try await workspace.read(path)
+        for (workspace, store) in both { try await workspace.chats.synchronize(id, with: store) }
+        #expect(try await workspace.read(path) == settled)
+        for store in [history, other] {
+            let ids = try await store.messages(of: id, agentId: nil, page: PageRequest(limit: 9)).elements.map(
+                \.message.id)
+            #expect(Set(ids) == ["one", "here", "there", "further"])
+        }
+    }
+
+    @Test("row 16: what a person changed in the file is taken in, and a broken file is archived and written anew")
+    func externalEdit() async throws {
+        try await say("one", "two", in: history, prefix: "m-")
+        try await workspace.chats.synchronize(id, with: history)
+        let url = workspace.rootURL.appendingPathComponent(path.description)
+        let text = try await workspace.read(path).text
+        try Data(
+            text.replacing(#""two""#, with: #""deux""#).replacing(#"{"format""#, with: #"{"notes":[1],"format""#).utf8
+        )
+        .write(to: url)
+        let published = try await workspace.chats.synchronize(id, with: history)
+        #expect(published.edited.map(\.message.text) == ["deux"])
+        #expect(try await history.message("m-two", in: id)?.message.text == "deux")
+        let written = try await workspace.chats.read("Moby Dick")
+        #expect(written?.isIntact == true && written?.others == ["notes": [1]])
+
+        try Data("{ broken".utf8).write(to: url)
+        try await workspace.chats.synchronize(id, with: history)
+        #expect(try await workspace.chats.read("Moby Dick")?.entries.map(\.message.text) == ["one", "deux"])
+        var archived: [String] = []
+        for version in try await workspace.versions(of: path) {
+            archived.append(String(decoding: try await workspace.content(of: version.hash), as: UTF8.self))
+        }
+        #expect(archived.contains("{ broken"))
+        #expect(workspace.events.takeUndelivered().map(\.kind) == [.externalEdit, .externalEdit])
+    }
+
+    @Test("row 16: a file that was copied over another conversation's gives that none of its messages")
+    func copiedOver() async throws {
+        try await say("one", in: history)
+        try await workspace.chats.synchronize(id, with: history)
+        let other = ChatProjection(
+            session: "other",
+            entries: [.init(agentId: "a", message: ConversationMessage(id: "2", role: .user, text: "elsewhere"))])
+        try Data(other.bytes).write(to: workspace.rootURL.appendingPathComponent(path.description))
+        #expect(try await workspace.chats.synchronize(id, with: history).new.isEmpty)
+        #expect(try await workspace.chats.read("Moby Dick")?.entries.map(\.message.id) == ["one"])
+        #expect(try await workspace.versions(of: path).contains { $0.hash == ContentHash(of: other.bytes) })
+        #expect(workspace.events.takeUndelivered().map(\.kind) == [.externalEdit])
+    }
+
+    @Test("a history that was lost gets back what it had published")
+    func lost() async throws {
+        try await say("one", "two", in: history)
+        try await workspace.chats.synchronize(id, with: history)
+        let empty = SQLiteHistoryStore(inMemory: HistoryConfiguration())
+        #expect(try await workspace.chats.synchronize(id, with: empty).new.map(\.message.id) == ["one", "two"])
+        #expect(try await empty.message("two", in: id) != nil)
+    }
+
+    @Test("what was deleted from the history does not come back from the file, and is deleted nowhere else by itself")
+    func deletions() async throws {
+        let other = SQLiteHistoryStore(inMemory: HistoryConfiguration())
+        let elsewhere = try elsewhere()
+        try await say("one", "two", in: history)
+        try await workspace.chats.synchronize(id, with: history)
+        try await elsewhere.chats.synchronize(id, with: other)
+        try await history.deleteMessages(["one"], in: id)
+        try await workspace.chats.synchronize(id, with: history)
+        #expect(try await workspace.chats.read("Moby Dick")?.entries.map(\.message.id) == ["two"])
+        let published = try await elsewhere.chats.synchronize(id, with: other)
+        #expect(published.deletedElsewhere == ["one"])
+        try await workspace.chats.synchronize(id, with: history)
+        #expect(try await history.message("one", in: id) == nil)
+        #expect(try await other.message("one", in: id) != nil)
+        #expect(try await workspace.chats.read("Moby Dick")?.deleted == ["one"])
+    }
+
+    @Test("a file of a newer format stays as it is")
+    func newer() async throws {
+        try await say("one", in: history)
+        let newer = #"{"format":"recollect.chat/2"}"#
+        try await workspace.write(newer, to: path, replacing: nil)
+        await #expect { try await workspace.chats.synchronize(id, with: history) } throws: {
+            ($0 as? RecollectError)?.code == .newerSchema
+        }
+        #expect(try await workspace.read(path).text == newer)
+    }
+}

@@ -1,0 +1,305 @@
+import Foundation
+import RecollectCore
+import RecollectTestSupport
+import Testing
+
+@testable import RecollectWorkspace
+
+@Suite("Folding what sync services left")
+struct FoldingTests {
+    @Test(
+        "row 5: copies in the dialects of all services go into the file, whatever lies around them",
+        arguments: [
+            "context.sync-conflict-20261121-101112-ABCDEFG.md", "context (Ann's conflicted copy 2026-11-21).md",
+            "context-DESKTOP-AB12CD3.md", "context 2.md", "context (1).md",
+            "context.sync-conflict-20261121-101112-ABCDEFG.sync-conflict-20261121-101113-ABCDEFH.md",
+        ])
+    func dialects(_ copy: String) async throws {
+        let left = try Left()
+        try left.leave("# A\n\n- one\n", at: "context.md")
+        try left.leave("# A\n\n- two\n", at: copy)
+        try left.leave("mine", at: "notes 2.md")
+        try left.leave("mine too", at: "notes.md")
+        try left.leave("other", at: "Research/moby%202/full_text.txt")
+        try left.leave("one", at: "Research/moby/full_text.txt")
+        let folded = try await left.workspace.resolveConflicts()
+        #expect(folded.map(\.path.description) == ["context.md"])
+        #expect(folded.map(\.outcome) == [.merged])
+        #expect(
+            try await left.files() == [
+                "context.md": "# A\n\n- one\n- two\n", "notes 2.md": "mine", "notes.md": "mine too",
+                "Research/moby%202/full_text.txt": "other", "Research/moby/full_text.txt": "one",
+            ])
+        let kept = try await left.workspace.versions(of: try WorkspacePath(copy))
+        #expect(kept.first?.kind == .trashed)
+        #expect(try await left.workspace.resolveConflicts() == [])
+    }
+
+    @Test("a content that was changed in place is seen, though it has its old size and time")
+    func sameSizeAndTime() async throws {
+        let left = try Left()
+        let old = Date(timeIntervalSince1970: 1_577_836_800)
+        let url = left.workspace.rootURL.appendingPathComponent("s.md")
+        for text in ["first", "other"] {
+            if text == "first" { try left.leave("", at: "s.md") }
+            let file = try FileHandle(forWritingTo: url)
+            try file.write(contentsOf: Data(text.utf8))
+            try file.close()
+            try FileManager.default.setAttributes([.modificationDate: old], ofItemAtPath: url.path)
+            _ = try await left.workspace.status()
+        }
+        #expect(try await left.workspace.versions(of: WorkspacePath("s.md")).count == 2)
+    }
+
+    @Test("what was deleted and what was added since all devices had one text are told apart by it")
+    func base() async throws {
+        let (left, other) = (try Left(), try Left())
+        for device in [left, other] { try await device.see("- one\n- two\n- three\n", at: "context.md") }
+        try await left.see("- one\n- three\n", at: "context.md")
+        try await other.see("- one\n- two\n- three\n- four\n", at: "context.md")
+        try left.takeLineage(of: other)
+        try left.leave(
+            "- one\n- two\n- three\n- four\n", at: "context.sync-conflict-20261121-101112-ABCDEFG.md")
+        try await left.workspace.resolveConflicts()
+        #expect(try await left.files() == ["context.md": "- one\n- three\n- four\n"])
+    }
+
+    @Test(
+        "writes of the instance go on while a conflict is folded, and what they change goes into the fold", .endsHanging
+    )
+    func writesMeanwhile() async throws {
+        let test = try TestWorkspace()
+        let copy = "context.sync-conflict-20261121-101112-ABCDEFG.md"
+        test.files.put("- one\n", at: "context.md")
+        test.files.put("- two\n", at: copy)
+        _ = try await test.workspace.status()
+        let (isReading, isWritten) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let reading = try WorkspacePath(copy)
+        test.files.state.withLock {
+            $0.beforeRead[reading] = {
+                isReading.signal()
+                isWritten.wait()
+            }
+        }
+        async let folded = test.workspace.resolveConflicts()
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                isReading.wait()
+                continuation.resume()
+            }
+        }
+        try await test.workspace.write("new", to: path("new.md"), replacing: nil)
+        try await test.workspace.append("- three\n", to: path("context.md"))
+        isWritten.signal()
+        #expect(try await folded.map(\.outcome) == [.merged])
+        let text = try await test.workspace.read(path("context.md")).text
+        #expect(["- one", "- two", "- three"].allSatisfy(text.contains))
+    }
+
+    @Test("a version that was written by somebody who knew the other one stays as it is")
+    func superseded() async throws {
+        let left = try Left()
+        let path = try WorkspacePath("plans/picture.bin")
+        let first = try await left.workspace.write([1, 0, 2], to: path, replacing: nil)
+        try await left.workspace.write([1, 0, 3], to: path, replacing: first.version)
+        try left.leave("\u{1}\u{0}\u{2}", at: "plans/picture.sync-conflict-20261121-101112-ABCDEFG.bin")
+        #expect(try await left.workspace.resolveConflicts().map(\.outcome) == [.superseded])
+        #expect(try await left.workspace.read(path).bytes == [1, 0, 3])
+        #expect(try await left.files().count == 1)
+    }
+
+    @Test(
+        "row 19: what has no structure is kept side by side, the same on both devices, whichever of both was the copy")
+    func opaque() async throws {
+        var all: [[String: String]] = []
+        for contents in [["full", "whole"], ["whole", "full"]] {
+            let left = try Left()
+            try left.leave(contents[0], at: "Research/moby/full_text.txt")
+            try left.leave(contents[1], at: "Research/moby/full_text 2.txt")
+            let folded = try await left.workspace.resolveConflicts()
+            #expect(folded.map(\.outcome) == [.keptBoth] && folded[0].kept.count == 1)
+            #expect(try await left.workspace.resolveConflicts() == [])
+            all.append(try await left.files())
+        }
+        #expect(all[0] == all[1] && all[0].count == 2)
+        #expect(Set(all[0].values) == ["full", "whole"])
+    }
+
+    @Test("row 19: devices of which one alone knows the base fold each other's folds to the same bytes")
+    func foldsOfFolds() async throws {
+        let copy = "context.sync-conflict-20261121-101112-ABCDEFG.md"
+        let (knowing, other, third) = (try Left(), try Left(), try Left())
+        for left in [knowing, third] { try await left.see("- a\n- b\n- c\n- d\n", at: "context.md") }
+        try await third.see("- b\n- c\n- d\n- y\n", at: "context.md")
+        try knowing.takeLineage(of: third)
+        var folds: [String] = []
+        for left in [knowing, other] {
+            try await left.see("- a\n- b\n- c\n- d\n- x\n", at: "context.md")
+            try left.leave("- b\n- c\n- d\n- y\n", at: copy)
+            try await left.workspace.resolveConflicts()
+            folds.append(try #require(try await left.files()["context.md"]))
+        }
+        #expect(folds == ["- b\n- c\n- d\n- x\n- y\n", "- a\n- b\n- c\n- d\n- x\n- y\n"])
+        try knowing.takeLineage(of: other)
+        try other.takeLineage(of: knowing, third)
+        for left in [knowing, other] {
+            try left.leave(folds[0], at: "context.md")
+            try left.leave(folds[1], at: copy)
+            try await left.workspace.resolveConflicts()
+        }
+        #expect(try await knowing.files() == other.files())
+        #expect(try await other.files() == ["context.md": folds[1]])
+    }
+
+    @Test("a copy over which a service writes another one of the same name goes into the file, too")
+    func copiesOfOneName() async throws {
+        let left = try Left()
+        let copy = "log.sync-conflict-20261122-062621-ABCDEFG.md"
+        try await left.see("A-1\n", at: "log.md")
+        try await left.see("B-1\n", at: copy)
+        try await left.see("B-2\n", at: copy)
+        try left.leave("A-1\nA-2\n", at: "log.md")
+        #expect(try await left.workspace.resolveConflicts().map(\.outcome) == [.merged])
+        let lines = Set(try await left.workspace.read(WorkspacePath("log.md")).text.lines)
+        #expect(lines.isSuperset(of: ["A-1", "A-2", "B-1", "B-2"]))
+        // Once it was folded, a copy of this name is a new one.
+        try await left.workspace.write(
+            "A\n", to: WorkspacePath("log.md"), replacing: left.workspace.read(WorkspacePath("log.md")).version)
+        try await left.see("B-3\n", at: copy)
+        try await left.workspace.resolveConflicts()
+        let later = try await left.workspace.read(WorkspacePath("log.md")).text
+        #expect(later.contains("B-3") && !later.contains("B-1"))
+    }
+
+    @Test("folders that were made twice become one, and nothing is left of the second")
+    func folders() async throws {
+        let left = try Left()
+        try left.leave("# B\n", at: "Research/moby/sources/b-0123abcd.md")
+        try left.leave("text", at: "Research/moby 2/full_text.txt")
+        try left.leave("# B\n", at: "Research/moby 2/sources/b-0123abcd.md")
+        try left.leave("# C\n", at: "Journal 2/user/notes.md")
+        try left.leave("hello", at: "Journal/user/notes.md")
+        try left.leave("mine", at: "Trips 2/notes.md")
+        // What is the same in both may have come before what it lost against: for that is waited.
+        let folded = try await left.workspace.resolveConflicts()
+        #expect(folded.filter { !$0.outcome.isResolved }.map(\.path.name) == ["b-0123abcd.md"])
+        left.now.withLock { $0 += SharedWorkspace.longestDelay + 1 }
+        try await left.workspace.resolveConflicts()
+        #expect(
+            try await left.files() == [
+                "Research/moby/full_text.txt": "text", "Research/moby/sources/b-0123abcd.md": "# B\n",
+                "Journal/user/notes.md": try await left.files()["Journal/user/notes.md"] ?? "",
+                "Trips 2/notes.md": "mine",
+            ])
+        #expect(try await left.files()["Journal/user/notes.md"]?.contains("hello") == true)
+        #expect(try await left.files()["Journal/user/notes.md"]?.contains("# C") == true)
+        #expect(try await !left.folders().contains { $0.hasSuffix(" 2") && $0 != "Trips 2" })
+    }
+
+    @Test("a conflict that cannot be folded says why, stays as it is, and keeps no other from it")
+    func failing() async throws {
+        let left = try Left()
+        try left.leave("- one\n", at: "context.md")
+        try left.leave("- two\n", at: "context 2.md")
+        try left.leave("film", at: "a.mov")
+        let copy = "a.sync-conflict-20261121-101112-ABCDEFG.mov"
+        try left.leave("", at: copy)
+        let file = try FileHandle(forWritingTo: left.folder.root.appendingPathComponent(copy))
+        try file.truncate(atOffset: 30_000_000)
+        let folded = try await left.workspace.resolveConflicts()
+        #expect(folded.map(\.path.name) == ["a.mov", "context.md"] && folded.map(\.outcome) == [.failed, .merged])
+        #expect(folded[0].reason?.contains(copy) == true && folded[1].reason == nil)
+        #expect(
+            try left.folder.names().filter { $0 != LineageFile.folderName } == [copy, "a.mov", "context.md"].sorted())
+    }
+
+    @Test("a copy whose name a folder has now is kept beside that")
+    func copyOfFolder() async throws {
+        let left = try Left()
+        try left.leave("inside", at: "notes/a.md")
+        try left.leave("was a file", at: "notes.sync-conflict-20261121-101112-ABCDEFG")
+        let folded = try await left.workspace.resolveConflicts()
+        let kept = KeptCopyName.name(for: "notes", holding: ContentHash(of: "was a file".utf8))
+        #expect(folded.map(\.outcome) == [.keptBoth])
+        #expect(try await left.files() == ["notes/a.md": "inside", kept: "was a file"])
+        #expect(try await left.workspace.resolveConflicts() == [])
+    }
+
+    @Test("a base that is damaged in the archive is none")
+    func damagedBase() async throws {
+        let left = try Left()
+        try left.leave("- one\n", at: "context.md")
+        _ = try await left.workspace.status()
+        let hash = ContentHash(of: "- one\n".utf8).rawValue
+        try Data("- two\n".utf8).write(
+            to: left.folder.url.appendingPathComponent("state/objects/\(hash.prefix(2))/\(hash.dropFirst(2))"))
+        try left.leave("- one\n- two\n", at: "context.md")
+        try left.leave("- one\n- three\n", at: "context 2.md")
+        #expect(try await left.workspace.resolveConflicts().map(\.outcome) == [.merged])
+        #expect(try await left.files()["context.md"]?.contains("three") == true)
+    }
+
+    @Test("waiting tells of nothing folded, and a clock that is set back does not prolong it")
+    func clockSetBack() async throws {
+        let left = try Left()
+        try left.leave("same", at: "a.md")
+        try left.leave("same", at: "a.sync-conflict-20261121-101112-ABCDEFG.md")
+        #expect(try await left.workspace.resolveConflicts().map(\.outcome) == [.waiting])
+        #expect(left.workspace.events.takeUndelivered().isEmpty)
+        left.now.withLock { $0 -= 86_400 }
+        #expect(try await left.workspace.resolveConflicts().map(\.outcome) == [.identical])
+        #expect(try await left.files() == ["a.md": "same"])
+    }
+
+    @Test(
+        "row 24: a twin that a service renamed because it folds case goes into the other one, and takes nothing out of it"
+    )
+    func caseConflict() async throws {
+        let left = try Left()
+        try left.leave("- one\n", at: "notes/plan.md")
+        _ = try await left.workspace.status()
+        left.now.withLock { $0 += 10 }
+        try left.leave("- one\n- two\n", at: "notes/plan.md")
+        try left.leave("- twin\n", at: "notes/Plan (Case Conflict).md")
+        #expect(try await left.workspace.status().conflicted == [WorkspacePath("notes/plan.md")])
+        #expect(try await left.workspace.resolveConflicts().map(\.outcome) == [.merged])
+        #expect(try await left.files() == ["notes/plan.md": "- one\n- twin\n- two\n"])
+    }
+
+    @Test("a copy whose original is gone comes back in its place")
+    func withoutOriginal() async throws {
+        let left = try Left()
+        try left.leave("text", at: "notes.sync-conflict-20261121-101112-ABCDEFG.md")
+        #expect(try await left.workspace.resolveConflicts().map(\.outcome) == [.restored])
+        #expect(try await left.files() == ["notes.md": "text"])
+    }
+
+    @Test("row 16: a chat that is broken does not keep the whole one from being read, and is kept")
+    func brokenChat() async throws {
+        let left = try Left()
+        let chat = ChatProjection(
+            session: "c",
+            entries: [.init(agentId: "", message: ConversationMessage(id: "1", role: .user, text: "x"))])
+        try left.leave("{\"format\":", at: "Chats/c.json")
+        try left.leave(String(decoding: chat.bytes, as: UTF8.self), at: "Chats/c 2.json")
+        try await left.workspace.resolveConflicts()
+        #expect(try await left.workspace.chats.read("c") == chat)
+        #expect(try await left.files().values.contains("{\"format\":"))
+    }
+
+    @Test("row 16: two texts of one message are both in files")
+    func changedMessage() async throws {
+        let left = try Left()
+        let chat = RandomChats.sample
+        let name = "Chats/moby-dick.json"
+        try left.leave(chat.replacing("Call me.", with: "AAA"), at: name)
+        try left.leave(chat.replacing("Call me.", with: "BBB"), at: "Chats/moby-dick 2.json")
+        let folded = try await left.workspace.resolveConflicts()
+        #expect(folded.map(\.outcome) == [.keptBoth] && folded.first?.kept.count == 1)
+        let files = try await left.files()
+        #expect(files.count == 2 && files[name]?.contains("BBB") == true)
+        #expect(files.values.contains { $0.contains("AAA") })
+        #expect(try await left.workspace.chats.sessions() == ["moby-dick"])
+        #expect(try await left.workspace.resolveConflicts().isEmpty)
+    }
+}
