@@ -91,6 +91,6 @@ extension SessionList {
     }
 
     private static func isMissing(_ id: SessionKey) -> RecollectError {
-        RecollectError(.notFound, "The conversation \(id.sessionId) is no longer there: it was deleted elsewhere.")
+        RecollectError(.notFound, "The session \(id.sessionId) is no longer there: it was deleted elsewhere.")
     }
 }

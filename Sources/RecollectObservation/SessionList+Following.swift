@@ -170,7 +170,7 @@ extension SessionList {
         case let error as RecollectError: self.error = error
         default:
             self.error = RecollectError(
-                .inputOutput, "The list of conversations could not be brought up to date; try again.", cause: error)
+                .inputOutput, "The list of sessions could not be brought up to date; try again.", cause: error)
         }
     }
 }

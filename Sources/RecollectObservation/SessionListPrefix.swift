@@ -46,7 +46,7 @@ struct SessionListPrefix: Hashable, Sendable {
     ///
     /// Not for a query with a text.
     ///
-    /// - Parameter conversation: the present session; `nil` after a deletion.
+    /// - Parameter session: the present session; `nil` after a deletion.
     mutating func put(_ id: SessionKey, _ session: Session?) {
         sessions.removeAll { $0.id == id }
         guard let session, query.includes(session), reaches(query.cursor(of: session)) else { return }

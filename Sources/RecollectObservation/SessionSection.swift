@@ -36,7 +36,7 @@ public struct SessionSection: Hashable, Sendable, Identifiable {
     /// 23 or 25 hours is one day, and a day skipped by a country is none.
     ///
     /// - Parameters:
-    ///   - conversations: the list, in order.
+    ///   - sessions: the list, in order.
     ///   - order: the order of the list. It determines the date used: last activity, last access, or creation.
     ///   - moment: the current date.
     ///   - calendar: the calendar for days and months.

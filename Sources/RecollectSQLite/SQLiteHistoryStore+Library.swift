@@ -58,7 +58,7 @@ extension SQLiteHistoryStore {
     public func restoreSession(_ session: SessionKey) async throws -> Bool {
         try await write { db in
             guard let number = try MessageQueries.number(of: session, db),
-                try db.integer("SELECT 1 FROM conversation WHERE id = ? AND discarded_at IS NOT NULL", number) != nil
+                try db.integer("SELECT 1 FROM session WHERE id = ? AND discarded_at IS NOT NULL", number) != nil
             else { return false }
             try SessionEdits.restore(number, db)
             return true

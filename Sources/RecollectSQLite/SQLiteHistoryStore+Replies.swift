@@ -81,7 +81,7 @@ extension SQLiteHistoryStore {
     }
 
     /// Saves the interrupted replies among the given streaming replies. Returns whether there were any.
-    private func saveAbandoned(_ drafts: [StreamingReplies.Draft]) async throws -> Bool {
+    private func saveAbandoned(_ drafts: [StreamingReplies.Row]) async throws -> Bool {
         guard let recovery, !drafts.isEmpty else { return false }
         // Locks are checked before a write: most writers live, and a write for each check would cost too much.
         let ended = try await blocking {

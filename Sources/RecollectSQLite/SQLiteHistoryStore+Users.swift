@@ -9,10 +9,10 @@ extension SQLiteHistoryStore {
         try await read { db in
             // One query per user: `DISTINCT` reads an index entry for each session.
             var users: [String] = []
-            var next = try db.optionalText("SELECT min(user_id) FROM conversation")
+            var next = try db.optionalText("SELECT min(user_id) FROM session")
             while let user = next {
                 users.append(user)
-                next = try db.optionalText("SELECT min(user_id) FROM conversation WHERE user_id > ?", user)
+                next = try db.optionalText("SELECT min(user_id) FROM session WHERE user_id > ?", user)
             }
             return users
         }

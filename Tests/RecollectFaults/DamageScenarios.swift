@@ -44,9 +44,9 @@ extension HistoryUse {
         try queue.writeWithoutTransaction { db in
             try db.execute(
                 sql: """
-                    INSERT INTO draft (conversation_id, agent_id, writer, message_id, role, timestamp, text)
+                    INSERT INTO streaming_reply (session_row_id, agent_id, writer, message_id, role, timestamp, text)
                     SELECT id, 'a', ?, 'cut-off', 'assistant', 1700000100000, 'lantern cut off'
-                    FROM conversation WHERE user_id = 'bob' LIMIT 1;
+                    FROM session WHERE user_id = 'bob' LIMIT 1;
                     """, arguments: [UUID().uuidString])
             try db.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)")
         }

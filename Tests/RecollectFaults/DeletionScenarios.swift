@@ -4,7 +4,7 @@ import RecollectSQLite
 import RecollectTesting
 
 extension HistoryUse {
-    /// Messages, a conversation and a user, deleted for good, with pictures.
+    /// Messages, a session and a user, deleted for good, with pictures.
     static let deletion = CrashScenario("deletion") { folder in
         try await fillForDeletion(folder)
     } workload: { run in

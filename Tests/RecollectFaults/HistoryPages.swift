@@ -10,8 +10,8 @@ package struct HistoryPages {
             guard let id = row.columns[6].text else { continue }
             for page in row.pages { ids[page, default: []].append(id) }
         }
-        // The fifth of `draft` is the id of the message that it becomes.
-        for row in pages.rows(of: "draft") where row.columns.count > 4 {
+        // The fifth of `streaming_reply` is the id of the message that it becomes.
+        for row in pages.rows(of: "streaming_reply") where row.columns.count > 4 {
             guard let id = row.columns[4].text else { continue }
             for page in row.pages { ids[page, default: []].append(id) }
         }

@@ -27,7 +27,7 @@ extension HistoryUse {
     }
 
     static let salvages = [
-        salvage("the last leaf", of: "conversation", \.last), salvage("a leaf", of: "message") { $0[$0.count / 2] },
+        salvage("the last leaf", of: "session", \.last), salvage("a leaf", of: "message") { $0[$0.count / 2] },
     ]
 
     /// Overwrites a leaf of a table with bytes that are no page, and remembers what lay on it.

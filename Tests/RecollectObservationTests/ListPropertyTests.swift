@@ -58,7 +58,7 @@ import Testing
                 for _ in 0..<5 { await use(list, &generator) }
                 for writer in writers { try await writer.value }
                 try await list.settle()
-                // It may be marking the selected conversation as read.
+                // It may be marking the selected session as read.
                 try await list.writes.run {}
                 try await list.settle()
                 try await expectFresh(list, stores[1], "phase \(phase)")
@@ -123,7 +123,7 @@ import Testing
     }
 }
 
-/// Something that a writer does to one of fifty conversations.
+/// Something that a writer does to one of fifty sessions.
 private enum Operation {
     static func perform(on history: any HistoryStore, using generator: inout SeededGenerator) async throws {
         let id = key(name(Int.random(in: 0..<50, using: &generator)))

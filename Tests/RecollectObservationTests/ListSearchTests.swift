@@ -30,7 +30,7 @@ import Testing
         clock.advance(by: .milliseconds(200))
     }
 
-    @Test("conversations and messages are found in what the list shows, each message with its conversation")
+    @Test("sessions and messages are found in what the list shows, each message with its session")
     func finds() async throws {
         let list = await started()
         list.searchText = "lamp"

@@ -64,7 +64,7 @@ import Testing
         #expect(list.selection == nil && list.sessions.isEmpty)
     }
 
-    @Test("the selected conversation is read, also what is said in it later; one in the background is not")
+    @Test("the selected session is read, also what is said in it later; one in the background is not")
     func read() async throws {
         let history = memory()
         try await history.fill(2)
@@ -107,7 +107,7 @@ import Testing
         #expect(try await base.session(key(name(0))) == nil)
     }
 
-    @Test("what is said in the background stays unread, also while the selected conversation is being marked as read")
+    @Test("what is said in the background stays unread, also while the selected session is being marked as read")
     func readWhileMarked() async throws {
         let base = memory()
         let history = WatchedHistory(base)

@@ -13,7 +13,7 @@ import Testing
         window.sessions.map(\.id.sessionId)
     }
 
-    /// The conversation as it would be after something was said so many hours before noon.
+    /// The session as it would be after something was said so many hours before noon.
     private func moved(_ number: Int, to hours: Double) async throws -> Session? {
         var session = try await history.session(key(name(number)))
         session?.lastActivityAt = noon - hours * 3600

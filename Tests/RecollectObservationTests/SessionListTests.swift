@@ -7,7 +7,7 @@ import Testing
 
 @testable import RecollectObservation
 
-@Suite("A list of conversations", .timeLimit(.minutes(10))) @MainActor struct SessionListTests {
+@Suite("A list of sessions", .timeLimit(.minutes(10))) @MainActor struct SessionListTests {
     @Test("nothing is read before the list is started, whatever is set on it")
     func nothingBeforeStart() async throws {
         let history = WatchedHistory(memory())
@@ -43,7 +43,7 @@ import Testing
         #expect(!list.hasMore)
     }
 
-    @Test("of a conversation that changed that one is read, and nothing of other users'")
+    @Test("of a session that changed that one is read, and nothing of other users'")
     func readsWhatChanged() async throws {
         let history = WatchedHistory(memory())
         try await history.fill(3)
@@ -83,7 +83,7 @@ import Testing
         #expect(reads.count { $0 == .session("burst") } <= 20)
     }
 
-    @Test("a change of many conversations costs two lists, not a look at each")
+    @Test("a change of many sessions costs two lists, not a look at each")
     func manyAtOnce() async throws {
         let history = WatchedHistory(memory())
         let list = await SessionList(history).started()
@@ -125,7 +125,7 @@ import Testing
             withObservationTracking(look) { heard.withLock { $0.append(name) } }
         }
         watch("sections") { _ = list.sections }
-        watch("conversations") { _ = list.sessions }
+        watch("sessions") { _ = list.sessions }
         watch("hasMore") { _ = list.hasMore }
         watch("selection") { _ = list.selection }
         watch("error") { _ = list.error }
@@ -135,11 +135,11 @@ import Testing
         #expect(heard.withLock { $0 } == [])
         try await history.update(key(name(1)), with: SessionDetails(title: "New"))
         try await list.settle()
-        #expect(heard.withLock { $0.sorted() } == ["conversations", "sections"])
+        #expect(heard.withLock { $0.sorted() } == ["sessions", "sections"])
     }
 
     @Test(
-        "another order or condition reads the list anew; what a conversation was changed to decides whether it is shown"
+        "another order or condition reads the list anew; what a session was changed to decides whether it is shown"
     )
     func queries() async throws {
         let history = memory()

@@ -1,7 +1,7 @@
 import Foundation
 import RecollectCore
 
-/// A history that notes what was read and can hold lists and conversations back. It never looks whether its caller still wants to
+/// A history that notes what was read and can hold lists and sessions back. It never looks whether its caller still wants to
 /// know, which no history has to.
 package final class WatchedHistory: HistoryStore {
     package enum Read: Hashable, Sendable {

@@ -58,7 +58,7 @@ func groupLines(rounds: Int) async throws -> [Line] {
 }
 
 /// Turns written on the C API into a history's own tables: the rows that appends write, ids and counts settled every 512
-/// messages as there. Session n has conversation n and scope n.
+/// messages as there. Session n has session n and scope n.
 private struct BareRows {
     private let floor: Floor
     private let begin, insert, commit, last: OpaquePointer
@@ -69,25 +69,25 @@ private struct BareRows {
         begin = try floor.statement("BEGIN IMMEDIATE")
         insert = try floor.statement(
             """
-            INSERT INTO message (sequence, conversation_id, scope_id, position, message_id, role, timestamp, text)
+            INSERT INTO message (sequence, session_row_id, scope_row_id, position, message_id, role, timestamp, text)
             VALUES (?, ?, ?, ?, ?, ?, ?, ?)
             """)
         commit = try floor.statement("COMMIT")
-        last = try floor.statement("SELECT max(sequence), (SELECT through FROM settled) FROM message")
+        last = try floor.statement("SELECT max(sequence), (SELECT through FROM derived_data) FROM message")
         settling = try [
             """
-            INSERT INTO message_id (scope_id, message_id, sequence)
-            SELECT scope_id, message_id, sequence FROM message WHERE sequence > (SELECT through FROM settled)
-            ORDER BY scope_id, message_id
+            INSERT INTO message_id (scope_row_id, message_id, sequence)
+            SELECT scope_row_id, message_id, sequence FROM message WHERE sequence > (SELECT through FROM derived_data)
+            ORDER BY scope_row_id, message_id
             """,
             """
-            UPDATE conversation SET message_count = message_count + new.count,
+            UPDATE session SET message_count = message_count + new.count,
             last_activity = max(last_activity, new.latest)
-            FROM (SELECT conversation_id, count(*) AS count, max(timestamp) AS latest FROM message
-                  WHERE sequence > (SELECT through FROM settled) GROUP BY conversation_id) AS new
-            WHERE conversation.id = new.conversation_id
+            FROM (SELECT session_row_id, count(*) AS count, max(timestamp) AS latest FROM message
+                  WHERE sequence > (SELECT through FROM derived_data) GROUP BY session_row_id) AS new
+            WHERE session.id = new.session_row_id
             """,
-            "UPDATE settled SET through = (SELECT max(sequence) FROM message)",
+            "UPDATE derived_data SET through = (SELECT max(sequence) FROM message)",
         ].map(floor.statement)
     }
 

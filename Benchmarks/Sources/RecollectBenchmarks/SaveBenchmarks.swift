@@ -3,7 +3,7 @@ import Recollect
 
 /// Turns as people write them: a short question, a longer answer.
 enum Turn {
-    static let question = "How do I keep the last hundred messages of a conversation without reading all of them?"
+    static let question = "How do I keep the last hundred messages of a session without reading all of them?"
     static let answer = String(
         repeating: "Keep an index on the scope and the position, and read backwards from its end. ", count: 5)
 

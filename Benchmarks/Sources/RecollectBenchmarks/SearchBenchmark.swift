@@ -70,8 +70,8 @@ private struct BareSearch {
             """
             SELECT message.message_id, message.text FROM message_search
             JOIN message ON message.sequence = message_search.rowid
-            JOIN conversation ON conversation.id = message.conversation_id
-            WHERE message_search MATCH ? AND conversation.user_id = ? ORDER BY rank LIMIT 20
+            JOIN session ON session.id = message.session_row_id
+            WHERE message_search MATCH ? AND session.user_id = ? ORDER BY rank LIMIT 20
             """)
     }
 

@@ -46,7 +46,7 @@
                 try await chat.tell([chat.style.dim("A new session.")])
                 return true
             },
-            .init(name: "fork", help: "copy the conversation to a new session and go on there") { chat, _ in
+            .init(name: "fork", help: "copy the session to a new one and go on there") { chat, _ in
                 try await chat.fork()
                 return true
             },

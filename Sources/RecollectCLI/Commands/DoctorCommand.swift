@@ -13,10 +13,10 @@
                 makes the search index anew and removes attachments that nothing uses; what cannot be read stays in a file \
                 that is set aside.
 
-                JSON keys: version, directory, sqliteVersion, migrations, users, conversations, messages, messagesToIndex, \
+                JSON keys: version, directory, sqliteVersion, migrations, users, sessions, messages, messagesToIndex, \
                 databaseBytes, logBytes, attachments, attachmentBytes, setAside, losses (a list of \
                 setAside, date, recoveredMessages, lostMessages, sessions), problems (a list of kind, message), erasure \
-                (what is left to be erased: conversations, attachments, files, isIndexPending, isLogPending). Exit code 2 says \
+                (what is left to be erased: sessions, attachments, files, isIndexPending, isLogPending). Exit code 2 says \
                 that there are problems; messages that were lost are one until the file set aside is removed.
 
                 --prove WORD looks for a word in everything that the history keeps: messages, the search index, the bytes of the \

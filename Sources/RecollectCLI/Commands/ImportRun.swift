@@ -35,7 +35,7 @@
             if !left.isEmpty {
                 let kinds = left.prefix(6).map { "\($0.key.oneLine) \(Format.grouped($0.value))" }
                 let more = left.count > 6 ? ", …" : ""
-                lines.append("Left out, because not conversation: \(kinds.joined(separator: ", "))\(more).")
+                lines.append("Skipped lines other than messages: \(kinds.joined(separator: ", "))\(more).")
             }
             if unfinished > 0 {
                 let files = Format.count(unfinished, "file")

@@ -25,7 +25,7 @@ enum AttachmentUse {
         let isUsed = try db.integer(
             """
             SELECT 1 FROM attachment_use JOIN message USING (sequence)
-            JOIN conversation ON conversation.id = message.conversation_id WHERE sha256 = ? LIMIT 1
+            JOIN session ON session.id = message.session_row_id WHERE sha256 = ? LIMIT 1
             """, hash)
         if try isUsed != nil || isStreaming(hash, db) { return false }
         return try isInMessage(hash, db)
@@ -86,6 +86,6 @@ enum AttachmentUse {
     }
 
     private static func isStreaming(_ hash: String, _ db: Database) throws -> Bool {
-        try db.integer("SELECT 1 FROM draft WHERE instr(parts, ?) LIMIT 1", hash) != nil
+        try db.integer("SELECT 1 FROM streaming_reply WHERE instr(parts, ?) LIMIT 1", hash) != nil
     }
 }

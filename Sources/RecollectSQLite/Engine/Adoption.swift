@@ -15,7 +15,7 @@ enum Adoption {
         _ sequence: Int64, _ message: ConversationMessage, into row: ScopeRow, of scope: Scope, _ db: Database
     ) throws {
         let position = try db.integer("SELECT position FROM message WHERE sequence = ?", sequence) ?? 0
-        let last = try db.integer("SELECT max(position) FROM message WHERE scope_id = ?", row.scope)
+        let last = try db.integer("SELECT max(position) FROM message WHERE scope_row_id = ?", row.scope)
         let keepsPlace = position >= row.windowStart && position > last ?? .min
         try SearchIndex.reindexing([sequence], db) {
             try MessageMoves.setScope(row.scope, of: sequence, db)

@@ -55,7 +55,7 @@ struct AppendOperation {
             }
         }
         if wasRead, result.outcome.added > 0 {
-            try db.run("UPDATE conversation SET read_through = ? WHERE id = ?", row.feed.last, row.session)
+            try db.run("UPDATE session SET read_through = ? WHERE id = ?", row.feed.last, row.session)
         }
         if try trim(&row, &result, db) { isPlain = false }
         if row.feed.last - row.feed.derivedThrough > DerivedData.limit {
@@ -82,7 +82,7 @@ struct AppendOperation {
         if size == 0 {
             guard
                 let last = try db.integer(
-                    "SELECT position FROM message WHERE scope_id = ? ORDER BY position DESC LIMIT 1", row.scope)
+                    "SELECT position FROM message WHERE scope_row_id = ? ORDER BY position DESC LIMIT 1", row.scope)
             else { return false }
             start = last + 1
             row.lastRole = nil
@@ -90,7 +90,7 @@ struct AppendOperation {
             // Counted from the end: the cost depends on the window's size, not on the scope's length.
             guard
                 let first = try db.integer(
-                    "SELECT position FROM message WHERE scope_id = ? ORDER BY position DESC LIMIT 1 OFFSET ?",
+                    "SELECT position FROM message WHERE scope_row_id = ? ORDER BY position DESC LIMIT 1 OFFSET ?",
                     row.scope, size - 1)
             else { return false }
             start = first
@@ -150,7 +150,7 @@ struct ScopeRow {
     /// Returns the number of an agent's scope in a session; `nil` if nothing was ever saved in it.
     static func scope(of session: Int64, agentId: String, _ db: Database) throws -> Int64? {
         let scope = try db.integer(
-            "SELECT id FROM scope WHERE conversation_id = ? AND agent_id = ?", session, agentId)
+            "SELECT id FROM scope WHERE session_row_id = ? AND agent_id = ?", session, agentId)
         if let scope { try confirm(scope, of: session, agentId: agentId, db) }
         return scope
     }
@@ -158,13 +158,13 @@ struct ScopeRow {
     /// Compares a scope's row with the index entry used to find it: see `MessageQueries.confirm`.
     private static func confirm(_ scope: Int64, of session: Int64, agentId: String, _ db: Database) throws {
         let isRow = try db.integer(
-            "SELECT conversation_id = ? AND agent_id = ? FROM scope WHERE id = ?", session, agentId, scope)
+            "SELECT session_row_id = ? AND agent_id = ? FROM scope WHERE id = ?", session, agentId, scope)
         guard isRow == 1 else { throw DatabaseError.damagedIndex }
     }
 
     private static func makeScope(of session: Int64, agentId: String, _ db: Database) throws -> Int64 {
         try db.run(
-            "INSERT INTO scope (id, conversation_id, agent_id, window_start) VALUES (1 + \(Eraser.lastScope), ?, ?, 0)",
+            "INSERT INTO scope (id, session_row_id, agent_id, window_start) VALUES (1 + \(Eraser.lastScope), ?, ?, 0)",
             session, agentId)
         return db.lastInsertedRowID
     }
@@ -172,7 +172,7 @@ struct ScopeRow {
     static func makeSession(_ id: SessionKey, createdAt: Int64, _ db: Database) throws -> Int64 {
         try db.run(
             """
-            INSERT INTO conversation (id, user_id, session_id, created_at, last_activity, last_access, message_count)
+            INSERT INTO session (id, user_id, session_id, created_at, last_activity, last_access, message_count)
             VALUES (1 + \(Eraser.lastSession), ?1, ?2, ?3, ?3, min(?3, \(SessionEdits.lastAccess)), 0)
             """, id.userId, id.sessionId, createdAt)
         return db.lastInsertedRowID
@@ -186,13 +186,13 @@ struct ScopeRow {
     }
 
     static let lookUp = """
-        SELECT conversation.id, scope.id, scope.window_start, \(Database.lastSequence),
-          (SELECT role FROM message WHERE scope_id = scope.id AND position >= scope.window_start
-           ORDER BY position DESC LIMIT 1), \(DerivedData.through), conversation.discarded_at,
-          (SELECT id FROM scope WHERE conversation_id = conversation.id AND agent_id = '')
-        FROM conversation
-        LEFT JOIN scope ON scope.conversation_id = conversation.id AND scope.agent_id = ?
-        WHERE conversation.user_id = ? AND conversation.session_id = ?
+        SELECT session.id, scope.id, scope.window_start, \(Database.lastSequence),
+          (SELECT role FROM message WHERE scope_row_id = scope.id AND position >= scope.window_start
+           ORDER BY position DESC LIMIT 1), \(DerivedData.through), session.discarded_at,
+          (SELECT id FROM scope WHERE session_row_id = session.id AND agent_id = '')
+        FROM session
+        LEFT JOIN scope ON scope.session_row_id = session.id AND scope.agent_id = ?
+        WHERE session.user_id = ? AND session.session_id = ?
         """
 
     private static func lookUp(_ scope: Scope, _ db: Database, with statement: HeldStatement) throws -> Found {

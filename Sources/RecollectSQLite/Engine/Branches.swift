@@ -29,7 +29,7 @@ enum Branches {
         try DerivedData.settle(db)
         guard let number = try MessageQueries.number(of: session, db),
             let source = try db.integer(
-                "SELECT id FROM conversation WHERE user_id = ? AND session_id = ? AND branch_of = ?", branch.userId,
+                "SELECT id FROM session WHERE user_id = ? AND session_id = ? AND branch_of = ?", branch.userId,
                 branch.sessionId, number)
         else {
             throw RecollectError(
@@ -46,7 +46,7 @@ enum Branches {
         let first = try messages.first.flatMap { try db.integer("SELECT position FROM message WHERE sequence = ?", $0) }
         if let first, first < place { try MessageMoves.putLast(messages, db) }
         try MessageMoves.move(messages, to: number, db)
-        try db.run("UPDATE conversation SET branch_of = ? WHERE branch_of = ?", number, source)
+        try db.run("UPDATE session SET branch_of = ? WHERE branch_of = ?", number, source)
         try StreamingReplies.move(session: source, to: number, db)
         try MessageDeletion.deleteEmpty(source, db)
         try DerivedData.recount(number, db)
@@ -58,12 +58,12 @@ enum Branches {
     private static func place(
         ofBranch branch: Int64, in number: Int64, _ session: SessionKey, _ db: Database
     ) throws -> Int64 {
-        guard let after = try db.optionalText("SELECT branch_after FROM conversation WHERE id = ?", branch) else {
+        guard let after = try db.optionalText("SELECT branch_after FROM session WHERE id = ?", branch) else {
             return .min
         }
-        let agent = try db.optionalText("SELECT branch_agent FROM conversation WHERE id = ?", branch)
+        let agent = try db.optionalText("SELECT branch_agent FROM session WHERE id = ?", branch)
         guard let position = try position(of: after, agent, in: number, db) else {
-            let branches = try db.integers("SELECT id FROM conversation WHERE branch_of = ?", number)
+            let branches = try db.integers("SELECT id FROM session WHERE branch_of = ?", number)
             guard try branches.allSatisfy({ try position(of: after, agent, in: $0, db) == nil }) else {
                 throw RecollectError(
                     .notFound,
@@ -97,7 +97,7 @@ enum Branches {
         let last = try db.integer(
             """
             SELECT sequence FROM message
-            WHERE scope_id IN (SELECT id FROM scope WHERE conversation_id = ?) AND position < ?
+            WHERE scope_row_id IN (SELECT id FROM scope WHERE session_row_id = ?) AND position < ?
             ORDER BY position DESC LIMIT 1
             """, number, position)
         let after = try last.flatMap { try MessageQueries.stored($0, db) }
@@ -105,8 +105,8 @@ enum Branches {
         let branch = try ScopeRow.makeSession(id, createdAt: now, db)
         try db.run(
             """
-            UPDATE conversation SET branch_of = ?1, branch_after = ?2, branch_agent = ?3,
-            read_through = (SELECT read_through FROM conversation WHERE id = ?1) WHERE id = ?4
+            UPDATE session SET branch_of = ?1, branch_after = ?2, branch_agent = ?3,
+            read_through = (SELECT read_through FROM session WHERE id = ?1) WHERE id = ?4
             """, number, after?.message.id, after?.agentId, branch)
         try MessageMoves.move(try MessageMoves.sequences(of: number, from: position, db), to: branch, db)
         try DerivedData.recount(branch, db)

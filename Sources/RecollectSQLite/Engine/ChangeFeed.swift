@@ -10,7 +10,7 @@ enum ChangeFeed {
         try db.sql(
             """
             SELECT sequence, user_id, session_id, agent_id, message_id FROM message
-            JOIN conversation ON conversation.id = message.conversation_id JOIN scope ON scope.id = message.scope_id
+            JOIN session ON session.id = message.session_row_id JOIN scope ON scope.id = message.scope_row_id
             WHERE sequence > ? ORDER BY sequence LIMIT ?
             """
         ).bind(cursor.sequence, max(1, limit)).forEachRow { changes.append(change(of: .messageAdded, $0)) }

@@ -18,7 +18,7 @@ enum DerivedData {
     }
 
     /// The sequence number of the last message with derived data, in SQL.
-    static let through = "(SELECT through FROM settled)"
+    static let through = "(SELECT through FROM derived_data)"
 
     /// The maximum number of messages processed at a time: SQLite sorts them in memory.
     private static let slice = 8192
@@ -40,28 +40,28 @@ enum DerivedData {
         // positions for the order.
         try db.run(
             """
-            INSERT OR IGNORE INTO message_id (scope_id, message_id, sequence)
-            SELECT scope_id, message_id, sequence FROM message NOT INDEXED
+            INSERT OR IGNORE INTO message_id (scope_row_id, message_id, sequence)
+            SELECT scope_row_id, message_id, sequence FROM message NOT INDEXED
             WHERE sequence > \(through) AND sequence <= ?
-            ORDER BY scope_id, message_id, sequence
+            ORDER BY scope_row_id, message_id, sequence
             """, last)
         try db.run(addition, last)
         let withoutPreview = try db.integers(
             """
-            SELECT DISTINCT conversation_id FROM message JOIN conversation ON conversation.id = conversation_id
+            SELECT DISTINCT session_row_id FROM message JOIN session ON session.id = session_row_id
             WHERE sequence > \(through) AND sequence <= ? AND role = 'user' AND preview IS NULL
             """, last)
         for session in withoutPreview { try Preview.set(session, db) }
-        try db.run("UPDATE settled SET through = ?", last)
+        try db.run("UPDATE derived_data SET through = ?", last)
     }
 
     private static let addition = """
-        UPDATE conversation SET message_count = message_count + new.count,
+        UPDATE session SET message_count = message_count + new.count,
         last_activity = iif(message_count = 0, new.latest, max(last_activity, new.latest)), last_access = max(last_access, min(new.latest, \(SessionEdits.lastAccess))),
         last_sequence = max(last_sequence, new.last), \(TokenColumn.all.map(\.addition).joined(separator: ", "))
-        FROM (SELECT conversation_id, \(sums) FROM message WHERE sequence > \(through) AND sequence <= ?
-              GROUP BY conversation_id) AS new
-        WHERE conversation.id = new.conversation_id
+        FROM (SELECT session_row_id, \(sums) FROM message WHERE sequence > \(through) AND sequence <= ?
+              GROUP BY session_row_id) AS new
+        WHERE session.id = new.session_row_id
         """
 
     private static let sums = """
@@ -74,10 +74,10 @@ enum DerivedData {
     static func recount(_ session: Int64, _ db: Database) throws {
         try db.run(
             """
-            UPDATE conversation SET message_count = own.count, last_activity = ifnull(own.latest, created_at),
+            UPDATE session SET message_count = own.count, last_activity = ifnull(own.latest, created_at),
             last_sequence = ifnull(own.last, 0), \(TokenColumn.all.map { "\($0.name) = own.\($0.name)" }.joined(separator: ", "))
-            FROM (SELECT \(sums) FROM message WHERE scope_id IN (SELECT id FROM scope WHERE conversation_id = ?1)) AS own
-            WHERE conversation.id = ?1
+            FROM (SELECT \(sums) FROM message WHERE scope_row_id IN (SELECT id FROM scope WHERE session_row_id = ?1)) AS own
+            WHERE session.id = ?1
             """, session)
         try Preview.set(session, db)
     }
@@ -87,10 +87,10 @@ enum DerivedData {
     static func countTokens(of sequences: [Int64], in session: Int64, sign: Int64, _ db: Database) throws {
         try db.run(
             """
-            UPDATE conversation SET
-            \(TokenColumn.all.map { "\($0.name) = conversation.\($0.name) + ?1 * own.\($0.name)" }.joined(separator: ", "))
+            UPDATE session SET
+            \(TokenColumn.all.map { "\($0.name) = session.\($0.name) + ?1 * own.\($0.name)" }.joined(separator: ", "))
             FROM (SELECT \(sums) FROM message WHERE sequence IN (SELECT value FROM json_each(?2))) AS own
-            WHERE conversation.id = ?3
+            WHERE session.id = ?3
             """, sign, sequences.jsonArray, session)
     }
 
@@ -98,9 +98,9 @@ enum DerivedData {
     /// elsewhere. In a write transaction.
     static func follow(timestamp old: Int64, to new: Int64, of session: Int64, _ db: Database) throws {
         guard old != new else { return }
-        let latest = try db.integer("SELECT last_activity FROM conversation WHERE id = ?", session) ?? 0
+        let latest = try db.integer("SELECT last_activity FROM session WHERE id = ?", session) ?? 0
         if new > latest {
-            try db.run("UPDATE conversation SET last_activity = ? WHERE id = ?", new, session)
+            try db.run("UPDATE session SET last_activity = ? WHERE id = ?", new, session)
         } else if old == latest {
             try settle(db)
             try recount(session, db)
@@ -115,8 +115,8 @@ enum DerivedData {
         try countTokens(of: sequences, in: session, sign: -1, db)
         let isLast = try db.integer(
             """
-            SELECT max(message.timestamp) >= last_activity OR max(message.sequence) >= conversation.last_sequence
-            FROM message JOIN conversation ON conversation.id = ? WHERE sequence IN (SELECT value FROM json_each(?))
+            SELECT max(message.timestamp) >= last_activity OR max(message.sequence) >= session.last_sequence
+            FROM message JOIN session ON session.id = ? WHERE sequence IN (SELECT value FROM json_each(?))
             """, session, sequences.jsonArray)
         let result = try removal()
         if isLast == 0 { try Preview.set(session, db) } else { try recount(session, db) }
@@ -135,13 +135,13 @@ enum DerivedData {
         try db.run("DELETE FROM message_id")
         try db.run(
             """
-            UPDATE conversation SET message_count = 0, last_activity = created_at, last_sequence = 0, preview = NULL,
+            UPDATE session SET message_count = 0, last_activity = created_at, last_sequence = 0, preview = NULL,
             \(TokenColumn.all.map { "\($0.name) = 0" }.joined(separator: ", "))
             """)
-        try db.run("UPDATE settled SET through = 0")
+        try db.run("UPDATE derived_data SET through = 0")
         try settle(db)
         // The update sets only the previews of sessions with messages.
-        for number in try db.integers("SELECT id FROM conversation WHERE first_message IS NOT NULL") {
+        for number in try db.integers("SELECT id FROM session WHERE first_message IS NOT NULL") {
             try Preview.set(number, db)
         }
     }
@@ -161,7 +161,7 @@ struct TokenColumn {
         TokenColumn(name: "cache_read_tokens", key: "cache_read_input_tokens"),
     ]
 
-    fileprivate var addition: String { "\(name) = conversation.\(name) + new.\(name)" }
+    fileprivate var addition: String { "\(name) = session.\(name) + new.\(name)" }
 
     /// The sum in SQL. Invalid JSON, values other than numbers, and numbers too large for a sum must not stop a
     /// save.

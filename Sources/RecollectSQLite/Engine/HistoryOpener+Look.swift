@@ -80,8 +80,8 @@ extension HistoryOpener {
             if isKnown, try hasOurMigrations() { return .damaged(.certain) }
             throw RecollectError(
                 .foreignStore,
-                "\(files.database) is a SQLite database that Recollect did not make; it was left untouched; "
-                    + "name another folder for the history")
+                "\(files.database) is a SQLite database of another program, or of Recollect before 0.1.0; it was left "
+                    + "untouched; name another folder for the history")
         }
         try files.setForeignLogAside().map(events.post)
         // SQLite treats a file of one byte as empty.

@@ -82,7 +82,9 @@ struct HistoryOpener {
                 state = try writer.inDatabase(OpeningState.init)
             }
             if mark == nil { try writer.inDatabase { try emptyLog($0, hasCutCommit: emptiesLog) } }
-            if try writer.inDatabase({ try saveAbandonedReplies($0, hasDrafts: state?.hasDrafts ?? true) }) {
+            if try writer.inDatabase({
+                try saveAbandonedReplies($0, hasStreamingReplies: state?.hasStreamingReplies ?? true)
+            }) {
                 state = try writer.inDatabase(OpeningState.init)
             }
             let retirement = Retirement()
@@ -149,13 +151,13 @@ struct HistoryOpener {
 
     /// Saves the interrupted replies of ended processes. After a failure, for example on a full disk, they stay
     /// for the next opening, and the rest can be read meanwhile. Returns whether anything was written.
-    private func saveAbandonedReplies(_ db: Database, hasDrafts: Bool) throws -> Bool {
+    private func saveAbandonedReplies(_ db: Database, hasStreamingReplies: Bool) throws -> Bool {
         let recovery = ReplyRecovery(
             writers: ReplyWriterLocks(folder: files.writers),
             attachments: AttachmentFiles(directory: files.attachments),
             retention: configuration.retention)
         do {
-            let everyone = try recovery.everyone(db, hasDrafts: hasDrafts)
+            let everyone = try recovery.everyone(db, hasStreamingReplies: hasStreamingReplies)
             guard !everyone.isEmpty else { return false }
             var saved: [StoreEvent] = []
             try db.inTransaction(.immediate) {

@@ -39,8 +39,8 @@ enum MessageDeletion {
 
     /// Deletes the rows of a scope before its window. Records no change in the feed: a trim is not a deletion.
     static func deleteTrimmed(scope: Int64, before position: Int64, _ db: Database) throws -> [String] {
-        let sequences = try self.sequences("WHERE scope_id = ? AND position < ?", [scope, position], db)
-        guard let session = try db.integer("SELECT conversation_id FROM scope WHERE id = ?", scope) else {
+        let sequences = try self.sequences("WHERE scope_row_id = ? AND position < ?", [scope, position], db)
+        guard let session = try db.integer("SELECT session_row_id FROM scope WHERE id = ?", scope) else {
             return []
         }
         return try remove(sequences, session: session, db)
@@ -56,8 +56,8 @@ enum MessageDeletion {
         // Messages of deleted sessions are removed by erasing.
         try db.sql(
             """
-            SELECT sequence, conversation_id FROM message WHERE sequence >= ? AND sequence < ? AND timestamp < ?
-            AND EXISTS (SELECT 1 FROM conversation WHERE id = conversation_id) LIMIT ?
+            SELECT sequence, session_row_id FROM message WHERE sequence >= ? AND sequence < ? AND timestamp < ?
+            AND EXISTS (SELECT 1 FROM session WHERE id = session_row_id) LIMIT ?
             """
         ).bind(first, end, milliseconds, limit).forEachRow {
             bySession[$0.integer(1), default: []].append($0.integer(0))
@@ -100,7 +100,7 @@ enum MessageDeletion {
     static func deleteUser(_ userId: String, leftovers: [String], _ db: Database) throws {
         for name in leftovers { try Eraser.note(.file, name: name, db) }
         try Eraser.note(.leftovers, db)
-        let numbers = try db.integers("SELECT id FROM conversation WHERE user_id = ?", userId)
+        let numbers = try db.integers("SELECT id FROM session WHERE user_id = ?", userId)
         let isNamed = try db.integer(
             "SELECT 1 FROM change WHERE user_id = ? AND kind <> ? LIMIT 1", userId,
             HistoryChange.Kind.userDeleted.rawValue)
@@ -115,7 +115,7 @@ enum MessageDeletion {
 
     /// Deletes a session of any user discarded before a date. Returns false if there is none.
     static func deleteDiscarded(before moment: Int64, _ db: Database) throws -> Bool {
-        guard let number = try db.integer("SELECT id FROM conversation WHERE discarded_at < ? LIMIT 1", moment) else {
+        guard let number = try db.integer("SELECT id FROM session WHERE discarded_at < ? LIMIT 1", moment) else {
             return false
         }
         try deleteTold(number, MessageQueries.id(of: number, db), db)
@@ -125,22 +125,22 @@ enum MessageDeletion {
     /// Hides a session and its branches from every read, at a cost independent of its size. The branches would not
     /// be found without it. Its messages are removed later: reads find no messages without a session.
     private static func hide(_ number: Int64, of userId: String, _ db: Database) throws {
-        for branch in try db.integers("SELECT id FROM conversation WHERE branch_of = ?", number) {
+        for branch in try db.integers("SELECT id FROM session WHERE branch_of = ?", number) {
             try hide(branch, of: userId, db)
         }
         // It may be a branch already hidden.
-        guard try db.integer("SELECT 1 FROM conversation WHERE id = ?", number) != nil else { return }
+        guard try db.integer("SELECT 1 FROM session WHERE id = ?", number) != nil else { return }
         try Eraser.note(.session, number: number, name: userId, db)
         try StreamingReplies.delete(session: number, db)
-        try db.run("DELETE FROM conversation WHERE id = ?", number)
+        try db.run("DELETE FROM session WHERE id = ?", number)
     }
 
     /// Deletes the remaining rows of a session without messages.
     static func deleteEmpty(_ number: Int64, _ db: Database) throws {
-        try db.run("DELETE FROM scope WHERE conversation_id = ?", number)
-        try db.run("DELETE FROM tag WHERE conversation_id = ?", number)
+        try db.run("DELETE FROM scope WHERE session_row_id = ?", number)
+        try db.run("DELETE FROM tag WHERE session_row_id = ?", number)
         try StreamingReplies.delete(session: number, db)
-        try db.run("DELETE FROM conversation WHERE id = ?", number)
+        try db.run("DELETE FROM session WHERE id = ?", number)
     }
 
     private static func sequences(_ condition: String, _ values: [any SQLBindable], _ db: Database) throws -> [Int64] {
@@ -160,7 +160,7 @@ enum MessageDeletion {
         for sequence in sequences {
             let owner = try db.integer(
                 """
-                SELECT scope.conversation_id FROM message JOIN scope ON scope.id = message.scope_id WHERE sequence = ?
+                SELECT scope.session_row_id FROM message JOIN scope ON scope.id = message.scope_row_id WHERE sequence = ?
                 """, sequence)
             guard owner == session else { throw DatabaseError.damagedIndex }
         }
@@ -176,28 +176,28 @@ enum MessageDeletion {
             if sequence <= settled {
                 try db.run(
                     """
-                    DELETE FROM message_id WHERE scope_id = (SELECT scope_id FROM message WHERE sequence = ?1)
+                    DELETE FROM message_id WHERE scope_row_id = (SELECT scope_row_id FROM message WHERE sequence = ?1)
                     AND message_id = (SELECT message_id FROM message WHERE sequence = ?1)
                     """, sequence)
             }
             try db.run("DELETE FROM message WHERE sequence = ?", sequence)
         }
         if counted > 0 {
-            try db.run("UPDATE conversation SET message_count = message_count - ? WHERE id = ?", counted, session)
+            try db.run("UPDATE session SET message_count = message_count - ? WHERE id = ?", counted, session)
         }
         return orphans
     }
 
     /// Removes the session's saved first message if a removed message has the same text.
     private static func forgetFirstMessage(_ sequences: [Int64], of session: Int64, _ db: Database) throws {
-        guard let text = try db.optionalText("SELECT first_message FROM conversation WHERE id = ?", session) else {
+        guard let text = try db.optionalText("SELECT first_message FROM session WHERE id = ?", session) else {
             return
         }
         for sequence in sequences
         where try db.integer("SELECT 1 FROM message WHERE sequence = ? AND role = 'user' AND text = ?", sequence, text)
             != nil
         {
-            try db.run("UPDATE conversation SET first_message = NULL WHERE id = ?", session)
+            try db.run("UPDATE session SET first_message = NULL WHERE id = ?", session)
             return
         }
     }

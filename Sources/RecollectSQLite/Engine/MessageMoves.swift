@@ -10,9 +10,9 @@ enum MessageMoves {
     static func sequences(of session: Int64, from position: Int64 = .min, _ db: Database) throws -> [Int64] {
         let places = try db.sql(
             """
-            SELECT message.sequence, row.scope_id = message.scope_id
+            SELECT message.sequence, row.scope_row_id = message.scope_row_id
             FROM message LEFT JOIN message AS row ON row.sequence = message.sequence
-            WHERE message.scope_id IN (SELECT id FROM scope WHERE conversation_id = ?) AND message.position >= ?
+            WHERE message.scope_row_id IN (SELECT id FROM scope WHERE session_row_id = ?) AND message.position >= ?
             ORDER BY message.position
             """
         ).bind(session, position)
@@ -36,7 +36,7 @@ enum MessageMoves {
                 let scope = try scopes[source] ?? self.scope(like: source, in: target, db)
                 scopes[source] = scope
                 try setScope(scope, of: sequence, db)
-                try db.run("UPDATE message SET conversation_id = ? WHERE sequence = ?", target, sequence)
+                try db.run("UPDATE message SET session_row_id = ? WHERE sequence = ?", target, sequence)
             }
         }
     }
@@ -46,10 +46,10 @@ enum MessageMoves {
     static func setScope(_ scope: Int64, of sequence: Int64, _ db: Database) throws {
         try db.run(
             """
-            UPDATE message_id SET scope_id = ?1 WHERE scope_id = (SELECT scope_id FROM message WHERE sequence = ?2)
+            UPDATE message_id SET scope_row_id = ?1 WHERE scope_row_id = (SELECT scope_row_id FROM message WHERE sequence = ?2)
             AND message_id = (SELECT message_id FROM message WHERE sequence = ?2) AND sequence = ?2
             """, scope, sequence)
-        try db.run("UPDATE message SET scope_id = ? WHERE sequence = ?", scope, sequence)
+        try db.run("UPDATE message SET scope_row_id = ? WHERE sequence = ?", scope, sequence)
     }
 
     /// Gives new IDs to messages if the target session has their IDs with other content of the same agent. Returns
@@ -80,7 +80,7 @@ enum MessageMoves {
     private static func rename(_ sequence: Int64, _ id: String, inScope scope: Int64, _ db: Database) throws {
         try db.run(
             """
-            UPDATE message_id SET message_id = ?1 WHERE scope_id = ?2
+            UPDATE message_id SET message_id = ?1 WHERE scope_row_id = ?2
             AND message_id = (SELECT message_id FROM message WHERE sequence = ?3)
             """, id, scope, sequence)
         try db.run("UPDATE message SET message_id = ? WHERE sequence = ?", id, sequence)
@@ -89,7 +89,7 @@ enum MessageMoves {
     /// Returns the scope of the same agent in another session, or `nil` if there is none.
     static func knownScope(like source: Int64, in target: Int64, _ db: Database) throws -> Int64? {
         try db.integer(
-            "SELECT id FROM scope WHERE conversation_id = ? AND agent_id = (SELECT agent_id FROM scope WHERE id = ?)",
+            "SELECT id FROM scope WHERE session_row_id = ? AND agent_id = (SELECT agent_id FROM scope WHERE id = ?)",
             target, source)
     }
 
@@ -97,7 +97,7 @@ enum MessageMoves {
     private static func scope(like source: Int64, in target: Int64, _ db: Database) throws -> Int64 {
         try db.run(
             """
-            INSERT OR IGNORE INTO scope (id, conversation_id, agent_id, window_start)
+            INSERT OR IGNORE INTO scope (id, session_row_id, agent_id, window_start)
             SELECT 1 + \(Eraser.lastScope), ?, agent_id, 0 FROM scope WHERE id = ?
             """, target, source)
         return try knownScope(like: source, in: target, db) ?? 0
@@ -119,8 +119,8 @@ enum MessageMoves {
         try db.integer(
             """
             SELECT min(next) FROM (
-              SELECT (SELECT position FROM message WHERE scope_id = scope.id AND position > ?2 ORDER BY position LIMIT 1) AS next
-              FROM scope WHERE conversation_id = ?1
+              SELECT (SELECT position FROM message WHERE scope_row_id = scope.id AND position > ?2 ORDER BY position LIMIT 1) AS next
+              FROM scope WHERE session_row_id = ?1
             )
             """, session, position)
     }
@@ -135,17 +135,17 @@ enum MessageMoves {
         let outside = try ([session] + others).flatMap { number in
             try db.integers(
                 """
-                SELECT sequence FROM scope JOIN message ON scope_id = scope.id AND position < window_start
-                WHERE scope.conversation_id = ?
+                SELECT sequence FROM scope JOIN message ON scope_row_id = scope.id AND position < window_start
+                WHERE scope.session_row_id = ?
                 """, number)
         }
         try change()
         try db.run(
             """
             UPDATE scope SET window_start = ifnull(
-              (SELECT max(position) + 1 FROM message WHERE scope_id = scope.id
+              (SELECT max(position) + 1 FROM message WHERE scope_row_id = scope.id
                AND sequence IN (SELECT value FROM json_each(?))), 0)
-            WHERE conversation_id = ?
+            WHERE session_row_id = ?
             """, outside.jsonArray, session)
     }
 

@@ -9,7 +9,7 @@ enum MessageQueries {
     /// Returns the number of a session, or `nil` if there is none.
     static func number(of session: SessionKey, _ db: Database) throws -> Int64? {
         let number = try db.integer(
-            "SELECT id FROM conversation WHERE user_id = ? AND session_id = ?", session.userId,
+            "SELECT id FROM session WHERE user_id = ? AND session_id = ?", session.userId,
             session.sessionId)
         if let number { try confirm(number, is: session, db) }
         return number
@@ -19,16 +19,16 @@ enum MessageQueries {
     /// another user's session.
     static func confirm(_ number: Int64, is session: SessionKey, _ db: Database) throws {
         let isRow = try db.integer(
-            "SELECT user_id = ? AND session_id = ? FROM conversation WHERE id = ?", session.userId,
+            "SELECT user_id = ? AND session_id = ? FROM session WHERE id = ?", session.userId,
             session.sessionId, number)
         guard isRow == 1 else { throw DatabaseError.damagedIndex }
     }
 
     static func id(of number: Int64, _ db: Database) throws -> SessionKey {
-        let row = try db.sql("SELECT user_id, session_id FROM conversation WHERE id = ?").bind(number)
+        let row = try db.sql("SELECT user_id, session_id FROM session WHERE id = ?").bind(number)
         defer { row.reset() }
         guard try row.step() else {
-            throw RecollectError(.damaged, "the history names a conversation that is not there")
+            throw RecollectError(.damaged, "the history names a session that is not there")
         }
         return SessionKey(userId: row.text(0), sessionId: row.text(1))
     }
@@ -41,10 +41,10 @@ enum MessageQueries {
     ) throws -> [Int64] {
         let entries = try db.sql(
             """
-            SELECT message_id.sequence, message.scope_id = scope.id AND message.message_id = ?2
-            FROM scope JOIN message_id ON message_id.scope_id = scope.id
+            SELECT message_id.sequence, message.scope_row_id = scope.id AND message.message_id = ?2
+            FROM scope JOIN message_id ON message_id.scope_row_id = scope.id
             LEFT JOIN message ON message.sequence = message_id.sequence
-            WHERE scope.conversation_id = ?1 AND message_id.message_id = ?2 AND (?3 IS NULL OR agent_id = ?3)
+            WHERE scope.session_row_id = ?1 AND message_id.message_id = ?2 AND (?3 IS NULL OR agent_id = ?3)
             ORDER BY position
             """
         ).bind(number, messageId, agentId)
@@ -73,9 +73,9 @@ enum MessageQueries {
     }
 
     static let sequenceOfID = """
-        SELECT message_id.sequence, message.scope_id = ?1 AND message.message_id = ?2
+        SELECT message_id.sequence, message.scope_row_id = ?1 AND message.message_id = ?2
         FROM message_id LEFT JOIN message ON message.sequence = message_id.sequence
-        WHERE message_id.scope_id = ?1 AND message_id.message_id = ?2
+        WHERE message_id.scope_row_id = ?1 AND message_id.message_id = ?2
         """
 
     static func position(of sequence: Int64, _ db: Database) throws -> Int64? {
@@ -83,12 +83,12 @@ enum MessageQueries {
     }
 
     static func scope(of sequence: Int64, _ db: Database) throws -> Int64? {
-        try db.integer("SELECT scope_id FROM message WHERE sequence = ?", sequence)
+        try db.integer("SELECT scope_row_id FROM message WHERE sequence = ?", sequence)
     }
 
     static func agent(of sequence: Int64, _ db: Database) throws -> String? {
         try db.optionalText(
-            "SELECT agent_id FROM scope WHERE id = (SELECT scope_id FROM message WHERE sequence = ?)", sequence)
+            "SELECT agent_id FROM scope WHERE id = (SELECT scope_row_id FROM message WHERE sequence = ?)", sequence)
     }
 
     /// Returns the message with a sequence number.
@@ -112,7 +112,7 @@ enum MessageQueries {
     static func stored(_ sequence: Int64, _ db: Database) throws -> StoredMessage? {
         let statement = try db.sql(
             """
-            SELECT \(MessageRow.selected), position, agent_id FROM message JOIN scope ON scope.id = message.scope_id
+            SELECT \(MessageRow.selected), position, agent_id FROM message JOIN scope ON scope.id = message.scope_row_id
             WHERE sequence = ?
             """
         ).bind(sequence)
@@ -136,7 +136,7 @@ enum MessageQueries {
         for (index, scope) in scopes.enumerated() {
             try db.sql(
                 """
-                SELECT position FROM message WHERE scope_id = ? AND position \(isForward ? ">" : "<") ?
+                SELECT position FROM message WHERE scope_row_id = ? AND position \(isForward ? ">" : "<") ?
                 ORDER BY position \(isForward ? "ASC" : "DESC") LIMIT ?
                 """
             ).bind(scope.number, request.cursor?.position ?? (isForward ? .min : .max), request.limit + 1)
@@ -149,7 +149,7 @@ enum MessageQueries {
         let shown = places.prefix(request.limit)
         var messages = try shown.map { place in
             let statement = try db.sql(
-                "SELECT \(MessageRow.selected) FROM message WHERE scope_id = ? AND position = ?")
+                "SELECT \(MessageRow.selected) FROM message WHERE scope_row_id = ? AND position = ?")
             try statement.bind(scopes[place.scope].number, at: 1)
             try statement.bind(place.position, at: 2)
             defer { statement.reset() }
@@ -172,8 +172,8 @@ enum MessageQueries {
         var messages: [AgentMessage] = []
         try db.sql(
             """
-            SELECT \(MessageRow.columns), scope_id FROM message
-            WHERE scope_id IN (SELECT id FROM scope WHERE conversation_id = ?) ORDER BY position
+            SELECT \(MessageRow.columns), scope_row_id FROM message
+            WHERE scope_row_id IN (SELECT id FROM scope WHERE session_row_id = ?) ORDER BY position
             """
         ).bind(number).forEachRow { messages.append((agents[$0.integer(7)] ?? "", MessageRow.read($0))) }
         return messages

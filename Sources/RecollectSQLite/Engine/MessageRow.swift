@@ -45,7 +45,7 @@ enum MessageRow {
     }
 
     static let insertion = """
-        INSERT INTO message (sequence, conversation_id, scope_id, position, \(columns), checksum)
+        INSERT INTO message (sequence, session_row_id, scope_row_id, position, \(columns), checksum)
         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """
 

@@ -10,7 +10,7 @@ struct OpeningState: Sendable {
     /// Whether the schema is the one recorded by the last opening.
     let hasKeptSchema: Bool
     /// Whether there are streaming or interrupted replies.
-    let hasDrafts: Bool
+    let hasStreamingReplies: Bool
     /// Whether deleted content remains to be erased.
     let isErasing: Bool
     /// Whether there are messages with pending derived data or not yet indexed.
@@ -31,7 +31,7 @@ struct OpeningState: Sendable {
         hasKeptSchema = try Schema.hasKeptChecksum(db)
         migrations = Set(row.text(0).split(separator: "\n").map(String.init))
         indexVersion = row.optionalInteger(1)
-        hasDrafts = row.integer(2) != 0
+        hasStreamingReplies = row.integer(2) != 0
         isErasing = row.integer(3) != 0
         let followed = min(row.integer(4), row.integer(5))
         // A damaged page of messages must not stop an opening. The follower's read reports it.
@@ -40,7 +40,7 @@ struct OpeningState: Sendable {
 
     private static let query = """
         SELECT (SELECT group_concat(identifier, char(10)) FROM grdb_migrations),
-          (SELECT version FROM search_state WHERE id = 1), EXISTS (SELECT 1 FROM draft), EXISTS (SELECT 1 FROM erasure),
+          (SELECT version FROM search_state WHERE id = 1), EXISTS (SELECT 1 FROM streaming_reply), EXISTS (SELECT 1 FROM erasure),
           (SELECT indexed_through FROM search_state WHERE id = 1), \(DerivedData.through)
         """
 }

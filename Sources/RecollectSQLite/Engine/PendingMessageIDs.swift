@@ -49,7 +49,7 @@ final class PendingMessageIDs: @unchecked Sendable {
         }
         knownThrough = max(knownThrough, settled)
         guard feed.last > knownThrough else { return }
-        try db.sql("SELECT scope_id, message_id, sequence FROM message WHERE sequence > ?").bind(knownThrough)
+        try db.sql("SELECT scope_row_id, message_id, sequence FROM message WHERE sequence > ?").bind(knownThrough)
             .forEachRow { add($0.text(1), scope: $0.integer(0), sequence: $0.integer(2)) }
         knownThrough = feed.last
     }
@@ -94,7 +94,7 @@ final class PendingMessageIDs: @unchecked Sendable {
         var held: [HeldMessage] = []
         for scope in scopes {
             for sequence in sequences[Key(scope: scope, id: id)] ?? [] {
-                let now = try db.integer("SELECT scope_id FROM message WHERE sequence = ?", sequence)
+                let now = try db.integer("SELECT scope_row_id FROM message WHERE sequence = ?", sequence)
                 if let now, scopes.contains(now) { held.append(HeldMessage(sequence: sequence, scope: now)) }
             }
         }

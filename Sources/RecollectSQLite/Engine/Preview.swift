@@ -11,9 +11,9 @@ enum Preview {
     /// Sets a session's preview from the first message saved by a session storage, or else from its messages. The
     /// preview is `NULL` if there is no user message yet. In a write transaction.
     static func set(_ session: Int64, _ db: Database) throws {
-        let told = try db.optionalText("SELECT first_message FROM conversation WHERE id = ?", session)
+        let told = try db.optionalText("SELECT first_message FROM session WHERE id = ?", session)
         let preview = try of(told ?? "") ?? firstWords(of: session, db)
-        try db.run("UPDATE conversation SET preview = ? WHERE id = ?", preview, session)
+        try db.run("UPDATE session SET preview = ? WHERE id = ?", preview, session)
     }
 
     /// Returns a text on one line, at most 200 characters, or `nil` if it is blank.
@@ -35,7 +35,7 @@ enum Preview {
         let rows = try db.sql(
             """
             SELECT substr(text, 1, 1000), parts, position FROM
-            (SELECT role, text, parts, position FROM message WHERE scope_id = ? ORDER BY position LIMIT \(reach))
+            (SELECT role, text, parts, position FROM message WHERE scope_row_id = ? ORDER BY position LIMIT \(reach))
             WHERE role = 'user' ORDER BY position
             """
         ).bind(scope)

@@ -12,8 +12,8 @@ enum SessionEdits {
             try MessageQueries.number(of: id, db) ?? ScopeRow.makeSession(id, createdAt: createdAt, db)
         try db.run(
             """
-            UPDATE conversation SET title = nullif(ifnull(?, title), ''),
-            working_directory = ifnull(?, working_directory), branch = ifnull(?, branch),
+            UPDATE session SET title = nullif(ifnull(?, title), ''),
+            working_directory = ifnull(?, working_directory), branch_name = ifnull(?, branch_name),
             is_pinned = ifnull(?, is_pinned), is_archived = ifnull(?, is_archived),
             last_access = max(last_access, ifnull(?, last_access)) WHERE id = ?
             """, details.title, details.workingDirectory, details.branchName, details.isPinned, details.isArchived,
@@ -21,10 +21,10 @@ enum SessionEdits {
         if let isRead = details.isRead { try mark(number, isRead: isRead, db) }
         if let first = details.firstMessage { try set(firstMessage: first, of: number, db) }
         for tag in details.removedTags {
-            try db.run("DELETE FROM tag WHERE conversation_id = ? AND tag = ?", number, tag)
+            try db.run("DELETE FROM tag WHERE session_row_id = ? AND tag = ?", number, tag)
         }
         for tag in details.addedTags where !tag.isEmpty {
-            try db.run("INSERT OR IGNORE INTO tag (conversation_id, tag) VALUES (?, ?)", number, tag)
+            try db.run("INSERT OR IGNORE INTO tag (session_row_id, tag) VALUES (?, ?)", number, tag)
         }
         if !details.metadata.isEmpty {
             try merge(details.metadata, into: number, db)
@@ -46,8 +46,8 @@ enum SessionEdits {
         guard let number = try MessageQueries.number(of: id, db) else { return }
         try db.run(
             """
-            UPDATE conversation SET
-            last_access = max(?1, (SELECT max(last_access) FROM conversation WHERE user_id = ?2) + 1) WHERE id = ?3
+            UPDATE session SET
+            last_access = max(?1, (SELECT max(last_access) FROM session WHERE user_id = ?2) + 1) WHERE id = ?3
             """, now, id.userId, number)
     }
 
@@ -55,7 +55,7 @@ enum SessionEdits {
     private static func mark(_ number: Int64, isRead: Bool, _ db: Database) throws {
         try DerivedData.settle(db)
         try db.run(
-            "UPDATE conversation SET read_through = \(isRead ? "last_sequence" : "min(read_through, last_sequence - 1)") WHERE id = ?",
+            "UPDATE session SET read_through = \(isRead ? "last_sequence" : "min(read_through, last_sequence - 1)") WHERE id = ?",
             number)
     }
 
@@ -63,9 +63,9 @@ enum SessionEdits {
     static func isUnread(_ number: Int64, _ db: Database) throws -> Bool {
         try db.integer(
             """
-            SELECT 1 FROM conversation WHERE id = ? AND (last_sequence > read_through OR EXISTS (
+            SELECT 1 FROM session WHERE id = ? AND (last_sequence > read_through OR EXISTS (
               SELECT 1 FROM message WHERE sequence > max(read_through, \(DerivedData.through))
-              AND conversation_id = conversation.id))
+              AND session_row_id = session.id))
             """, number) != nil
     }
 
@@ -74,7 +74,7 @@ enum SessionEdits {
         try DerivedData.settle(db)
         try db.run(
             """
-            UPDATE conversation SET first_message = ? WHERE id = ? AND ifnull(first_message, '') = '' AND preview IS NULL
+            UPDATE session SET first_message = ? WHERE id = ? AND ifnull(first_message, '') = '' AND preview IS NULL
             """, text, number)
         try Preview.set(number, db)
     }
@@ -82,14 +82,14 @@ enum SessionEdits {
     /// Discards a session: removes it from lists and search. Returns false if there is no such session.
     static func discard(_ id: SessionKey, now: Int64, _ db: Database) throws -> Bool {
         guard let number = try MessageQueries.number(of: id, db) else { return false }
-        try db.run("UPDATE conversation SET discarded_at = ifnull(discarded_at, ?) WHERE id = ?", now, number)
+        try db.run("UPDATE session SET discarded_at = ifnull(discarded_at, ?) WHERE id = ?", now, number)
         try db.recordChange(.sessionUpdated, id)
         return true
     }
 
     /// Restores a discarded session.
     static func restore(_ number: Int64, _ db: Database) throws {
-        try db.run("UPDATE conversation SET discarded_at = NULL WHERE id = ?", number)
+        try db.run("UPDATE session SET discarded_at = NULL WHERE id = ?", number)
         try db.recordChange(.sessionUpdated, MessageQueries.id(of: number, db))
     }
 
@@ -98,7 +98,7 @@ enum SessionEdits {
         metadata.merge(members) { _, new in new }
         metadata = metadata.filter { $0.value != .null }
         let json = metadata.isEmpty ? nil : JSONValue.write(object: metadata)
-        try db.run("UPDATE conversation SET metadata = ? WHERE id = ?", json, number)
+        try db.run("UPDATE session SET metadata = ? WHERE id = ?", json, number)
     }
 
     /// Adds the metadata members of another session. Existing members stay as they are.
@@ -111,7 +111,7 @@ enum SessionEdits {
     /// Returns the metadata of a session.
     /// - Throws: `unreadable` for damaged metadata. A later write would replace it.
     private static func metadata(of number: Int64, _ db: Database) throws -> [String: JSONValue] {
-        let row = try db.sql("SELECT metadata FROM conversation WHERE id = ?").bind(number)
+        let row = try db.sql("SELECT metadata FROM session WHERE id = ?").bind(number)
         defer { row.reset() }
         guard try row.step(), !row.isNull(0) else { return [:] }
         do {
@@ -141,7 +141,7 @@ enum SessionEdits {
         }
         let target = SessionKey(userId: source.userId, sessionId: newSessionId)
         if let count = try db.integer(
-            "SELECT message_count FROM conversation WHERE user_id = ? AND session_id = ?", target.userId,
+            "SELECT message_count FROM session WHERE user_id = ? AND session_id = ?", target.userId,
             target.sessionId), count > 0
         {
             throw RecollectError(
@@ -162,18 +162,18 @@ enum SessionEdits {
     ) throws {
         try db.run(
             """
-            UPDATE conversation SET
-            created_at = iif(conversation.created_at = 0, source.created_at, conversation.created_at),
-            last_activity = iif(conversation.created_at = 0, source.created_at, conversation.last_activity),
-            title = ifnull(conversation.title, source.title),
-            working_directory = ifnull(conversation.working_directory, source.working_directory),
-            branch = ifnull(conversation.branch, source.branch),
-            first_message = ifnull(conversation.first_message, source.first_message), discarded_at = NULL
-            FROM conversation AS source WHERE source.id = ? AND conversation.id = ?
+            UPDATE session SET
+            created_at = iif(session.created_at = 0, source.created_at, session.created_at),
+            last_activity = iif(session.created_at = 0, source.created_at, session.last_activity),
+            title = ifnull(session.title, source.title),
+            working_directory = ifnull(session.working_directory, source.working_directory),
+            branch_name = ifnull(session.branch_name, source.branch_name),
+            first_message = ifnull(session.first_message, source.first_message), discarded_at = NULL
+            FROM session AS source WHERE source.id = ? AND session.id = ?
             """, number, copy)
         try unite(metadataOf: number, into: copy, db)
         try db.run(
-            "INSERT OR IGNORE INTO tag (conversation_id, tag) SELECT ?, tag FROM tag WHERE conversation_id = ?", copy,
+            "INSERT OR IGNORE INTO tag (session_row_id, tag) SELECT ?, tag FROM tag WHERE session_row_id = ?", copy,
             number)
         let fork: JSONValue = ["sessionId": .string(origin.sessionId), "messageId": .string(messageId)]
         try merge(["forkedFrom": fork], into: copy, db)
@@ -186,43 +186,43 @@ enum SessionEdits {
         _ = try MessageMoves.sequences(of: number, db)
         try db.run(
             """
-            INSERT OR IGNORE INTO scope (id, conversation_id, agent_id, window_start)
+            INSERT OR IGNORE INTO scope (id, session_row_id, agent_id, window_start)
             SELECT \(Eraser.lastScope) + row_number() OVER (ORDER BY id), ?, agent_id, 0 FROM scope
-            WHERE conversation_id = ?
-            AND EXISTS (SELECT 1 FROM message WHERE scope_id = scope.id AND position <= ?)
+            WHERE session_row_id = ?
+            AND EXISTS (SELECT 1 FROM message WHERE scope_row_id = scope.id AND position <= ?)
             """, copy, number, end)
         let base = try db.lastSequence()
         try db.run(
             """
-            INSERT INTO message (sequence, conversation_id, scope_id, position, copied_from, checksum, \(MessageRow.columns))
+            INSERT INTO message (sequence, session_row_id, scope_row_id, position, copied_from, checksum, \(MessageRow.columns))
             SELECT ?1 + row_number() OVER (ORDER BY position), ?2,
               (SELECT target.id FROM scope AS source JOIN scope AS target ON target.agent_id = source.agent_id
-               WHERE source.id = message.scope_id AND target.conversation_id = ?2),
+               WHERE source.id = message.scope_row_id AND target.session_row_id = ?2),
               (?1 + row_number() OVER (ORDER BY position)) << 20, ifnull(copied_from, sequence),
               checksum, \(MessageRow.columns)
-            FROM message WHERE scope_id IN (SELECT id FROM scope WHERE conversation_id = ?3) AND position <= ?4
+            FROM message WHERE scope_row_id IN (SELECT id FROM scope WHERE session_row_id = ?3) AND position <= ?4
             """, base, copy, number, end)
         try DerivedData.settle(db)
         try db.run(
             """
             INSERT OR IGNORE INTO attachment_use (sha256, sequence)
             SELECT sha256, copied.sequence FROM scope AS target
-            JOIN scope AS source ON source.conversation_id = ?1 AND source.agent_id = target.agent_id
-            JOIN message_id AS copied ON copied.scope_id = target.id
-            JOIN message_id AS original ON original.scope_id = source.id AND original.message_id = copied.message_id
+            JOIN scope AS source ON source.session_row_id = ?1 AND source.agent_id = target.agent_id
+            JOIN message_id AS copied ON copied.scope_row_id = target.id
+            JOIN message_id AS original ON original.scope_row_id = source.id AND original.message_id = copied.message_id
             JOIN attachment_use ON attachment_use.sequence = original.sequence
-            WHERE target.conversation_id = ?2
+            WHERE target.session_row_id = ?2
             """, number, copy)
         // Messages trimmed from an agent's window before the fork stay out of it.
         try db.run(
             """
             UPDATE scope SET window_start = ifnull(
               (SELECT max(copied.position) + 1 FROM scope AS source
-               JOIN message ON message.scope_id = source.id AND message.position < source.window_start
-               JOIN message_id ON message_id.scope_id = scope.id AND message_id.message_id = message.message_id
+               JOIN message ON message.scope_row_id = source.id AND message.position < source.window_start
+               JOIN message_id ON message_id.scope_row_id = scope.id AND message_id.message_id = message.message_id
                JOIN message AS copied ON copied.sequence = message_id.sequence
-               WHERE source.conversation_id = ?2 AND source.agent_id = scope.agent_id), 0)
-            WHERE conversation_id = ?1
+               WHERE source.session_row_id = ?2 AND source.agent_id = scope.agent_id), 0)
+            WHERE session_row_id = ?1
             """, copy, number)
     }
 }

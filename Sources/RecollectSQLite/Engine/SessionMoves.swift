@@ -13,7 +13,7 @@ enum SessionMoves {
             try DerivedData.settle(db)
             try merge(from, source, into: into, target, db)
         } else {
-            try db.run("UPDATE conversation SET session_id = ? WHERE id = ?", newSessionId, from)
+            try db.run("UPDATE session SET session_id = ? WHERE id = ?", newSessionId, from)
         }
         try db.recordChange(.sessionDeleted, source)
         try db.recordChange(.sessionRearranged, target)
@@ -53,8 +53,8 @@ enum SessionMoves {
         }
         try unite(from, into: number, db)
         try StreamingReplies.move(session: from, to: number, db)
-        try db.run("DELETE FROM scope WHERE conversation_id = ?", from)
-        try db.run("DELETE FROM conversation WHERE id = ?", from)
+        try db.run("DELETE FROM scope WHERE session_row_id = ?", from)
+        try db.run("DELETE FROM session WHERE id = ?", from)
         try DerivedData.recount(number, db)
     }
 
@@ -75,38 +75,38 @@ enum SessionMoves {
     /// archive marks, the tags and the branches. The old session's first message wins. The new session is no
     /// longer discarded.
     private static func unite(_ from: Int64, into number: Int64, _ db: Database) throws {
-        let last = "max(conversation.last_sequence, old.last_sequence)"
+        let last = "max(session.last_sequence, old.last_sequence)"
         try db.run(
             """
-            UPDATE conversation SET created_at = min(conversation.created_at, old.created_at),
-            last_access = max(conversation.last_access, old.last_access),
+            UPDATE session SET created_at = min(session.created_at, old.created_at),
+            last_access = max(session.last_access, old.last_access),
             read_through = min(
-              iif(conversation.last_sequence > conversation.read_through, conversation.read_through, \(last)),
+              iif(session.last_sequence > session.read_through, session.read_through, \(last)),
               iif(old.last_sequence > old.read_through, old.read_through, \(last))),
             last_sequence = \(last),
-            title = ifnull(conversation.title, old.title),
-            first_message = ifnull(old.first_message, conversation.first_message),
-            working_directory = ifnull(conversation.working_directory, old.working_directory),
-            branch = ifnull(conversation.branch, old.branch),
-            is_pinned = max(conversation.is_pinned, old.is_pinned),
-            is_archived = min(conversation.is_archived, old.is_archived),
+            title = ifnull(session.title, old.title),
+            first_message = ifnull(old.first_message, session.first_message),
+            working_directory = ifnull(session.working_directory, old.working_directory),
+            branch_name = ifnull(session.branch_name, old.branch_name),
+            is_pinned = max(session.is_pinned, old.is_pinned),
+            is_archived = min(session.is_archived, old.is_archived),
             discarded_at = NULL
-            FROM conversation AS old WHERE old.id = ? AND conversation.id = ?
+            FROM session AS old WHERE old.id = ? AND session.id = ?
             """, from, number)
         try SessionEdits.unite(metadataOf: from, into: number, db)
-        try db.run("UPDATE OR IGNORE tag SET conversation_id = ? WHERE conversation_id = ?", number, from)
-        try db.run("DELETE FROM tag WHERE conversation_id = ?", from)
+        try db.run("UPDATE OR IGNORE tag SET session_row_id = ? WHERE session_row_id = ?", number, from)
+        try db.run("DELETE FROM tag WHERE session_row_id = ?", from)
         // A session moved into its own branch: the branch takes over the session's origin.
         try db.run(
             """
             WITH RECURSIVE origin (id) AS (
-              SELECT branch_of FROM conversation WHERE id = ?1
-              UNION SELECT branch_of FROM conversation JOIN origin USING (id)
+              SELECT branch_of FROM session WHERE id = ?1
+              UNION SELECT branch_of FROM session JOIN origin USING (id)
             )
-            UPDATE conversation SET (branch_of, branch_after, branch_agent) =
-              (SELECT branch_of, branch_after, branch_agent FROM conversation WHERE id = ?2)
+            UPDATE session SET (branch_of, branch_after, branch_agent) =
+              (SELECT branch_of, branch_after, branch_agent FROM session WHERE id = ?2)
             WHERE id = ?1 AND ?2 IN origin
             """, number, from)
-        try db.run("UPDATE conversation SET branch_of = ? WHERE branch_of = ?", number, from)
+        try db.run("UPDATE session SET branch_of = ? WHERE branch_of = ?", number, from)
     }
 }

@@ -5,18 +5,18 @@ import RecollectCore
 /// The queries of a session library, with keyset pages. No query reads a message.
 enum SessionQueries {
     private static let columns = """
-        conversation.id, user_id, session_id, title, created_at, last_activity, message_count, working_directory, branch,
+        session.id, user_id, session_id, title, created_at, last_activity, message_count, working_directory, branch_name,
         metadata, preview, last_access, is_pinned, is_archived, last_sequence > read_through, discarded_at,
         branch_of, branch_after,
         first_message, \(TokenColumn.all.map(\.name).joined(separator: ", "))
         """
 
     /// The SQL condition for a scope with messages. Only such scopes count for a session's agents.
-    static let hasSpoken = "EXISTS (SELECT 1 FROM message WHERE scope_id = scope.id)"
+    static let hasSpoken = "EXISTS (SELECT 1 FROM message WHERE scope_row_id = scope.id)"
 
     static func one(_ id: SessionKey, _ db: Database) throws -> Session? {
         guard let number = try MessageQueries.number(of: id, db) else { return nil }
-        return try list("WHERE conversation.id = ?", [number], db).first
+        return try list("WHERE session.id = ?", [number], db).first
     }
 
     static func page(
@@ -50,7 +50,7 @@ enum SessionQueries {
 
     static func scopes(of session: Int64, _ db: Database) throws -> [(number: Int64, agentId: String)] {
         var scopes: [(number: Int64, agentId: String)] = []
-        try db.sql("SELECT id, agent_id FROM scope WHERE conversation_id = ? ORDER BY id").bind(session)
+        try db.sql("SELECT id, agent_id FROM scope WHERE session_row_id = ? ORDER BY id").bind(session)
             .forEachRow { scopes.append(($0.integer(0), $0.text(1))) }
         return scopes
     }
@@ -61,7 +61,7 @@ enum SessionQueries {
         var sessions: [Session] = []
         var places: [Int64: Int] = [:]
         var origins: [Int: (number: Int64, after: String?)] = [:]
-        try db.sql("SELECT \(columns) FROM conversation \(condition)").bind(values).forEachRow { row in
+        try db.sql("SELECT \(columns) FROM session \(condition)").bind(values).forEachRow { row in
             places[row.integer(0)] = sessions.count
             if let origin = row.optionalInteger(16) {
                 origins[sessions.count] = (origin, row.optionalText(17))
@@ -75,8 +75,8 @@ enum SessionQueries {
         agents.reserveCapacity(places.count)
         try db.sql(
             """
-            SELECT conversation_id, id, agent_id FROM scope
-            WHERE conversation_id IN (SELECT value FROM json_each(?)) AND \(hasSpoken)
+            SELECT session_row_id, id, agent_id FROM scope
+            WHERE session_row_id IN (SELECT value FROM json_each(?)) AND \(hasSpoken)
             """
         ).bind(numbers).forEachRow { row in
             if let place = places[row.integer(0)] { agents.append((row.integer(1), place, row.text(2))) }
@@ -85,14 +85,14 @@ enum SessionQueries {
         for agent in agents { sessions[agent.place].agents.append(agent.agentId) }
         try db.sql(
             """
-            SELECT conversation_id, tag FROM tag
-            WHERE conversation_id IN (SELECT value FROM json_each(?)) ORDER BY conversation_id, tag
+            SELECT session_row_id, tag FROM tag
+            WHERE session_row_id IN (SELECT value FROM json_each(?)) ORDER BY session_row_id, tag
             """
         ).bind(numbers).forEachRow { row in
             if let place = places[row.integer(0)] { sessions[place].tags.append(row.text(1)) }
         }
         for (place, origin) in origins {
-            let sessionId = try db.optionalText("SELECT session_id FROM conversation WHERE id = ?", origin.number)
+            let sessionId = try db.optionalText("SELECT session_id FROM session WHERE id = ?", origin.number)
             sessions[place].branchOf = sessionId.map { BranchPoint(sessionId: $0, messageId: origin.after) }
         }
         return sessions

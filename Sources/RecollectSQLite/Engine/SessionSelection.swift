@@ -21,15 +21,15 @@ struct SessionSelection {
         let tags = Set(query.tags.map(ByteString.init))
         // With a condition for each tag, 1,000 tags or more would be nested too deep for SQLite.
         if !tags.isEmpty {
-            condition += " AND id IN (SELECT conversation_id FROM tag WHERE tag IN ("
+            condition += " AND id IN (SELECT session_row_id FROM tag WHERE tag IN ("
             condition += repeatElement("?", count: tags.count).joined(separator: ",")
-            condition += ") GROUP BY conversation_id HAVING count(*) = \(tags.count))"
+            condition += ") GROUP BY session_row_id HAVING count(*) = \(tags.count))"
             values += tags.map(\.string)
         }
         if let agentId = query.agentId {
             add(
                 """
-                EXISTS (SELECT 1 FROM scope WHERE conversation_id = conversation.id AND agent_id = ?
+                EXISTS (SELECT 1 FROM scope WHERE session_row_id = session.id AND agent_id = ?
                 AND \(SessionQueries.hasSpoken))
                 """, agentId)
         }

@@ -7,19 +7,19 @@ enum WindowQueries {
     // Created once: building the text would cost more than running it.
     private static let selection = """
         SELECT \(MessageRow.selected) FROM scope
-        JOIN conversation ON conversation.id = scope.conversation_id
-        CROSS JOIN message ON message.scope_id = scope.id AND message.position >= scope.window_start
-        WHERE conversation.user_id = ?1 AND conversation.session_id = ?2 AND scope.agent_id = ?3
+        JOIN session ON session.id = scope.session_row_id
+        CROSS JOIN message ON message.scope_row_id = scope.id AND message.position >= scope.window_start
+        WHERE session.user_id = ?1 AND session.session_id = ?2 AND scope.agent_id = ?3
           AND \(isIndexed)
         ORDER BY message.position DESC LIMIT ?4
         """
 
     /// Whether the rows of both tables match their index entries: see `MessageQueries.confirm`.
     private static let isIndexed = """
-        EXISTS (SELECT 1 FROM conversation AS row WHERE row.id = conversation.id
+        EXISTS (SELECT 1 FROM session AS row WHERE row.id = session.id
           AND +row.user_id = ?1 AND +row.session_id = ?2)
           AND EXISTS (SELECT 1 FROM scope AS row WHERE row.id = scope.id
-            AND +row.conversation_id = conversation.id AND +row.agent_id = ?3)
+            AND +row.session_row_id = session.id AND +row.agent_id = ?3)
         """
 
     /// Returns the newest messages of a scope's window, oldest first.
@@ -48,8 +48,8 @@ enum WindowQueries {
         var agents: [String] = []
         try db.sql(
             """
-            SELECT scope.agent_id FROM conversation JOIN scope ON scope.conversation_id = conversation.id
-            WHERE conversation.user_id = ? AND conversation.session_id = ? ORDER BY scope.id
+            SELECT scope.agent_id FROM session JOIN scope ON scope.session_row_id = session.id
+            WHERE session.user_id = ? AND session.session_id = ? ORDER BY scope.id
             """
         ).bind(session.userId, session.sessionId).forEachRow { agents.append($0.text(0)) }
         return try agents.map { agent in
@@ -64,8 +64,8 @@ enum WindowQueries {
         try db.sql(
             """
             SELECT \(Database.lastSequence), scope.id, scope.window_start FROM (SELECT 1)
-            LEFT JOIN conversation ON conversation.user_id = ? AND conversation.session_id = ?
-            LEFT JOIN scope ON scope.conversation_id = conversation.id ORDER BY scope.id
+            LEFT JOIN session ON session.user_id = ? AND session.session_id = ?
+            LEFT JOIN scope ON scope.session_row_id = session.id ORDER BY scope.id
             """
         ).bind(session.userId, session.sessionId).forEachRow { row in
             if version.isEmpty { version = "\(row.integer(0))" }

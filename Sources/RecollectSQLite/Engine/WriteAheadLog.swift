@@ -116,7 +116,7 @@ final class WriteAheadLog: Sendable {
     /// the log before.
     private func moveCompletely(_ mode: String, _ db: Database) throws -> (isComplete: Bool, pages: Int) {
         // A read, so the version is that of the last commit.
-        _ = try db.integer("SELECT 1 FROM settled")
+        _ = try db.integer("SELECT 1 FROM derived_data")
         let version = db.dataVersion
         let (isComplete, pages) = try checkpoint(mode, db)
         return (try isComplete && UnallocatedSpace.clear(behindLogOf: db, version: version), pages)

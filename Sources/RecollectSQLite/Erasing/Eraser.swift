@@ -84,24 +84,24 @@ enum Eraser {
     }
 
     /// The user ID of a deleted session with messages still to be removed, in SQL, for the session number `?1`.
-    static let userOfDeleted = "(SELECT name FROM erasure WHERE kind = 'conversation' AND number = ?1)"
+    static let userOfDeleted = "(SELECT name FROM erasure WHERE kind = 'session' AND number = ?1)"
 
     /// The largest number of a scope, including deleted scopes and scopes named only by messages, in SQL: see
-    /// `Schema.numbers`.
+    /// `Schema.sessions`.
     static let lastScope = """
-        max(ifnull((SELECT max(id) FROM scope), 0), ifnull((SELECT max(scope_id) FROM message), 0),
-          (SELECT last_deleted FROM settled))
+        max(ifnull((SELECT max(id) FROM scope), 0), ifnull((SELECT max(scope_row_id) FROM message), 0),
+          (SELECT last_deleted FROM derived_data))
         """
 
     /// The largest number of a session, including deleted ones, in SQL.
     static let lastSession = """
-        max(ifnull((SELECT max(id) FROM conversation), 0), ifnull((SELECT max(conversation_id) FROM scope), 0),
-          ifnull((SELECT max(number) FROM erasure WHERE kind = 'conversation'), 0),
-          (SELECT last_deleted FROM settled))
+        max(ifnull((SELECT max(id) FROM session), 0), ifnull((SELECT max(session_row_id) FROM scope), 0),
+          ifnull((SELECT max(number) FROM erasure WHERE kind = 'session'), 0),
+          (SELECT last_deleted FROM derived_data))
         """
 
     /// Saves the largest numbers. Must run before a deletion.
     static func keepNumbers(_ db: Database) throws {
-        try db.run("UPDATE settled SET last_deleted = max(\(lastSession), \(lastScope))")
+        try db.run("UPDATE derived_data SET last_deleted = max(\(lastSession), \(lastScope))")
     }
 }

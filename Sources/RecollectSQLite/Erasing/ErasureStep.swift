@@ -63,7 +63,7 @@ struct ErasureStep {
         guard let number = try db.integer("SELECT min(number) FROM erasure WHERE kind = ?", kind.rawValue) else {
             return false
         }
-        guard try db.integer("SELECT 1 FROM conversation WHERE id = ?", number) == nil else {
+        guard try db.integer("SELECT 1 FROM session WHERE id = ?", number) == nil else {
             // A bit error made it the number of another session. `repair()` finds the messages of the original number.
             try Eraser.done(kind, of: number, db)
             return true
@@ -72,7 +72,7 @@ struct ErasureStep {
         repeat {
             let sequences = try db.integers(
                 """
-                SELECT sequence FROM message WHERE scope_id IN (SELECT id FROM scope WHERE conversation_id = ?) LIMIT 32
+                SELECT sequence FROM message WHERE scope_row_id IN (SELECT id FROM scope WHERE session_row_id = ?) LIMIT 32
                 """, number)
             guard !sequences.isEmpty else {
                 guard try !hasHiddenMessages(number, db) else { throw DatabaseError.damagedIndex }
@@ -91,15 +91,15 @@ struct ErasureStep {
     /// Whether a damaged index hides messages of a session: messages only in the index of IDs, or scopes only in
     /// the table.
     private func hasHiddenMessages(_ number: Int64, _ db: Database) throws -> Bool {
-        let scope = try db.integer("SELECT id FROM scope WHERE conversation_id = ? LIMIT 1", number)
+        let scope = try db.integer("SELECT id FROM scope WHERE session_row_id = ? LIMIT 1", number)
         guard scope != nil else {
-            return try db.integer("SELECT 1 FROM scope NOT INDEXED WHERE conversation_id = ? LIMIT 1", number) != nil
+            return try db.integer("SELECT 1 FROM scope NOT INDEXED WHERE session_row_id = ? LIMIT 1", number) != nil
         }
         return try db.integer(
             """
-            SELECT 1 FROM scope JOIN message_id ON message_id.scope_id = scope.id
-            JOIN message ON message.sequence = message_id.sequence AND message.scope_id = scope.id
-            WHERE scope.conversation_id = ? LIMIT 1
+            SELECT 1 FROM scope JOIN message_id ON message_id.scope_row_id = scope.id
+            JOIN message ON message.sequence = message_id.sequence AND message.scope_row_id = scope.id
+            WHERE scope.session_row_id = ? LIMIT 1
             """, number) != nil
     }
 

@@ -18,14 +18,14 @@ enum HistoryCheck {
         try db.sql("SELECT DISTINCT sha256 FROM attachment_use").forEachRow { hashes.insert($0.text(0)) }
         let report = HistoryReport(
             sqliteVersion: String(cString: sqlite3_libversion()), migrations: try Schema.applied(db),
-            users: try count("SELECT count(DISTINCT user_id) FROM conversation", db),
-            sessions: try count("SELECT count(*) FROM conversation", db),
+            users: try count("SELECT count(DISTINCT user_id) FROM session", db),
+            sessions: try count("SELECT count(*) FROM session", db),
             messages: try count(
-                "SELECT count(*) FROM message WHERE conversation_id IN (SELECT id FROM conversation)", db),
+                "SELECT count(*) FROM message WHERE session_row_id IN (SELECT id FROM session)", db),
             messagesToIndex: try count(
                 """
                 SELECT count(*) FROM message WHERE sequence > ifnull((SELECT indexed_through FROM search_state), 0)
-                AND conversation_id IN (SELECT id FROM conversation)
+                AND session_row_id IN (SELECT id FROM session)
                 """, db),
             databaseBytes: 0, logBytes: 0, attachments: hashes.count, attachmentBytes: 0, setAside: [],
             problems: try integrity(db) + counts(db) + ids(db) + owners(db) + content(db) + uses(db))
@@ -95,9 +95,9 @@ enum HistoryCheck {
         try db.sql(
             """
             SELECT session_id, message_count,
-              (SELECT count(*) FROM message WHERE scope_id IN (SELECT id FROM scope WHERE conversation_id = conversation.id)
+              (SELECT count(*) FROM message WHERE scope_row_id IN (SELECT id FROM scope WHERE session_row_id = session.id)
                AND sequence <= \(DerivedData.through)) AS held
-            FROM conversation WHERE message_count <> held LIMIT \(limit)
+            FROM session WHERE message_count <> held LIMIT \(limit)
             """
         ).forEachRow { row in
             problems.append(
@@ -113,7 +113,7 @@ enum HistoryCheck {
         let found = try count(
             """
             SELECT count(*) FROM message_id JOIN message ON message.sequence = message_id.sequence
-            AND message.message_id = message_id.message_id AND message.scope_id = message_id.scope_id
+            AND message.message_id = message_id.message_id AND message.scope_row_id = message_id.scope_row_id
             """, db)
         guard found != messages else { return [] }
         let message = "the index of ids has \(found) of \(messages) messages; some may not be found by their id"
@@ -124,14 +124,14 @@ enum HistoryCheck {
 
     /// Messages with another session than their scope's.
     static let strays = """
-        FROM message JOIN scope ON scope.id = message.scope_id WHERE message.conversation_id <> scope.conversation_id
+        FROM message JOIN scope ON scope.id = message.scope_row_id WHERE message.session_row_id <> scope.session_row_id
         """
     /// Scopes with a window starting after every position ever assigned.
     static let lostWindows = "window_start >> 20 > \(Database.lastSequence) + 1"
     /// Scopes of deleted sessions without a row of `erasure`.
     static let orphans = """
-        FROM scope WHERE conversation_id NOT IN (SELECT id FROM conversation)
-        AND conversation_id NOT IN (SELECT number FROM erasure WHERE kind = 'conversation')
+        FROM scope WHERE session_row_id NOT IN (SELECT id FROM session)
+        AND session_row_id NOT IN (SELECT number FROM erasure WHERE kind = 'session')
         """
 
     private static func owners(_ db: Database) throws -> [HistoryReport.Problem] {
@@ -141,7 +141,7 @@ enum HistoryCheck {
             let message = "\(strays) messages name another session than their own; searches may miss them"
             problems.append(.init(kind: "owner", message: message))
         }
-        let orphans = try count("SELECT count(DISTINCT conversation_id) \(orphans)", db)
+        let orphans = try count("SELECT count(DISTINCT session_row_id) \(orphans)", db)
         if orphans > 0 {
             let message = "the messages of \(orphans) deleted sessions are still in the database; a repair erases them"
             problems.append(.init(kind: "owner", message: message))
@@ -162,7 +162,7 @@ enum HistoryCheck {
     /// JSON is invalid.
     private static func content(_ db: Database) throws -> [HistoryReport.Problem] {
         var damaged: [Int64: Int] = [:]
-        try db.sql("SELECT conversation_id, message.checksum, \(contentColumns) FROM message").forEachRow { row in
+        try db.sql("SELECT session_row_id, message.checksum, \(contentColumns) FROM message").forEachRow { row in
             let isWhole =
                 if let checksum = row.optionalInteger(1) {
                     checksum == self.checksum(row, from: 2)
@@ -170,7 +170,7 @@ enum HistoryCheck {
             if !isWhole { damaged[row.integer(0), default: 0] += 1 }
         }
         return try damaged.sorted { $0.key < $1.key }.prefix(limit).map { number, count in
-            let session = try db.optionalText("SELECT session_id FROM conversation WHERE id = ?", number)
+            let session = try db.optionalText("SELECT session_id FROM session WHERE id = ?", number)
             let messages = count == 1 ? "1 message" : "\(count) messages"
             return .init(
                 kind: "contentDamaged",

@@ -15,8 +15,8 @@ enum HistoryRepair {
         // Each row is looked up by its key in the table, not in an index.
         let entriesWithoutRows = [
             """
-            (SELECT user_id, id FROM conversation INDEXED BY sqlite_autoindex_conversation_1) AS entry
-            WHERE NOT EXISTS (SELECT 1 FROM conversation AS row NOT INDEXED WHERE row.id = entry.id)
+            (SELECT user_id, id FROM session INDEXED BY sqlite_autoindex_session_1) AS entry
+            WHERE NOT EXISTS (SELECT 1 FROM session AS row NOT INDEXED WHERE row.id = entry.id)
             """,
             """
             (SELECT agent_id, id FROM scope INDEXED BY sqlite_autoindex_scope_1) AS entry
@@ -27,9 +27,9 @@ enum HistoryRepair {
             WHERE NOT EXISTS (SELECT 1 FROM message AS row NOT INDEXED WHERE row.sequence = entry.sequence)
             """,
             """
-            tag AS entry INDEXED BY conversation_by_tag
+            tag AS entry INDEXED BY session_by_tag
             WHERE NOT EXISTS (SELECT 1 FROM tag AS row INDEXED BY sqlite_autoindex_tag_1
-              WHERE row.conversation_id = entry.conversation_id AND row.tag = entry.tag)
+              WHERE row.session_row_id = entry.session_row_id AND row.tag = entry.tag)
             """,
             """
             attachment_use AS entry INDEXED BY attachment_use_by_message
@@ -44,9 +44,9 @@ enum HistoryRepair {
             """
             SELECT sequence FROM message AS row NOT INDEXED WHERE sequence <= \(DerivedData.through)
             AND NOT EXISTS (SELECT 1 FROM message AS entry INDEXED BY message_by_position
-              WHERE entry.scope_id = row.scope_id AND entry.position = row.position)
+              WHERE entry.scope_row_id = row.scope_row_id AND entry.position = row.position)
             AND NOT EXISTS (SELECT 1 FROM message_id AS entry
-              WHERE entry.scope_id = row.scope_id AND entry.message_id = row.message_id)
+              WHERE entry.scope_row_id = row.scope_row_id AND entry.message_id = row.message_id)
             """)
         guard !unknown.isEmpty else { return false }
         // A row with a wrong scope has an entry in another scope.
@@ -75,8 +75,8 @@ enum HistoryRepair {
         try db.sql(
             """
             SELECT entry.id, entry.user_id, entry.session_id
-            FROM conversation AS entry INDEXED BY sqlite_autoindex_conversation_1
-            JOIN conversation AS row NOT INDEXED ON row.id = entry.id
+            FROM session AS entry INDEXED BY sqlite_autoindex_session_1
+            JOIN session AS row NOT INDEXED ON row.id = entry.id
             WHERE row.user_id <> entry.user_id OR row.session_id <> entry.session_id
             """
         ).forEachRow { found.append(($0.integer(0), $0.text(1), $0.text(2))) }
@@ -84,12 +84,12 @@ enum HistoryRepair {
             let witnesses = try ["activity", "access", "creation"].count { index in
                 try db.integer(
                     """
-                    SELECT 1 FROM (SELECT id, user_id, session_id FROM conversation INDEXED BY conversation_by_\(index)
+                    SELECT 1 FROM (SELECT id, user_id, session_id FROM session INDEXED BY session_by_\(index)
                     WHERE user_id = ?2) WHERE id = ?1 AND session_id = ?3
                     """, id, user, session) != nil
             }
             guard witnesses >= 2 else { continue }
-            try db.run("UPDATE conversation SET user_id = ?, session_id = ? WHERE id = ?", user, session, id)
+            try db.run("UPDATE session SET user_id = ?, session_id = ? WHERE id = ?", user, session, id)
         }
     }
 
@@ -99,23 +99,23 @@ enum HistoryRepair {
         var found: [(id: Int64, row: Int64, session: Int64, agent: String)] = []
         try db.sql(
             """
-            SELECT entry.id, row.conversation_id, entry.conversation_id, entry.agent_id
+            SELECT entry.id, row.session_row_id, entry.session_row_id, entry.agent_id
             FROM scope AS entry INDEXED BY sqlite_autoindex_scope_1 JOIN scope AS row NOT INDEXED ON row.id = entry.id
-            WHERE row.conversation_id <> entry.conversation_id OR row.agent_id <> entry.agent_id
+            WHERE row.session_row_id <> entry.session_row_id OR row.agent_id <> entry.agent_id
             """
         ).forEachRow { found.append(($0.integer(0), $0.integer(1), $0.integer(2), $0.text(3))) }
         for (id, row, session, agent) in found {
             let votes = try db.integer(
                 """
-                SELECT total(conversation_id = ?1) - total(conversation_id = ?2) FROM message NOT INDEXED WHERE scope_id = ?3
+                SELECT total(session_row_id = ?1) - total(session_row_id = ?2) FROM message NOT INDEXED WHERE scope_row_id = ?3
                 """, session, row, id)
             let isInOrder = try db.integer(
                 """
                 SELECT 1 FROM scope INDEXED BY sqlite_autoindex_scope_1
-                WHERE conversation_id = ? AND agent_id = ? AND id = ?
+                WHERE session_row_id = ? AND agent_id = ? AND id = ?
                 """, session, agent, id)
             guard votes ?? 0 > 0 || votes == 0 && isInOrder != nil else { continue }
-            try db.run("UPDATE scope SET conversation_id = ?, agent_id = ? WHERE id = ?", session, agent, id)
+            try db.run("UPDATE scope SET session_row_id = ?, agent_id = ? WHERE id = ?", session, agent, id)
         }
     }
 
@@ -126,9 +126,9 @@ enum HistoryRepair {
             []
         try db.sql(
             """
-            SELECT entry.sequence, row.scope_id, row.position, entry.scope_id, entry.position
+            SELECT entry.sequence, row.scope_row_id, row.position, entry.scope_row_id, entry.position
             FROM message AS entry INDEXED BY message_by_position JOIN message AS row NOT INDEXED ON row.sequence = entry.sequence
-            WHERE row.scope_id <> entry.scope_id OR row.position <> entry.position
+            WHERE row.scope_row_id <> entry.scope_row_id OR row.position <> entry.position
             """
         ).forEachRow { row in
             found.append((row.integer(0), (row.integer(1), row.integer(2)), (row.integer(3), row.integer(4))))
@@ -136,12 +136,12 @@ enum HistoryRepair {
         for (sequence, row, entry) in found {
             let isInOrder =
                 try db.integer(
-                    "SELECT 1 FROM message INDEXED BY message_by_position WHERE scope_id = ? AND position = ? AND sequence = ?",
+                    "SELECT 1 FROM message INDEXED BY message_by_position WHERE scope_row_id = ? AND position = ? AND sequence = ?",
                     entry.scope, entry.position, sequence) != nil
             func isNamed(in scope: Int64) throws -> Bool {
                 try db.integer(
                     """
-                    SELECT 1 FROM message_id WHERE scope_id = ?1 AND sequence = ?2
+                    SELECT 1 FROM message_id WHERE scope_row_id = ?1 AND sequence = ?2
                     AND message_id = (SELECT message_id FROM message WHERE sequence = ?2)
                     """, scope, sequence) != nil
             }
@@ -152,7 +152,7 @@ enum HistoryRepair {
                 : entry.position == appended || isInOrder && row.position != appended
             guard isEntryRight else { continue }
             try db.run(
-                "UPDATE message SET scope_id = ?, position = ? WHERE sequence = ?", entry.scope, entry.position,
+                "UPDATE message SET scope_row_id = ?, position = ? WHERE sequence = ?", entry.scope, entry.position,
                 sequence)
         }
     }
@@ -162,14 +162,15 @@ enum HistoryRepair {
         var found: [(sequence: Int64, scope: Int64, id: String)] = []
         try db.sql(
             """
-            SELECT message_id.sequence, message_id.scope_id, message_id.message_id
+            SELECT message_id.sequence, message_id.scope_row_id, message_id.message_id
             FROM message_id CROSS JOIN message ON message.sequence = message_id.sequence
-            WHERE message.scope_id = message_id.scope_id AND message.message_id <> message_id.message_id
+            WHERE message.scope_row_id = message_id.scope_row_id AND message.message_id <> message_id.message_id
             """
         ).forEachRow { found.append(($0.integer(0), $0.integer(1), $0.text(2))) }
         for (sequence, scope, id) in found {
             let isInOrder = try db.integer(
-                "SELECT 1 FROM message_id WHERE scope_id = ? AND message_id = ? AND sequence = ?", scope, id, sequence)
+                "SELECT 1 FROM message_id WHERE scope_row_id = ? AND message_id = ? AND sequence = ?", scope, id,
+                sequence)
             guard isInOrder != nil else { continue }
             try db.run("UPDATE message SET message_id = ? WHERE sequence = ?", id, sequence)
         }
@@ -180,11 +181,11 @@ enum HistoryRepair {
     static func restoreOwners(_ db: Database) throws {
         try db.run(
             """
-            UPDATE message SET conversation_id = (SELECT conversation_id FROM scope WHERE scope.id = message.scope_id)
+            UPDATE message SET session_row_id = (SELECT session_row_id FROM scope WHERE scope.id = message.scope_row_id)
             WHERE sequence IN (SELECT sequence \(HistoryCheck.strays))
             """)
         try db.run("UPDATE scope SET window_start = 0 WHERE \(HistoryCheck.lostWindows)")
-        let orphans = try db.integers("SELECT DISTINCT conversation_id \(HistoryCheck.orphans)")
+        let orphans = try db.integers("SELECT DISTINCT session_row_id \(HistoryCheck.orphans)")
         for number in orphans { try Eraser.note(.session, number: number, db) }
         if !orphans.isEmpty { try Eraser.noteRemoval(db) }
     }
@@ -195,7 +196,7 @@ enum HistoryRepair {
         let others = try db.integers(
             """
             SELECT sequence FROM message WHERE NOT EXISTS (
-              SELECT 1 FROM message_id AS own WHERE own.scope_id = message.scope_id AND own.message_id = message.message_id
+              SELECT 1 FROM message_id AS own WHERE own.scope_row_id = message.scope_row_id AND own.message_id = message.message_id
               AND own.sequence = message.sequence)
             """)
         for sequence in others {

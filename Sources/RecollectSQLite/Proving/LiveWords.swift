@@ -20,26 +20,26 @@ struct LiveWords: Sendable {
         try found(
             """
             SELECT sequence, user_id, session_id, message_id, agent_id, text, parts, message.metadata, unknown_fields, role
-            FROM message LEFT JOIN conversation ON conversation.id = message.conversation_id
-            LEFT JOIN scope ON scope.id = scope_id WHERE sequence > ? ORDER BY sequence LIMIT ?
+            FROM message LEFT JOIN session ON session.id = message.session_row_id
+            LEFT JOIN scope ON scope.id = scope_row_id WHERE sequence > ? ORDER BY sequence LIMIT ?
             """, sequence, .message, columns: 3..<10, db)
     }
 
     func drafts(after number: Int64, _ db: Database) throws -> Found {
         try found(
             """
-            SELECT draft.id, user_id, session_id, message_id, agent_id, text, parts, draft.metadata, unknown_fields
-            FROM draft LEFT JOIN conversation ON conversation.id = conversation_id
-            WHERE draft.id > ? ORDER BY draft.id LIMIT ?
+            SELECT streaming_reply.id, user_id, session_id, message_id, agent_id, text, parts, streaming_reply.metadata, unknown_fields
+            FROM streaming_reply LEFT JOIN session ON session.id = session_row_id
+            WHERE streaming_reply.id > ? ORDER BY streaming_reply.id LIMIT ?
             """, number, .message, columns: 3..<9, db)
     }
 
     func sessions(after number: Int64, _ db: Database) throws -> Found {
         try found(
             """
-            SELECT id, user_id, session_id, NULL, title, working_directory, branch, metadata, first_message, preview,
-              (SELECT group_concat(tag, char(10)) FROM tag WHERE conversation_id = conversation.id), branch_after
-            FROM conversation WHERE id > ? ORDER BY id LIMIT ?
+            SELECT id, user_id, session_id, NULL, title, working_directory, branch_name, metadata, first_message, preview,
+              (SELECT group_concat(tag, char(10)) FROM tag WHERE session_row_id = session.id), branch_after
+            FROM session WHERE id > ? ORDER BY id LIMIT ?
             """, number, .session, columns: 1..<12, db)
     }
 

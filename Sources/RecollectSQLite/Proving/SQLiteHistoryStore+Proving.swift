@@ -27,7 +27,7 @@ extension SQLiteHistoryStore {
         let bytes = RawBytes(pattern: pattern)
         let inDatabase = try await read { db in
             // The connection opens its file with its first read.
-            _ = try db.integer("SELECT 1 FROM settled")
+            _ = try db.integer("SELECT 1 FROM derived_data")
             return try bytes.places(in: db)
         }
         if let first = inDatabase.first {
@@ -99,7 +99,7 @@ extension SQLiteHistoryStore {
         return try db.integer(
             """
             SELECT 1 FROM message_search JOIN message ON sequence = message_search.rowid
-            JOIN conversation ON conversation.id = message.conversation_id WHERE message_search MATCH ? LIMIT 1
+            JOIN session ON session.id = message.session_row_id WHERE message_search MATCH ? LIMIT 1
             """, "\"\(term)\"") != nil
     }
 }

@@ -18,7 +18,7 @@ struct EndReplyOperation {
     func run(_ db: Database, _ cache: WriterCache) throws -> [String] {
         guard let (scope, id) = try place(db) else {
             throw RecollectError(
-                .notFound, "the conversation of this reply was deleted while the reply was in flight; it was not saved")
+                .notFound, "the session of this reply was deleted while the reply was in flight; it was not saved")
         }
         try StreamingReplies.remove(number, db)
         let message = message.with(id: id)

@@ -46,7 +46,7 @@ struct ReplyRecovery: Sendable {
     }
 
     /// Returns the names of all writers with a streaming reply or a lock file.
-    func everyone(_ db: Database, hasDrafts: Bool) throws -> Set<String> {
-        try Set(hasDrafts ? StreamingReplies.writers(db) : []).union(writers.all())
+    func everyone(_ db: Database, hasStreamingReplies: Bool) throws -> Set<String> {
+        try Set(hasStreamingReplies ? StreamingReplies.writers(db) : []).union(writers.all())
     }
 }

@@ -2,10 +2,10 @@ import Foundation
 import GRDB
 import RecollectCore
 
-/// The streaming replies as rows of `draft`. All methods except the reading ones run inside a write transaction.
+/// The streaming replies as rows of `streaming_reply`. All methods except the reading ones run inside a write transaction.
 enum StreamingReplies {
     /// A saved streaming reply.
-    struct Draft: Sendable {
+    struct Row: Sendable {
         let number: Int64
         let writer: String
         let scope: Scope
@@ -24,7 +24,7 @@ enum StreamingReplies {
         let isProse = head.parts.isEmpty && text != nil
         try db.run(
             """
-            INSERT INTO draft (conversation_id, agent_id, writer, message_id, role, timestamp, metadata, unknown_fields,
+            INSERT INTO streaming_reply (session_row_id, agent_id, writer, message_id, role, timestamp, metadata, unknown_fields,
               parts, text)
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """, row.session, scope.agentId, writer, message.id, message.role.rawValue,
@@ -42,28 +42,29 @@ enum StreamingReplies {
     /// Saves an increment of a streaming reply. A deleted one stays deleted.
     /// - Parameter parts: The parts before the text. `nil` leaves them unchanged.
     static func keep(_ text: String?, behind parts: [ContentPart]?, of number: Int64, _ db: Database) throws {
-        guard let parts else { return try db.run("UPDATE draft SET text = ? WHERE id = ?", text, number) }
-        try db.run("UPDATE draft SET text = ?, parts = ? WHERE id = ?", text, ContentPart.write(list: parts), number)
+        guard let parts else { return try db.run("UPDATE streaming_reply SET text = ? WHERE id = ?", text, number) }
+        try db.run(
+            "UPDATE streaming_reply SET text = ?, parts = ? WHERE id = ?", text, ContentPart.write(list: parts), number)
     }
 
     /// Deletes the remaining streaming replies of a writer: those of deleted sessions.
     static func delete(writer: String, _ db: Database) throws {
-        try db.run("DELETE FROM draft WHERE writer = ?", writer)
+        try db.run("DELETE FROM streaming_reply WHERE writer = ?", writer)
     }
 
     /// Deletes a streaming reply.
     static func remove(_ number: Int64, _ db: Database) throws {
-        try db.run("DELETE FROM draft WHERE id = ?", number)
+        try db.run("DELETE FROM streaming_reply WHERE id = ?", number)
     }
 
     /// Deletes the streaming replies of a deleted session.
     static func delete(session: Int64, _ db: Database) throws {
-        try db.run("DELETE FROM draft WHERE conversation_id = ?", session)
+        try db.run("DELETE FROM streaming_reply WHERE session_row_id = ?", session)
     }
 
     /// Moves the streaming replies of a session to another one. Their writers end them there.
     static func move(session: Int64, to target: Int64, _ db: Database) throws {
-        try db.run("UPDATE draft SET conversation_id = ? WHERE conversation_id = ?", target, session)
+        try db.run("UPDATE streaming_reply SET session_row_id = ? WHERE session_row_id = ?", target, session)
     }
 
     /// Resolves ID conflicts before a merge of two sessions: a streaming reply gets a new ID if the other session
@@ -73,8 +74,8 @@ enum StreamingReplies {
     /// - Parameter id: The ID of the source. New IDs are derived from its session ID.
     static func separate(_ source: Int64, _ id: SessionKey, from target: Int64, _ db: Database) throws {
         for (own, other) in [(source, target), (target, source)] {
-            for draft in try drafts("conversation_id = ?", [own], db) {
-                let (agentId, known) = (draft.scope.agentId, draft.message.id)
+            for row in try rows("session_row_id = ?", [own], db) {
+                let (agentId, known) = (row.scope.agentId, row.message.id)
                 let isTaken =
                     try isDraft(known, agentId, in: other, db)
                     || !isMessage(known, agentId, in: own, db) && isMessage(known, agentId, in: other, db)
@@ -83,7 +84,7 @@ enum StreamingReplies {
                 while try [own, other].contains(where: {
                     try isDraft(free, agentId, in: $0, db) || isMessage(free, agentId, in: $0, db)
                 }) { free = ConversationMessage.copyId(of: free, from: id.sessionId) }
-                try db.run("UPDATE draft SET message_id = ? WHERE id = ?", free, draft.number)
+                try db.run("UPDATE streaming_reply SET message_id = ? WHERE id = ?", free, row.number)
             }
         }
     }
@@ -92,14 +93,15 @@ enum StreamingReplies {
     static func rename(_ id: String, to new: String, inScope scope: Int64, _ db: Database) throws {
         try db.run(
             """
-            UPDATE draft SET message_id = ?1 FROM scope WHERE scope.id = ?2 AND message_id = ?3
-            AND draft.conversation_id = scope.conversation_id AND scope.agent_id IN (draft.agent_id, '')
+            UPDATE streaming_reply SET message_id = ?1 FROM scope WHERE scope.id = ?2 AND message_id = ?3
+            AND streaming_reply.session_row_id = scope.session_row_id AND scope.agent_id IN (streaming_reply.agent_id, '')
             """, new, scope, id)
     }
 
     private static func isDraft(_ id: String, _ agentId: String, in number: Int64, _ db: Database) throws -> Bool {
         try db.integer(
-            "SELECT 1 FROM draft WHERE conversation_id = ? AND message_id = ? AND agent_id = ?", number, id, agentId
+            "SELECT 1 FROM streaming_reply WHERE session_row_id = ? AND message_id = ? AND agent_id = ?", number, id,
+            agentId
         ) != nil
     }
 
@@ -111,33 +113,33 @@ enum StreamingReplies {
     // MARK: Reading
 
     /// Returns one streaming reply, or `nil` if it or its session was deleted.
-    static func one(_ number: Int64, _ db: Database) throws -> Draft? {
-        try drafts("draft.id = ?", [number], db).first
+    static func one(_ number: Int64, _ db: Database) throws -> Row? {
+        try rows("streaming_reply.id = ?", [number], db).first
     }
 
     /// Returns the streaming replies of a session, the oldest first.
-    static func all(of session: SessionKey, _ db: Database) throws -> [Draft] {
+    static func all(of session: SessionKey, _ db: Database) throws -> [Row] {
         guard let number = try MessageQueries.number(of: session, db) else { return [] }
-        return try drafts("conversation_id = ?", [number], db)
+        return try rows("session_row_id = ?", [number], db)
     }
 
     /// Returns the agents of a session's streaming replies, by the IDs of the replies.
     static func agents(of session: Int64, _ db: Database) throws -> [ByteString: String] {
         var agents: [ByteString: String] = [:]
-        try db.sql("SELECT message_id, agent_id FROM draft WHERE conversation_id = ? ORDER BY id DESC")
+        try db.sql("SELECT message_id, agent_id FROM streaming_reply WHERE session_row_id = ? ORDER BY id DESC")
             .bind(session).forEachRow { agents[ByteString($0.text(0))] = $0.text(1) }
         return agents
     }
 
     /// Returns the streaming replies of a writer, the oldest first.
-    static func all(of writer: String, _ db: Database) throws -> [Draft] {
-        try drafts("writer = ?", [writer], db)
+    static func all(of writer: String, _ db: Database) throws -> [Row] {
+        try rows("writer = ?", [writer], db)
     }
 
     /// Returns the names of all writers of streaming replies, living or ended.
     static func writers(_ db: Database) throws -> [String] {
         var writers: [String] = []
-        try db.sql("SELECT DISTINCT writer FROM draft").forEachRow { writers.append($0.text(0)) }
+        try db.sql("SELECT DISTINCT writer FROM streaming_reply").forEachRow { writers.append($0.text(0)) }
         return writers
     }
 
@@ -146,33 +148,34 @@ enum StreamingReplies {
         var writers: [String] = []
         try db.sql(
             """
-            SELECT writer FROM draft
-            WHERE conversation_id = (SELECT id FROM conversation WHERE user_id = ? AND session_id = ?) AND message_id = ?
+            SELECT writer FROM streaming_reply
+            WHERE session_row_id = (SELECT id FROM session WHERE user_id = ? AND session_id = ?) AND message_id = ?
             AND agent_id = ?
             """
         ).bind(scope.userId, scope.sessionId, id, scope.agentId).forEachRow { writers.append($0.text(0)) }
         return writers
     }
 
-    private static func drafts(
+    private static func rows(
         _ condition: String, _ values: [any SQLBindable], _ db: Database
-    ) throws -> [Draft] {
-        var drafts: [Draft] = []
+    ) throws -> [Row] {
+        var rows: [Row] = []
         try db.sql(
             """
-            SELECT message_id, role, timestamp, text, parts, draft.metadata, unknown_fields,
-              draft.id, writer, user_id, session_id, agent_id
-            FROM draft JOIN conversation ON conversation.id = conversation_id WHERE \(condition) ORDER BY draft.id
+            SELECT message_id, role, timestamp, text, parts, streaming_reply.metadata, unknown_fields,
+              streaming_reply.id, writer, user_id, session_id, agent_id
+            FROM streaming_reply JOIN session ON session.id = session_row_id WHERE \(condition) ORDER BY streaming_reply.id
             """
-        ).bind(values).forEachRow { drafts.append(draft($0)) }
-        return drafts
+        ).bind(values).forEachRow { rows.append(Self.row($0)) }
+        return rows
     }
 
-    private static func draft(_ row: SQL) -> Draft {
-        var message = MessageRow.read(row)
-        if !row.isNull(4), let text = row.optionalText(3) { message.parts.append(.text(text)) }
-        return Draft(
-            number: row.integer(7), writer: row.text(8),
-            scope: Scope(userId: row.text(9), sessionId: row.text(10), agentId: row.text(11)), message: message)
+    private static func row(_ columns: SQL) -> Row {
+        var message = MessageRow.read(columns)
+        if !columns.isNull(4), let text = columns.optionalText(3) { message.parts.append(.text(text)) }
+        return Row(
+            number: columns.integer(7), writer: columns.text(8),
+            scope: Scope(userId: columns.text(9), sessionId: columns.text(10), agentId: columns.text(11)),
+            message: message)
     }
 }

@@ -30,9 +30,9 @@ final class SearchFilter {
         // A branch is hidden along with its discarded session.
         sessionUser = try db.sql(
             """
-            SELECT 1 FROM conversation WHERE id = ? AND user_id = ? AND discarded_at IS NULL AND (
+            SELECT 1 FROM session WHERE id = ? AND user_id = ? AND discarded_at IS NULL AND (
               branch_of IS NULL OR
-              (SELECT discarded_at FROM conversation AS origin WHERE origin.id = conversation.branch_of) IS NULL)
+              (SELECT discarded_at FROM session AS origin WHERE origin.id = session.branch_of) IS NULL)
             """)
         scopeAgent = try db.sql("SELECT 1 FROM scope WHERE id = ? AND agent_id = ?")
         timestamps = from...until
@@ -60,8 +60,8 @@ final class SearchFilter {
     /// Whether the filter is likely to reject most messages. Only speed depends on it.
     func isNarrow(_ db: Database) throws -> Bool {
         if session != nil || agentId != nil || !roles.isEmpty || timestamps != .min ... .max { return true }
-        let own = try db.integer("SELECT count(*) FROM conversation WHERE user_id = ?", userId) ?? 0
-        return try own < (db.integer("SELECT max(id) FROM conversation") ?? 0) / 4
+        let own = try db.integer("SELECT count(*) FROM session WHERE user_id = ?", userId) ?? 0
+        return try own < (db.integer("SELECT max(id) FROM session") ?? 0) / 4
     }
 
     /// Whether a message passes. Returns false for a deleted message.
@@ -72,7 +72,7 @@ final class SearchFilter {
     }
 
     /// The columns of `message m` read by `admits`, in its order.
-    static let columns = "m.conversation_id, m.scope_id, m.timestamp, m.role"
+    static let columns = "m.session_row_id, m.scope_row_id, m.timestamp, m.role"
 
     /// Whether the message of a row with `columns` from an index on passes.
     func admits(_ row: SQL, columnsFrom column: Int32) throws -> Bool {

@@ -135,8 +135,8 @@ private struct HitCollector {
         row = try db.sql(
             """
             SELECT m.message_id, m.role, m.timestamp, m.text, m.parts, c.session_id, s.agent_id,
-              ifnull(m.copied_from, m.sequence), m.conversation_id, \(SearchFilter.columns)
-            FROM message m JOIN conversation c ON c.id = m.conversation_id JOIN scope s ON s.id = m.scope_id
+              ifnull(m.copied_from, m.sequence), m.session_row_id, \(SearchFilter.columns)
+            FROM message m JOIN session c ON c.id = m.session_row_id JOIN scope s ON s.id = m.scope_row_id
             WHERE m.sequence = ? AND c.user_id = ?
             """)
         self.db = db

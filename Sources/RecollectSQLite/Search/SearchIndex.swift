@@ -145,7 +145,7 @@ enum SearchIndex {
 
     /// Writes messages with a statement that takes a row ID and a document.
     private struct Writer {
-        static let columns = "sequence, conversation_id, scope_id, timestamp, role, text, parts"
+        static let columns = "sequence, session_row_id, scope_row_id, timestamp, role, text, parts"
 
         private let db: Database
         private let statement: SQL
@@ -178,7 +178,7 @@ enum SearchIndex {
             if let scope, scope.id == id { return scope.tokens }
             let row = try db.sql(
                 """
-                SELECT ifnull((SELECT user_id FROM conversation WHERE id = ?1), \(Eraser.userOfDeleted)),
+                SELECT ifnull((SELECT user_id FROM session WHERE id = ?1), \(Eraser.userOfDeleted)),
                   (SELECT agent_id FROM scope WHERE id = ?2)
                 """
             ).bind(session, id)

@@ -6,7 +6,7 @@ enum FirstUserMessage {
     static func keep(_ text: String, of session: Int64, _ db: Database) throws {
         guard !text.isEmpty else { return }
         try db.run(
-            "UPDATE conversation SET first_message = ? WHERE id = ? AND ifnull(first_message, '') = ''", text,
+            "UPDATE session SET first_message = ? WHERE id = ? AND ifnull(first_message, '') = ''", text,
             session)
         if db.changesCount > 0 { try Preview.set(session, db) }
     }

@@ -250,7 +250,7 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
                 try SessionEdits.update(session, with: details, now: now, db)
                 return try SessionEdits.access(session, now: now, db)
             }
-            if try db.integer("SELECT discarded_at FROM conversation WHERE id = ?", number) != nil {
+            if try db.integer("SELECT discarded_at FROM session WHERE id = ?", number) != nil {
                 guard makes else { return }
                 try SessionEdits.restore(number, db)
             }

@@ -53,7 +53,7 @@ struct SaveTranscriptOperation {
             try db.recordChange(.sessionUpdated, session)
             return number
         }
-        if try db.integer("SELECT discarded_at FROM conversation WHERE id = ?", number) != nil {
+        if try db.integer("SELECT discarded_at FROM session WHERE id = ?", number) != nil {
             try SessionEdits.restore(number, db)
         }
         return number
@@ -64,7 +64,7 @@ struct SaveTranscriptOperation {
         if try !hasTold && SessionEdits.isUnread(number, db) {
             try db.recordChange(.sessionUpdated, session)
         }
-        try db.run("UPDATE conversation SET read_through = ? WHERE id = ?", db.lastSequence(), number)
+        try db.run("UPDATE session SET read_through = ? WHERE id = ?", db.lastSequence(), number)
         try SessionEdits.access(session, now: now, db)
     }
 

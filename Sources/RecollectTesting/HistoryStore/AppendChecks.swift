@@ -107,7 +107,7 @@ enum AppendChecks {
             try expectEqual(try await store.session(Scope.plain.session)?.messageCount, 10, "the count")
         },
         HistoryStoreCheck(
-            "window.ofEachAgent", rule: 2, "windows(of:) gives every agent of a conversation its own window."
+            "window.ofEachAgent", rule: 2, "windows(of:) gives every agent of a session its own window."
         ) { store in
             for agent in ["b", "a", ""] {
                 let scope = Scope.plain.agent(agent)
@@ -159,7 +159,7 @@ enum AppendChecks {
         try await expectIDs(
             store.everything(in: scope.session).map(\.message), expected, "messages after the batch")
         let count = try await store.session(scope.session)?.messageCount ?? 0
-        try expectEqual(count, expected.count, "the conversation's count")
+        try expectEqual(count, expected.count, "the session's count")
         let told = try await store.everyChange(after: .beginning).filter { $0.session == scope.session }
         try expectEqual(told.compactMap(\.messageId), expected, "messages in the feed")
     }

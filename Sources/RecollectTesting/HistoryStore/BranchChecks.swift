@@ -5,14 +5,14 @@ enum BranchChecks {
     static let all: [HistoryStoreCheck] = [
         HistoryStoreCheck(
             "branches.holdWhatFollows", rule: 5,
-            "A branch holds the messages from the named one on, of every agent, in order; the conversation keeps the others."
+            "A branch holds the messages from the named one on, of every agent, in order; the session keeps the others."
         ) { store in
             try await Self.fill(store)
             let all = try await store.everything(in: Self.id)
             let before = try await store.latestChange()
             let branch = try await store.branch(Self.id, from: "b0")
             try await expectStored(
-                store.everything(in: Self.id), all[..<2].map { ($0.agentId, $0.message) }, "the conversation")
+                store.everything(in: Self.id), all[..<2].map { ($0.agentId, $0.message) }, "the session")
             try await expectStored(
                 store.everything(in: branch), all[2...].map { ($0.agentId, $0.message) }, "the branch")
             try await expectIDs(
@@ -23,22 +23,22 @@ enum BranchChecks {
             let (kept, left) = (try await store.summary(Self.id), try await store.summary(branch))
             try expectEqual([kept.messageCount, left.messageCount], [2, 4], "the counts")
             try expectEqual(left.branchOf, BranchPoint(sessionId: "session", messageId: "a1"), "where it left")
-            try expectEqual(kept.branchOf, nil, "where the conversation left another")
+            try expectEqual(kept.branchOf, nil, "where the session left another")
             let told = try await store.everyChange(after: before)
             try expect(
                 told.contains { $0.kind == .sessionRearranged && $0.session == Self.id },
-                "a feed that tells of the conversation", came: "\(told.map(\.kind.rawValue))")
+                "a feed that tells of the session", came: "\(told.map(\.kind.rawValue))")
             try await store.append(SampleData.dialogue(1, "new "), to: Scope.plain.agent("b"))
             try await expectIDs(
                 store.everything(in: Self.id).map(\.message), ["a0", "a1", "new 0"], "what is said anew")
         },
         HistoryStoreCheck(
-            "branches.ofTheFirstMessage", "A branch from the first message on leaves a conversation without messages."
+            "branches.ofTheFirstMessage", "A branch from the first message on leaves a session without messages."
         ) { store in
             try await Self.fill(store)
             try await store.update(Self.id, with: SessionDetails(title: "t"))
             let branch = try await store.branch(Self.id, from: "a0")
-            try await expectEqual(store.everything(in: Self.id), [], "the conversation's messages")
+            try await expectEqual(store.everything(in: Self.id), [], "the session's messages")
             try await expectEqual(store.summary(Self.id).title, "t", "its title")
             try await expectEqual(
                 store.summary(branch).branchOf, BranchPoint(sessionId: "session", messageId: nil), "where it left")
@@ -74,7 +74,7 @@ enum BranchChecks {
                 store.everything(in: Self.id).map(\.message), new + ["last 0"], "what is said after the exchanges")
         },
         HistoryStoreCheck(
-            "branches.oldestFirst", "The branches of a conversation come in the order in which they left it."
+            "branches.oldestFirst", "The branches of a session come in the order in which they left it."
         ) { store in
             try await Self.fill(store)
             var branches: [SessionKey] = []
@@ -133,10 +133,10 @@ enum BranchChecks {
                 try expectEqual(listed, [], "branches in a list of conditions")
             }
             let byPrefix = try await store.sessions(of: "user", sessionIdPrefix: "", limit: 10)
-            try expectEqual(byPrefix.map(\.id), [Self.id], "conversations by prefix")
+            try expectEqual(byPrefix.map(\.id), [Self.id], "sessions by prefix")
         },
         HistoryStoreCheck(
-            "branches.goWithTheirConversation", "Branches move with their conversation and are deleted with it."
+            "branches.goWithTheirConversation", "Branches move with their session and are deleted with it."
         ) { store in
             try await Self.fill(store)
             let branch = try await store.branch(Self.id, from: "a2")
@@ -148,7 +148,7 @@ enum BranchChecks {
             try await expectEqual(store.summary(new).messageCount, 6, "the count after restoring")
             let again = try await store.branch(new, from: "a2")
             try await store.deleteSession(new)
-            try await expectEqual(store.session(again), nil, "the branch of a deleted conversation")
+            try await expectEqual(store.session(again), nil, "the branch of a deleted session")
             try await expectEqual(store.found("b2"), [], "a search for what was in it")
         },
     ]

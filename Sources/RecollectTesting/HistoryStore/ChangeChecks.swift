@@ -14,7 +14,7 @@ enum ChangeChecks {
             try expectEqual(all.map(\.kind), Array(repeating: .messageAdded, count: 9), "kinds")
             try expectEqual(all.map(\.messageId), (0..<6).map { "m\($0)" } + ["b0", "b1", "b2"], "ids")
             try expectEqual(
-                all.last?.session, SessionKey(userId: "u", sessionId: "s"), "the last one's conversation")
+                all.last?.session, SessionKey(userId: "u", sessionId: "s"), "the last one's session")
             try expectEqual(all.last?.agentId, "b", "the last one's agent")
             try expect(
                 zip(all, all.dropFirst()).allSatisfy { $0.cursor < $1.cursor }, "cursors that ascend",
@@ -46,8 +46,8 @@ enum ChangeChecks {
             let added = try await store.latestChange()
             try await store.deleteSession(Scope.plain.session)
             let deleted = try await store.everyChange(after: added)
-            try expectEqual(deleted.map(\.kind), [.sessionDeleted], "kinds after a conversation's deletion")
-            try expectEqual(deleted.first?.session, Scope.plain.session, "the deleted conversation")
+            try expectEqual(deleted.map(\.kind), [.sessionDeleted], "kinds after a session's deletion")
+            try expectEqual(deleted.first?.session, Scope.plain.session, "the deleted session")
             let last = try await store.latestChange()
             try await store.deleteUser("user")
             try await expectEqual(

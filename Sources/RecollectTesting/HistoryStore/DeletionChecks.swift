@@ -25,7 +25,7 @@ enum DeletionChecks {
         },
         HistoryStoreCheck(
             "deletion.ofAConversation",
-            "A deleted conversation is gone everywhere; deleting it again says that there was none."
+            "A deleted session is gone everywhere; deleting it again says that there was none."
         ) { store in
             try await Self.fill(store)
             let session = Scope.plain.session
@@ -46,7 +46,7 @@ enum DeletionChecks {
                 try await expectGone(Scope.plain.session(session), in: store)
             }
             try await expectEqual(store.found("text"), [], "a search of the deleted user")
-            try await expectEqual(store.everySession(of: "user"), [], "the conversations of the deleted user")
+            try await expectEqual(store.everySession(of: "user"), [], "the sessions of the deleted user")
             try await expectUntouched(other, in: store)
             try await expectEqual(store.found("m1", of: "other"), ["m1"], "a search of the other user")
         },
@@ -69,7 +69,7 @@ enum DeletionChecks {
             }
         },
         HistoryStoreCheck(
-            "deletion.startsAfresh", "What is written to a conversation after its deletion is all that it holds."
+            "deletion.startsAfresh", "What is written to a session after its deletion is all that it holds."
         ) { store in
             try await Self.fill(store)
             try await store.deleteSession(Scope.plain.session)

@@ -6,11 +6,11 @@ enum DetailChecks {
     static let all: [HistoryStoreCheck] = [
         HistoryStoreCheck(
             "details.makesNothingUnasked",
-            "An update that is to make nothing changes a conversation that is there, and makes none that is not."
+            "An update that is to make nothing changes a session that is there, and makes none that is not."
         ) { store in
             let (id, details) = (Scope.plain.session, SessionDetails(title: "t", isRead: true))
             try await expectEqual(store.update(id, with: details, makesNew: false), false, "whether there is one")
-            try await expectEqual(store.session(id), nil, "the conversation")
+            try await expectEqual(store.session(id), nil, "the session")
             try await expectEqual(store.list(SessionQuery(userId: id.userId)).count, 0, "what is listed")
             try await store.append(SampleData.dialogue(1), to: .plain)
             try await expectEqual(store.update(id, with: details, makesNew: false), true, "whether there is one")
@@ -53,7 +53,7 @@ enum DetailChecks {
             try expectEqual(listed, [rest], "the tags in the list")
         },
         HistoryStoreCheck(
-            "details.readAndUnread", "A conversation is unread from each new message on until it is marked as read."
+            "details.readAndUnread", "A session is unread from each new message on until it is marked as read."
         ) { store in
             let id = Scope.plain.session
             for round in 0..<3 {

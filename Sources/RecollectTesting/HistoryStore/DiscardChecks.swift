@@ -5,7 +5,7 @@ enum DiscardChecks {
     static let all: [HistoryStoreCheck] = [
         HistoryStoreCheck(
             "discarding.takesOutOfSight",
-            "A discarded conversation is in no list and no search, nor are its branches, but where discarded ones are asked for.",
+            "A discarded session is in no list and no search, nor are its branches, but where discarded ones are asked for.",
             needs: .keepsWhatIsTrimmed
         ) { store in
             try await Self.fill(store)
@@ -18,14 +18,14 @@ enum DiscardChecks {
             let found = try await store.list(SessionQuery(userId: "user", text: "m1"))
             try expectEqual(found, [], "a list by its words")
             let byPrefix = try await store.sessions(of: "user", sessionIdPrefix: "", limit: 10)
-            try expectEqual(byPrefix.map(\.id.sessionId), ["other"], "conversations by prefix")
+            try expectEqual(byPrefix.map(\.id.sessionId), ["other"], "sessions by prefix")
             let summary = try await store.summary(Self.id)
             try expect(summary.discardedAt != nil, "the moment of discarding", came: "nil")
             try await expectEqual(
                 store.discardSession(Scope.plain.session("unknown").session), false, "an unknown one")
         },
         HistoryStoreCheck(
-            "discarding.isUndone", "A restored conversation is as it was, in lists and searches; the feed tells both.",
+            "discarding.isUndone", "A restored session is as it was, in lists and searches; the feed tells both.",
             needs: .keepsWhatIsTrimmed
         ) { store in
             try await Self.fill(store)
@@ -38,7 +38,7 @@ enum DiscardChecks {
             let told = try await store.everyChange(after: before)
             try expect(
                 !told.isEmpty && told.allSatisfy { $0.kind == .sessionUpdated && $0.session == Self.id },
-                "a feed that tells of the conversation", came: "\(told.map(\.kind.rawValue))")
+                "a feed that tells of the session", came: "\(told.map(\.kind.rawValue))")
             try await expectEqual(store.everything(in: Self.id), messages, "the messages")
             try await expectEqual(store.summary(Self.id), summary, "the summary")
             try await expectEqual(store.listedSessions(), ["other", "session"], "the list")
@@ -46,7 +46,7 @@ enum DiscardChecks {
             try await expectEqual(store.listedSessions(isDiscarded: true), [], "the discarded ones")
         },
         HistoryStoreCheck(
-            "discarding.endsWithAnAppend", "Appending to a discarded conversation brings it back with all it had.",
+            "discarding.endsWithAnAppend", "Appending to a discarded session brings it back with all it had.",
             needs: .keepsWhatIsTrimmed
         ) { store in
             try await Self.fill(store)

@@ -19,14 +19,14 @@ enum EditChecks {
             let edits = [expected[4].message, SampleData.message(.user, "unknown"), expected[1].message]
             try await expectEqual(store.edit(edits, in: id), 2, "the count of known messages")
             let came = try await store.everything(in: id)
-            try expectMessages(came.map(\.message), expected.map(\.message), "the conversation")
+            try expectMessages(came.map(\.message), expected.map(\.message), "the session")
             try expectEqual(came, expected, "places and agents")
             try await expectMessages(
                 store.window(of: Scope.plain.agent("b"), maxMessages: nil), expected[3...].map(\.message), "a window")
             expected[1].message.parts = [.text("\u{E9}")]
             try await store.edit([expected[1].message], in: id)
             let again = try await store.everything(in: id).map(\.message)
-            try expectMessages(again, expected.map(\.message), "the conversation after another edit")
+            try expectMessages(again, expected.map(\.message), "the session after another edit")
             try await expectEqual(store.session(id)?.messageCount, 6, "the count")
             try await expectEqual(
                 store.edit(edits, in: Scope.plain.session("other").session), 0, "edits in another session")
@@ -67,7 +67,7 @@ enum EditChecks {
             try expectEqual(told.map(\.kind), [.messageEdited], "kinds after an edit")
             try expectEqual(told.first?.messageId, "m1", "the message")
             try expectEqual(told.first?.agentId, "agent", "the agent")
-            try expectEqual(told.first?.session, id, "the conversation")
+            try expectEqual(told.first?.session, id, "the session")
             try await store.edit(edit, in: id)
             try await expectEqual(store.everyChange(after: before).count, 1, "changes after the same edit again")
         },

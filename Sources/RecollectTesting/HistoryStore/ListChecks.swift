@@ -6,12 +6,12 @@ enum ListChecks {
     static let all: [HistoryStoreCheck] = [
         HistoryStoreCheck(
             "lists.everyOrder",
-            "Every order, both ways round, in pages of any size, both ways through, gives every conversation once."
+            "Every order, both ways round, in pages of any size, both ways through, gives every session once."
         ) { store in
             try await Self.fillForOrders(store)
             for order in SessionQuery.Order.allCases {
                 let listed = try await store.list(SessionQuery(userId: "user", order: order))
-                try expectEqual(Set(listed.map(\.id)).count, 14, "different conversations by \(order)")
+                try expectEqual(Set(listed.map(\.id)).count, 14, "different sessions by \(order)")
                 for (before, after) in zip(listed, listed.dropFirst()) {
                     try expect(
                         !Self.precedes(after, before, by: order),
@@ -72,7 +72,7 @@ enum ListChecks {
                     guard Self.areApart(first, second) else { continue }
                     let expected = (0..<16).filter { holds($0) && otherHolds($0) }.map { "s\($0)" }
                     let listed = try await store.list(query, limit: 5).map(\.id.sessionId)
-                    try expectEqual(listed, expected, "conversations by \(name) and \(otherName)")
+                    try expectEqual(listed, expected, "sessions by \(name) and \(otherName)")
                 }
             }
         },
@@ -99,7 +99,7 @@ enum ListChecks {
             ] {
                 let query = SessionQuery(userId: "user", order: .creation, isReversed: true, text: text)
                 let listed = try await store.list(query, limit: 2).map(\.id.sessionId)
-                try expectEqual(listed, expected.map { "s\($0)" }, "conversations with \(text.debugDescription)")
+                try expectEqual(listed, expected.map { "s\($0)" }, "sessions with \(text.debugDescription)")
             }
         },
     ]
@@ -185,7 +185,7 @@ extension HistoryStore {
     /// Returns a session; throws if it is missing.
     func summary(_ session: SessionKey) async throws -> Session {
         guard let summary = try await self.session(session) else {
-            throw BrokenPromise(expected: "a conversation \(session.sessionId.debugDescription)", actual: "nil")
+            throw BrokenPromise(expected: "a session \(session.sessionId.debugDescription)", actual: "nil")
         }
         return summary
     }

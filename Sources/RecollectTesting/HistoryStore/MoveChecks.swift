@@ -6,7 +6,7 @@ enum MoveChecks {
     static let all: [HistoryStoreCheck] = [
         HistoryStoreCheck(
             "moves.takeEverythingAlong",
-            "A moved conversation has all it had under the new id: messages, agents, details, attachments, search."
+            "A moved session has all it had under the new id: messages, agents, details, attachments, search."
         ) { store in
             let bytes = Data("attached".utf8)
             try await store.append(SampleData.dialogue(3, "a"), to: Scope.plain.agent("a"))
@@ -63,7 +63,7 @@ enum MoveChecks {
         },
         HistoryStoreCheck(
             "moves.merge", rule: 5,
-            "Onto an id that is there two conversations become one: the old one's messages first, each id once."
+            "Onto an id that is there two sessions become one: the old one's messages first, each id once."
         ) { store in
             let all = SampleData.dialogue(8)
             try await store.append(Array(all[0..<5]), to: .plain)
@@ -72,7 +72,7 @@ enum MoveChecks {
             try await store.moveSession(Scope.plain.session, to: "new")
             let expected = ["m0", "m1", "m2", "m3", "m4", "old 0", "old 1", "m5", "m6", "m7"]
             try await expectIDs(
-                store.everything(in: Self.new.session).map(\.message), expected, "the merged conversation")
+                store.everything(in: Self.new.session).map(\.message), expected, "the merged session")
             try await expectMessages(store.window(of: Self.new, maxMessages: nil), all, "the window of an agent")
             try await expectEqual(store.summary(Self.new.session).messageCount, 10, "the count")
             try await expectEqual(
@@ -101,7 +101,7 @@ enum MoveChecks {
         },
         HistoryStoreCheck(
             "moves.mergeDetails",
-            "A merge takes details that the new conversation lacks from the old one, and all tags."
+            "A merge takes details that the new session lacks from the old one, and all tags."
         ) { store in
             try await store.update(
                 Scope.plain.session,

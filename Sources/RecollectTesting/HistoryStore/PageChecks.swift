@@ -86,7 +86,7 @@ enum PageChecks {
         },
         HistoryStoreCheck(
             "messages.lookUp", rule: 4,
-            "One message is found by its id, as its page shows it, in its own conversation alone."
+            "One message is found by its id, as its page shows it, in its own session alone."
         ) { store in
             try await Self.fill(store)
             let session = Scope.plain.session

@@ -65,7 +65,7 @@ enum SearchPageChecks {
             }
         },
         HistoryStoreCheck(
-            "search.hitsTellTheirMessage", "A hit names its message: conversation, agent, id, role and moment."
+            "search.hitsTellTheirMessage", "A hit names its message: session, agent, id, role and moment."
         ) { store in
             try await Self.fill(store)
             for hit in try await store.everyHit(SearchQuery(userId: "user", text: "shared")) {

@@ -5,8 +5,8 @@ import RecollectCore
 enum SessionChecks {
     static let all: [HistoryStoreCheck] = [
         HistoryStoreCheck(
-            "conversations.summary",
-            "A conversation tells its count, agents in the order in which they spoke, moments and preview."
+            "sessions.summary",
+            "A session tells its count, agents in the order in which they spoke, moments and preview."
         ) { store in
             try await store.append(
                 [SampleData.message(.system, "s", "Be kind.", at: 5000)], to: Scope.plain.agent("second by name"))
@@ -19,7 +19,7 @@ enum SessionChecks {
             try await store.append(
                 [SampleData.message(.user, "late", "And now?", at: 2000)], to: Scope.plain.agent("third"))
             let one = try await store.session(Scope.plain.session)
-            guard let one else { throw BrokenPromise(expected: "a conversation", actual: "nil") }
+            guard let one else { throw BrokenPromise(expected: "a session", actual: "nil") }
             try expectEqual(one.messageCount, 4, "the count")
             try expectEqual(one.agents, ["second by name", "first by name", "third"], "the agents")
             try expectEqual(one.lastActivityAt.millisecondsSince1970, SampleData.start + 90_000, "the last activity")
@@ -27,10 +27,10 @@ enum SessionChecks {
             try expectEqual(one.id, Scope.plain.session, "the id")
             try await expectEqual(store.everySession(of: "user"), [one], "the list")
             let unknown = try await store.session(Scope.plain.session("unknown").session)
-            try expect(unknown == nil, "nil for an unknown conversation", came: "\(unknown.debugDescription)")
+            try expect(unknown == nil, "nil for an unknown session", came: "\(unknown.debugDescription)")
         },
         HistoryStoreCheck(
-            "conversations.shortPreview",
+            "sessions.shortPreview",
             "A preview has at most 200 characters of the first thing the user said; none, if nothing."
         ) { store in
             let long = String(repeating: "👩‍👩‍👧‍👦é", count: 300)
@@ -42,11 +42,11 @@ enum SessionChecks {
                 "1 to 200 characters of the text",
                 came: "\(preview.count) characters")
             let quiet = try await store.session(Scope.plain.session("quiet").session)
-            try expectEqual(quiet?.preview, "", "the preview of a conversation without a user's words")
+            try expectEqual(quiet?.preview, "", "the preview of a session without a user's words")
         },
         HistoryStoreCheck(
-            "conversations.latestFirst",
-            "Pages of any size, both ways, give every conversation once, the latest activity first."
+            "sessions.latestFirst",
+            "Pages of any size, both ways, give every session once, the latest activity first."
         ) { store in
             // Two sessions of each date: a store may order ties in any way, but in the same way on every page.
             for number in 0..<14 {
@@ -54,7 +54,7 @@ enum SessionChecks {
                 try await store.append([message], to: Scope.plain.session("session \(number)"))
             }
             let all = try await store.everySession(of: "user")
-            try expectEqual(Set(all.map(\.id)).count, 14, "different conversations")
+            try expectEqual(Set(all.map(\.id)).count, 14, "different sessions")
             let moments = all.map(\.lastActivityAt)
             try expectEqual(moments, moments.sorted(by: >), "moments of last activity")
             for limit in [1, 2, 3, 5, 13, 14, 15] {
@@ -67,8 +67,8 @@ enum SessionChecks {
             }
         },
         HistoryStoreCheck(
-            "conversations.pagesHoldWhileOthersWrite",
-            "While others write and delete, a walk misses and repeats no conversation that stayed as it was."
+            "sessions.pagesHoldWhileOthersWrite",
+            "While others write and delete, a walk misses and repeats no session that stayed as it was."
         ) { store in
             let last = SampleData.message(.user, "last", at: 1_000_000)
             for limit in [1, 3, 7] {
@@ -95,11 +95,11 @@ enum SessionChecks {
                 } while cursor != nil
                 let quiet = walked.filter { $0.hasPrefix("quiet") }
                 try expectEqual(
-                    quiet, (0..<20).reversed().map { "quiet \($0)" }, "quiet conversations by pages of \(limit)")
+                    quiet, (0..<20).reversed().map { "quiet \($0)" }, "quiet sessions by pages of \(limit)")
             }
         },
         HistoryStoreCheck(
-            "conversations.byPrefix", rule: 1,
+            "sessions.byPrefix", rule: 1,
             "Conversations are found by the beginning of their session's id, in bytes and in order."
         ) { store in
             let sessions = ["abc", "abd", "ABC", "ab", "a%", "a_c", "\u{E9}a", "e\u{301}a", "", "b"]
@@ -119,8 +119,8 @@ enum SessionChecks {
             }
         },
         HistoryStoreCheck(
-            "conversations.details",
-            "Details are set one by one: nil leaves, null removes a member, and a new conversation is made."
+            "sessions.details",
+            "Details are set one by one: nil leaves, null removes a member, and a new session is made."
         ) { store in
             let session = Scope.plain.session
             try await store.update(session, with: SessionDetails(title: "One", metadata: ["a": 1, "b": 2]))

@@ -76,7 +76,7 @@ enum SharedIDChecks {
                 ["q", "answer a", "q"], "a fork at the other agent's")
             let branch = try await store.branch(id, from: "q", agentId: "b")
             try await expectIDs(
-                store.everything(in: id).map(\.message), ["q", "answer a"], "what stays of a branched conversation")
+                store.everything(in: id).map(\.message), ["q", "answer a"], "what stays of a branched session")
             try await store.append([Self.question], to: Scope.plain.agent("b"))
             try await store.restoreBranch(branch, in: id)
             try await expectIDs(

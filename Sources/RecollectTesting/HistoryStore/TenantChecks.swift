@@ -22,7 +22,7 @@ enum TenantChecks {
                     SampleData.dialogue(2, "\(number)."), to: Scope(userId: "user", sessionId: id, agentId: id))
             }
             try await expectEqual(
-                store.everySession(of: "user", limit: 7).count, ids.count, "count of conversations")
+                store.everySession(of: "user", limit: 7).count, ids.count, "count of sessions")
             for (number, id) in ids.enumerated() {
                 let session = SessionKey(userId: "user", sessionId: id)
                 let messages = try await store.everything(in: session, agentId: id).map(\.message)

@@ -8,7 +8,7 @@ import RecollectCore
 /// imported into the history.
 ///
 /// ```json
-/// {"format":"recollect.chat/1","conversation":"moby-dick","title":"Whales","messages":[
+/// {"format":"recollect.chat/1","session":"moby-dick","title":"Whales","messages":[
 /// {"id":"1","role":"user","timestamp":1763719200000,"parts":[{"type":"text","text":"Call me."}],"agent":"historian"},
 /// {"id":"2","role":"assistant",…,"agent":"historian","after":"1"}
 /// ],"heads":["2"],"sha256":"…"}
@@ -105,14 +105,14 @@ public struct ChatProjection: Equatable, Sendable {
 
 extension ChatProjection {
     private static let format = "recollect.chat/1"
-    private static let members: Set = ["format", "conversation", "title", "messages", "deleted", "heads", "sha256"]
+    private static let members: Set = ["format", "session", "title", "messages", "deleted", "heads", "sha256"]
 
     /// The file's bytes.
     public var bytes: [UInt8] {
         var head = JSONWriter()
         head.object { object in
             object.member("format") { $0.write(Self.format) }
-            object.member("conversation") { $0.write(session) }
+            object.member("session") { $0.write(session) }
             if let title { object.member("title") { $0.write(title) } }
         }
         let lines = entries.map { entry in
@@ -151,8 +151,8 @@ extension ChatProjection {
         guard format == Self.format else {
             throw RecollectError(.newerSchema, "the chat has the format \(format); use a newer version of Recollect")
         }
-        guard let session = fields["conversation"]?.stringValue, let messages = fields["messages"]?.arrayValue
-        else { throw RecollectError(.unreadable, "the chat names no conversation or has no messages") }
+        guard let session = fields["session"]?.stringValue, let messages = fields["messages"]?.arrayValue
+        else { throw RecollectError(.unreadable, "the chat has no session or no messages") }
         let entries = try messages.map { try Entry(json: $0) }
         let deleted = fields["deleted"]?.arrayValue?.compactMap(\.stringValue) ?? []
         let read = ChatProjection(

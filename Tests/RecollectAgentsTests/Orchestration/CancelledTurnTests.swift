@@ -118,7 +118,7 @@ class PausingStorage: ChatStorage, @unchecked Sendable {
 
     static func over(_ below: any ChatStorage, throwsWhereCancelled: Bool) -> PausingStorage {
         below is any StreamingChatStorage
-            ? PausingDrafts(below, throwsWhereCancelled) : PausingStorage(below, throwsWhereCancelled)
+            ? PausingStreams(below, throwsWhereCancelled) : PausingStorage(below, throwsWhereCancelled)
     }
 
     fileprivate init(_ below: any ChatStorage, _ throwsWhereCancelled: Bool) {
@@ -178,7 +178,7 @@ class PausingStorage: ChatStorage, @unchecked Sendable {
     }
 }
 
-private final class PausingDrafts: PausingStorage, StreamingChatStorage, @unchecked Sendable {
+private final class PausingStreams: PausingStorage, StreamingChatStorage, @unchecked Sendable {
     func beginReply(
         _ message: ConversationMessage, userId: String, sessionId: String, agentId: String, maxMessages: Int?
     ) async throws -> StreamingReply? {

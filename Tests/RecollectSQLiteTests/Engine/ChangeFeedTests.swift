@@ -39,14 +39,14 @@ import Testing
 
     @Test(
         "a number is never given twice, also when the last messages go",
-        arguments: ["messages", "conversation", "user", "trim"])
+        arguments: ["messages", "session", "user", "trim"])
     func numbersAreNotReused(what: String) async throws {
         let history = SQLiteHistoryStore(inMemory: HistoryConfiguration(retention: .window))
         try await history.append(messages(0..<4), to: scope)
         let cursor = try await history.latestChange()
         switch what {
         case "messages": try await history.deleteMessages(["m3"], in: scope.session)
-        case "conversation": try await history.deleteSession(scope.session)
+        case "session": try await history.deleteSession(scope.session)
         case "user": try await history.deleteUser("ann")
         default: try await history.append([], to: scope, options: AppendOptions(maxMessages: 0))
         }

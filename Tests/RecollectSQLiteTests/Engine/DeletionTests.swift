@@ -16,7 +16,7 @@ import Testing
         }
     }
 
-    @Test("what was deleted is in no file any more", arguments: ["message", "conversation", "user"])
+    @Test("what was deleted is in no file any more", arguments: ["message", "session", "user"])
     func leavesNoBytes(what: String) async throws {
         let folder = try TemporaryFolder()
         let history = folder.history()
@@ -28,7 +28,7 @@ import Testing
         #expect(try !files(in: folder, holding: "quetzalcoatl").isEmpty)
         switch what {
         case "message": #expect(try await history.deleteMessages(["secret", "unknown"], in: scope.session) == 1)
-        case "conversation": #expect(try await history.deleteSession(scope.session))
+        case "session": #expect(try await history.deleteSession(scope.session))
         default: try await history.deleteUser("ann")
         }
         #expect(try await history.search(query).elements.isEmpty)

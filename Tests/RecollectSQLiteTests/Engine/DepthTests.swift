@@ -70,7 +70,7 @@ import Testing
     func unreadable() async throws {
         let history = memory()
         try await history.append(messages(0..<2), to: scope)
-        try await history.write { try $0.run("UPDATE conversation SET metadata = '{\"keep\":\"this\"'") }
+        try await history.write { try $0.run("UPDATE session SET metadata = '{\"keep\":\"this\"'") }
         await expectError(.unreadable) {
             try await history.update(scope.session, with: SessionDetails(metadata: ["n": 1]))
         }
@@ -81,7 +81,7 @@ import Testing
         // What leaves it alone goes on.
         try await history.update(scope.session, with: SessionDetails(title: "t"))
         let kept = try await history.write {
-            try $0.optionalText("SELECT metadata FROM conversation WHERE title = 't'")
+            try $0.optionalText("SELECT metadata FROM session WHERE title = 't'")
         }
         #expect(kept == "{\"keep\":\"this\"")
     }

@@ -213,7 +213,7 @@ import Testing
         #expect(report.messages == 11)
         #expect(report.attachments == 1)
         #expect(report.attachmentBytes == 3)
-        try await history.write { try $0.run("UPDATE conversation SET message_count = 5") }
+        try await history.write { try $0.run("UPDATE session SET message_count = 5") }
         let stray = Attachment.sha256(of: Data([9]))
         _ = try AttachmentFiles(directory: folder.file("attachments")).keep(Data([9]))
         #expect(Set(try await history.check().problems.map(\.kind)) == ["messageCount", "attachmentUnused"])

@@ -14,7 +14,7 @@ import Testing
         try await LibraryReplica.messages(of: session, in: history).map(\.message.id)
     }
 
-    @Test("a conversation moved into its own branch, or a branch of that, leaves no circle behind")
+    @Test("a session moved into its own branch, or a branch of that, leaves no circle behind")
     func moveIntoOwnBranch() async throws {
         try await history.append(messages(0..<6), to: scope)
         let outer = try await history.branch(id, from: "m2")
@@ -54,7 +54,7 @@ import Testing
         #expect(try await history.check().problems.isEmpty)
     }
 
-    @Test("the whole of a conversation can be branched off and brought back")
+    @Test("the whole of a session can be branched off and brought back")
     func branchAtFirst() async throws {
         try await history.append(messages(0..<3), to: scope)
         let branch = try await history.branch(id, from: "m0")
@@ -91,7 +91,7 @@ import Testing
         #expect(try await history.session(other)?.isUnread == isUnread)
     }
 
-    @Test("a discarded conversation with a discarded branch is deleted in its time")
+    @Test("a discarded session with a discarded branch is deleted in its time")
     func discardedBranch() async throws {
         try await history.append(messages(0..<4), to: scope)
         let branch = try await history.branch(id, from: "m2")

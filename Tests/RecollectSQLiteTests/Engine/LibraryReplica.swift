@@ -98,7 +98,7 @@ struct DerivedTables {
     /// Derives everything anew before it looks.
     init(rebuilding db: Database) throws {
         try DerivedData.rebuild(db)
-        for number in try db.integers("SELECT id FROM conversation") { try DerivedData.recount(number, db) }
+        for number in try db.integers("SELECT id FROM session") { try DerivedData.recount(number, db) }
         lines = try Self.dump(db)
     }
 
@@ -107,12 +107,12 @@ struct DerivedTables {
         try db.sql(
             """
             SELECT session_id, message_count, last_activity, last_sequence, preview, input_tokens, output_tokens
-            FROM conversation ORDER BY id
+            FROM session ORDER BY id
             """
         ).forEachRow { row in
             lines.append((0..<7).map { row.text($0) }.joined(separator: "|"))
         }
-        try db.sql("SELECT scope_id, message_id, sequence FROM message_id ORDER BY 1, 2").forEachRow { row in
+        try db.sql("SELECT scope_row_id, message_id, sequence FROM message_id ORDER BY 1, 2").forEachRow { row in
             lines.append((0..<3).map { row.text($0) }.joined(separator: "|"))
         }
         return lines
@@ -132,16 +132,16 @@ struct DerivedTables {
     /// Rows that belong to nothing, and messages that are in two places at once.
     static func orphans(_ db: Database) throws -> [String] {
         try [
-            "SELECT count(*) FROM message_id LEFT JOIN message USING (sequence, scope_id, message_id) WHERE role IS NULL",
-            "SELECT count(*) FROM (SELECT 1 FROM message GROUP BY scope_id, message_id HAVING count(*) > 1)",
-            "SELECT count(*) FROM message WHERE scope_id NOT IN (SELECT id FROM scope WHERE scope.conversation_id = message.conversation_id)",
-            "SELECT count(*) FROM message WHERE conversation_id NOT IN (SELECT id FROM conversation)",
-            "SELECT count(*) FROM scope WHERE conversation_id NOT IN (SELECT id FROM conversation)",
-            "SELECT count(*) FROM tag WHERE conversation_id NOT IN (SELECT id FROM conversation)",
-            "SELECT count(*) FROM draft WHERE conversation_id NOT IN (SELECT id FROM conversation)",
-            "SELECT count(*) FROM conversation WHERE branch_of NOT IN (SELECT id FROM conversation)",
+            "SELECT count(*) FROM message_id LEFT JOIN message USING (sequence, scope_row_id, message_id) WHERE role IS NULL",
+            "SELECT count(*) FROM (SELECT 1 FROM message GROUP BY scope_row_id, message_id HAVING count(*) > 1)",
+            "SELECT count(*) FROM message WHERE scope_row_id NOT IN (SELECT id FROM scope WHERE scope.session_row_id = message.session_row_id)",
+            "SELECT count(*) FROM message WHERE session_row_id NOT IN (SELECT id FROM session)",
+            "SELECT count(*) FROM scope WHERE session_row_id NOT IN (SELECT id FROM session)",
+            "SELECT count(*) FROM tag WHERE session_row_id NOT IN (SELECT id FROM session)",
+            "SELECT count(*) FROM streaming_reply WHERE session_row_id NOT IN (SELECT id FROM session)",
+            "SELECT count(*) FROM session WHERE branch_of NOT IN (SELECT id FROM session)",
             "SELECT count(*) FROM attachment_use WHERE sequence NOT IN (SELECT sequence FROM message)",
-            "SELECT count(*) FROM (SELECT 1 FROM message GROUP BY conversation_id, position HAVING count(*) > 1)",
+            "SELECT count(*) FROM (SELECT 1 FROM message GROUP BY session_row_id, position HAVING count(*) > 1)",
         ].filter { try db.integer($0) != 0 }
     }
 }

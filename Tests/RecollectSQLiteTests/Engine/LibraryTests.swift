@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test("pages of conversations give each once, latest first, whatever the limit, in both directions")
+    @Test("pages of sessions give each once, latest first, whatever the limit, in both directions")
     func sessions() async throws {
         let history = memory()
         for number in 0..<23 {
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test("a conversation tells counts, agents, preview, moments and what was set")
+    @Test("a session tells counts, agents, preview, moments and what was set")
     func summary() async throws {
         let history = memory()
         try await history.append(

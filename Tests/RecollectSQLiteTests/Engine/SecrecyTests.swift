@@ -27,7 +27,7 @@ import Testing
         await expectSilentFailure {
             try await history.write { db in
                 try db.run(
-                    "INSERT INTO scope (id, conversation_id, agent_id, window_start) VALUES (1, 1, ?, 0)",
+                    "INSERT INTO scope (id, session_row_id, agent_id, window_start) VALUES (1, 1, ?, 0)",
                     "canary-agent")
             }
         }

@@ -27,7 +27,7 @@ struct WriterCacheTests {
         }
     }
 
-    /// The rows, without the numbers of scopes and conversations: those of new ones depend on what upkeep has removed already.
+    /// The rows, without the numbers of scopes and sessions: those of new ones depend on what upkeep has removed already.
     private func rows(of history: SQLiteHistoryStore) async throws -> [String] {
         #expect(try await history.erasesAll())
         return try await history.write { db in
@@ -35,9 +35,9 @@ struct WriterCacheTests {
             try db.sql(
                 """
                 SELECT sequence, session_id, agent_id, position, message_id, role, text
-                FROM message JOIN scope ON scope.id = scope_id JOIN conversation ON conversation.id = scope.conversation_id
+                FROM message JOIN scope ON scope.id = scope_row_id JOIN session ON session.id = scope.session_row_id
                 UNION ALL SELECT 0, session_id, agent_id, window_start, '', '', ''
-                FROM scope JOIN conversation ON conversation.id = conversation_id ORDER BY 1, 2, 3
+                FROM scope JOIN session ON session.id = session_row_id ORDER BY 1, 2, 3
                 """
             ).forEachRow { row in rows.append((0..<7).map { row.text($0) }.joined(separator: "|")) }
             return rows

@@ -170,7 +170,7 @@ import Testing
     // MARK: What is not erased yet
 
     @Test(
-        "a deleted conversation is out of every read before its messages are removed, and its number is not given again"
+        "a deleted session is out of every read before its messages are removed, and its number is not given again"
     )
     func hidden() async throws {
         try await history.append(messages(0..<300) + [secret, picture(3)], to: scope)

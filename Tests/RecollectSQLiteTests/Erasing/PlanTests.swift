@@ -25,7 +25,7 @@ import Testing
             where ["SELECT", "INSERT", "UPDATE", "DELETE", "WITH"].contains(where: sql.hasPrefix) {
                 try db.sql("EXPLAIN QUERY PLAN \(sql)").forEachRow { row in
                     let step = row.text(3)
-                    if ["message", "change", "conversation", "scope", "message_id", "attachment_use"].contains(where: {
+                    if ["message", "change", "session", "scope", "message_id", "attachment_use"].contains(where: {
                         step == "SCAN \($0)" || step.hasPrefix("SCAN \($0) ")
                     }) {
                         scans.append("\(step): \(sql)")
@@ -45,13 +45,13 @@ import Testing
         return history
     }
 
-    @Test("a deletion scans nothing", arguments: ["messages", "conversation", "user", "discarded"])
+    @Test("a deletion scans nothing", arguments: ["messages", "session", "user", "discarded"])
     func deletions(what: String) async throws {
         let history = try await filled()
         let found = try await scans(of: history) {
             switch what {
             case "messages": try await history.deleteMessages(["m3", "m19"], in: scope.session)
-            case "conversation": try await history.deleteSession(scope.session)
+            case "session": try await history.deleteSession(scope.session)
             case "discarded":
                 try await history.discardSession(scope.session)
                 try await history.deleteSessions(discardedBefore: .distantFuture)

@@ -10,12 +10,12 @@ struct HistoryMigrationTests {
     private let source = memory()
     private let target = memory()
 
-    /// A history with all that a conversation can have.
+    /// A history with all that a session can have.
     private func fill() async throws {
         let picture = Attachment(mediaType: "image/png", name: "p.png", content: .inline(Data("picture".utf8)))
         let s = SessionKey(userId: "ann", sessionId: "s")
         for index in 0..<6 {
-            // Two agents by turns: the conversation's order is that of saving.
+            // Two agents by turns: the session's order is that of saving.
             try await source.append(
                 [messages(index..<(index + 1))[0]], to: s.scope(agentId: index.isMultiple(of: 2) ? "a" : "b"))
         }
@@ -66,7 +66,7 @@ struct HistoryMigrationTests {
         }
     }
 
-    @Test("conversations arrive with agents, order, attachments, titles, tags and state; discarded ones stay discarded")
+    @Test("sessions arrive with agents, order, attachments, titles, tags and state; discarded ones stay discarded")
     func everything() async throws {
         try await fill()
         #expect(try await source.users() == ["ann", "bob"])
@@ -85,7 +85,7 @@ struct HistoryMigrationTests {
         #expect(orders[0] == orders[1])
     }
 
-    @Test("branches of a discarded conversation are discarded in the target")
+    @Test("branches of a discarded session are discarded in the target")
     func discardedBranches() async throws {
         let id = SessionKey(userId: "ann", sessionId: "s")
         try await source.append(messages(0..<4), to: id.scope(agentId: "a"))
@@ -147,7 +147,7 @@ struct HistoryMigrationTests {
         #expect(try await target.session(scope.session)?.discardedAt == nil)
     }
 
-    @Test("a branch becomes an archived conversation that tells where it left")
+    @Test("a branch becomes an archived session that tells where it left")
     func branches() async throws {
         let s = SessionKey(userId: "ann", sessionId: "s")
         try await source.append(messages(0..<6), to: s.scope(agentId: "a"))

@@ -21,7 +21,9 @@ import Testing
     private func abandonedReply(_ message: ConversationMessage? = nil) async throws {
         let history = folder.history()
         _ = try await history.keepReply(message ?? start, in: scope)
-        try await history.write { [gone] in try $0.run("UPDATE draft SET writer = ? WHERE message_id = 'r'", gone) }
+        try await history.write { [gone] in
+            try $0.run("UPDATE streaming_reply SET writer = ? WHERE message_id = 'r'", gone)
+        }
         await history.close()
     }
 
@@ -70,7 +72,9 @@ import Testing
     func beginningAnew() async throws {
         let history = folder.history()
         _ = try await history.keepReply(start, in: scope)
-        try await history.write { [gone] in try $0.run("UPDATE draft SET writer = ? WHERE message_id = 'r'", gone) }
+        try await history.write { [gone] in
+            try $0.run("UPDATE streaming_reply SET writer = ? WHERE message_id = 'r'", gone)
+        }
         let second = try await history.beginReply(ConversationMessage(id: "r", role: .assistant, text: ""), in: scope)
         #expect(try await saved(in: history) == [interrupted])
         second.append("anew")
@@ -86,7 +90,7 @@ import Testing
             let history = folder.history()
             _ = try await history.keepReply(
                 ConversationMessage(id: name, role: .assistant, text: "so far"), in: scope)
-            try await history.write { try $0.run("UPDATE draft SET writer = ?", name) }
+            try await history.write { try $0.run("UPDATE streaming_reply SET writer = ?", name) }
             #expect(try await history.streamingReplies(in: scope.session).isEmpty)
             #expect(try await saved(in: history).last?.isInterrupted == true)
         }

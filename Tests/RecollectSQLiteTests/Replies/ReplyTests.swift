@@ -42,12 +42,12 @@ import Testing
     }
 
     private func drafts() async throws -> Int64? {
-        try await history.read { try $0.integer("SELECT count(*) FROM draft") }
+        try await history.read { try $0.integer("SELECT count(*) FROM streaming_reply") }
     }
 
     /// Makes it as if the process that writes the drafts had ended: they name a writer whose lock nobody holds.
     private func endWriters(_ name: String = "1B9D6BCD-BBFD-4B2D-9B5D-AB8DFBBD4BED") async throws {
-        try await history.write { try $0.run("UPDATE draft SET writer = ?", name) }
+        try await history.write { try $0.run("UPDATE streaming_reply SET writer = ?", name) }
     }
 
     @Test("a reply is listed as far as it is kept and given to no agent; finished, it is a message like any other")
@@ -168,7 +168,7 @@ import Testing
         #expect(try await history.session(scope.session)?.messageCount == 2)
         await expectError(.notFound) { _ = try await history.attachment(sha256: Attachment.sha256(of: bytes)) }
         _ = try await history.keepReply(messages(5..<6)[0], in: scope, maxMessages: 2)
-        try await history.write { try $0.run("UPDATE draft SET writer = 'nobody'") }
+        try await history.write { try $0.run("UPDATE streaming_reply SET writer = 'nobody'") }
         #expect(try await history.streamingReplies(in: scope.session).isEmpty)
         #expect(try await saved(in: history).count == 3)
     }
@@ -277,7 +277,7 @@ import Testing
         #expect(try await texts(b) == (isTaken ? ["of b"] : []) + ["half and half"])
     }
 
-    @Test("a reply whose conversation is deleted, or whose user, goes along and cannot bring it back")
+    @Test("a reply whose session is deleted, or whose user, goes along and cannot bring it back")
     func deletion() async throws {
         for delete in [
             { _ = try await history.deleteSession(scope.session) },
@@ -293,7 +293,7 @@ import Testing
     }
 
     @Test(
-        "a reply follows its conversation to another session id, one that is there already too",
+        "a reply follows its session to another session id, one that is there already too",
         arguments: [false, true])
     func move(isThere: Bool) async throws {
         let target = Scope(userId: scope.userId, sessionId: "new", agentId: scope.agentId)
@@ -312,7 +312,7 @@ import Testing
     func release() async throws {
         var changes = history.changes(after: try await history.latestChange()).makeAsyncIterator()
         try await history.beginReply(start, in: scope).append("half")
-        // The first tells that there is a conversation.
+        // The first tells that there is a session.
         #expect(try await changes.next()?.kind == .sessionUpdated)
         #expect(try await changes.next()?.messageId == "r")
         #expect(try await saved() == [saying("half", isInterrupted: true)])

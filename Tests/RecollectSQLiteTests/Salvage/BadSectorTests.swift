@@ -33,7 +33,7 @@
 
         @Test(
             "an unreadable page costs what is on it, and the loss is told",
-            arguments: ["first bytes", "first page", "interior", "leaf", "conversation", "sqlite_schema", "overflow"])
+            arguments: ["first bytes", "first page", "interior", "leaf", "session", "sqlite_schema", "overflow"])
         func page(kind: String) async throws {
             let page = try #require(
                 try store.pages().first { page in

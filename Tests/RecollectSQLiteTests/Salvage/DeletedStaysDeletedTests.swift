@@ -6,8 +6,8 @@ import Testing
 @testable import RecollectCore
 @testable import RecollectSQLite
 
-/// A conversation with erasing interrupted by a kill, and damage to its notes.
-@Suite("Deleted conversations in a salvage") struct DeletedStaysDeletedTests {
+/// A session with erasing interrupted by a kill, and damage to its notes.
+@Suite("Deleted sessions in a salvage") struct DeletedStaysDeletedTests {
     private let folder: TemporaryFolder
     private let deleted = Scope(userId: "ann", sessionId: "deleted", agentId: "a")
 
@@ -56,7 +56,7 @@ import Testing
         #expect(try await history.check().problems.isEmpty)
     }
 
-    @Test("a deleted conversation stays deleted where the page that notes its erasing is damaged")
+    @Test("a deleted session stays deleted where the page that notes its erasing is damaged")
     func erasure() async throws {
         let history = try await damaged(["erasure"])
         let event = try #require(history.events.takeUndelivered().first)
@@ -65,26 +65,26 @@ import Testing
     }
 
     @Test(
-        "one whole tree of conversations tells which are deleted",
-        arguments: [["conversation"], ["conversation", "conversation_by_activity", "sqlite_autoindex_conversation_1"]])
+        "one whole tree of sessions tells which are deleted",
+        arguments: [["session"], ["session", "session_by_activity", "sqlite_autoindex_session_1"]])
     func oneTree(gone: [String]) async throws {
         let history = try await damaged(["erasure"] + gone)
         #expect(history.events.takeUndelivered().map(\.lostMessages) == [0])
         try await expectDeleted(in: history)
     }
 
-    @Test("without a whole tree of conversations, messages are kept under a name that says so")
+    @Test("without a whole tree of sessions, messages are kept under a name that says so")
     func noTree() async throws {
-        let history = try await damaged(["erasure", "sqlite_schema", "conversation"])
+        let history = try await damaged(["erasure", "sqlite_schema", "session"])
         let sessions = try await history.sessions(of: "ann", page: PageRequest(limit: 10)).elements
         #expect(Set(sessions.map(\.id.sessionId)) == ["s", "recovered-2"])
         #expect(sessions.reduce(0) { $0 + $1.messageCount } == 460)
     }
 
-    @Test("a wrong bit among the rows of conversations makes no conversation a deleted one")
+    @Test("a wrong bit among the rows of sessions makes no session a deleted one")
     func wrongBit() async throws {
         let numbers = try Self.numbers(
-            "SELECT rootpage FROM sqlite_schema WHERE name IN ('conversation', 'erasure') ORDER BY name", in: folder)
+            "SELECT rootpage FROM sqlite_schema WHERE name IN ('session', 'erasure') ORDER BY name DESC", in: folder)
         var whole = try [UInt8](Data(contentsOf: folder.file("history.sqlite")))
         let starts = numbers.map { ($0 - 1) * 4096 }
         whole.replaceSubrange(starts[1]..<starts[1] + 4096, with: noise(4096, seed: 11))

@@ -58,13 +58,13 @@ import Testing
         try await history.append(messages(0..<20), to: scope)
         _ = try await history.session(scope.session)
         try await history.write { db in
-            try db.run("UPDATE conversation SET message_count = 3")
+            try db.run("UPDATE session SET message_count = 3")
             try db.run("DELETE FROM message_id WHERE message_id = 'm3'")
         }
         await history.close()
         let queue = try DatabaseQueue(path: folder.file("history.sqlite").path)
         let page = try await queue.read { db in
-            try Int.fetchOne(db, sql: "SELECT rootpage FROM sqlite_master WHERE name = 'conversation_by_access'")
+            try Int.fetchOne(db, sql: "SELECT rootpage FROM sqlite_master WHERE name = 'session_by_access'")
         }
         try queue.close()
         var bytes = try Data(contentsOf: folder.file("history.sqlite"))

@@ -9,7 +9,7 @@ import Testing
 /// A wrong bit in a row or in an entry of an index, which then contradict each other. Whose a message is stays known.
 @Suite("Damage to rows and to entries of indexes") struct RowDamageTests {
     private let folder: TemporaryFolder
-    /// Conversations and scopes 2, 3 and 4; the first ones are there because SQLite keeps a number of 1 without a byte.
+    /// Sessions and scopes 2, 3 and 4; the first ones are there because SQLite keeps a number of 1 without a byte.
     private let all = [("a", "s9"), ("v", "s2"), ("u", "s4"), ("w", "s5")].map { user, session in
         Scope(userId: user, sessionId: session, agentId: "agent")
     }
@@ -198,8 +198,8 @@ import Testing
         var expected = try await fill()
         let store = folder.history()
         try await store.write { db in
-            try db.run("DELETE FROM conversation WHERE id = 4")
-            try db.run("INSERT INTO erasure (kind, number, name) VALUES ('conversation', 3, 'u')")
+            try db.run("DELETE FROM session WHERE id = 4")
+            try db.run("INSERT INTO erasure (kind, number, name) VALUES ('session', 3, 'u')")
         }
         #expect(try await store.erasesAll())
         #expect(try await store.check().problems.map(\.kind) == ["owner"])

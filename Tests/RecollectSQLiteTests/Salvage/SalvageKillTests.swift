@@ -15,7 +15,7 @@ import Testing
         let folder = try TemporaryFolder()
         let store = try await SalvageStore(in: folder, rounds: 10)
         var bytes = try Data(contentsOf: store.database)
-        let leaf = try #require(try store.pages().first { $0.table == "conversation" })
+        let leaf = try #require(try store.pages().first { $0.table == "session" })
         bytes.replaceSubrange((leaf.number - 1) * 4096..<leaf.number * 4096, with: noise(4096, seed: 3))
         let tracer = try #require(strace)
         var reachedTheEnd = false

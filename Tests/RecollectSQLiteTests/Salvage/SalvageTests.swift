@@ -72,8 +72,8 @@ import Testing
     func unknownOwners() async throws {
         let store = try await SalvageStore(in: folder, rounds: 5)
         var bytes = try Data(contentsOf: store.database)
-        let known = ["conversation", "scope", "change", "sqlite_autoindex_conversation_1", "sqlite_autoindex_scope_1"]
-        for page in try store.pages() where known.contains(page.table) || page.table.hasPrefix("conversation_") {
+        let known = ["session", "scope", "change", "sqlite_autoindex_session_1", "sqlite_autoindex_scope_1"]
+        for page in try store.pages() where known.contains(page.table) || page.table.hasPrefix("session_") {
             bytes.replaceSubrange((page.number - 1) * 4096..<page.number * 4096, with: noise(4096, seed: 3))
         }
         let history = try history(bytes, in: "damaged")

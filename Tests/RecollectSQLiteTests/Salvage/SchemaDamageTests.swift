@@ -45,7 +45,7 @@ import Testing
 
     @Test(
         "one wrong bit in a root page costs nothing",
-        arguments: ["TABLE conversation ", "TABLE scope", "TABLE message ", "TABLE settled", "TABLE draft"])
+        arguments: ["TABLE session ", "TABLE scope", "TABLE message ", "TABLE derived_data", "TABLE streaming_reply"])
     func roots(text: String) async throws {
         let bytes = try await history()
         // The root is the number before the text.
@@ -115,7 +115,7 @@ import Testing
     @Test(
         "a check finds, and a repair mends, a row that names another owner",
         arguments: [
-            "UPDATE message SET conversation_id = 3 WHERE sequence = 4",
+            "UPDATE message SET session_row_id = 3 WHERE sequence = 4",
             "UPDATE scope SET window_start = window_start + (1 << 40)",
         ])
     func owners(update: String) async throws {
@@ -170,7 +170,7 @@ import Testing
         #expect(try await !store.read(Schema.isDamaged))
         try await store.write { try $0.run("CREATE TABLE other_program (id INTEGER)") }
         #expect(try await !store.read(Schema.isDamaged))
-        try await store.write { try $0.run("DROP INDEX conversation_unread") }
+        try await store.write { try $0.run("DROP INDEX session_unread") }
         #expect(try await store.read(Schema.isDamaged))
     }
 

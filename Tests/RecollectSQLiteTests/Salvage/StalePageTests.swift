@@ -114,7 +114,7 @@ import Testing
     }
 
     @Test(
-        "one damaged frame brings no deleted conversation back and erases none that came after it, or the loss is told"
+        "one damaged frame brings no deleted session back and erases none that came after it, or the loss is told"
     )
     func afterDeletion() async throws {
         var history = folder.history()
@@ -126,7 +126,7 @@ import Testing
         history = folder.history()
         let attachments = history.attachments
         #expect(try await history.write { try MessageDeletion.delete(old.session, $0) })
-        // All erasing but that of the log, in one commit: the page before still notes the conversation.
+        // All erasing but that of the log, in one commit: the page before still notes the session.
         try await history.write { db in
             let bite = ErasureStep(attachments: attachments, files: nil, mergedPages: 100, length: .seconds(10))
             while try bite.run(db) == .worked {}

@@ -135,15 +135,15 @@ final class SearchedHistory {
     ) throws -> Int64 {
         try database.write { db in
             try db.run(
-                "INSERT OR IGNORE INTO conversation (user_id, session_id, created_at, last_activity, message_count) VALUES (?, ?, 0, 0, 0)",
+                "INSERT OR IGNORE INTO session (user_id, session_id, created_at, last_activity, message_count) VALUES (?, ?, 0, 0, 0)",
                 user, session)
             let session = try db.integer(
-                "SELECT id FROM conversation WHERE user_id = ? AND session_id = ?", user, session)
+                "SELECT id FROM session WHERE user_id = ? AND session_id = ?", user, session)
             try db.run(
-                "INSERT OR IGNORE INTO scope (conversation_id, agent_id, window_start) VALUES (?, ?, 0)", session,
+                "INSERT OR IGNORE INTO scope (session_row_id, agent_id, window_start) VALUES (?, ?, 0)", session,
                 agent)
             let scope = try db.integer(
-                "SELECT id FROM scope WHERE conversation_id = ? AND agent_id = ?", session, agent)
+                "SELECT id FROM scope WHERE session_row_id = ? AND agent_id = ?", session, agent)
             let sequence = (try db.integer("SELECT max(sequence) FROM message") ?? 0) + 1
             var text: String?
             var parts: String?
@@ -153,7 +153,7 @@ final class SearchedHistory {
             }
             try db.run(
                 """
-                INSERT INTO message (sequence, conversation_id, scope_id, position, timestamp, role, message_id, text, parts)
+                INSERT INTO message (sequence, session_row_id, scope_row_id, position, timestamp, role, message_id, text, parts)
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """, sequence, session, scope, sequence, milliseconds, role.rawValue, id, text, parts)
             return sequence

@@ -275,7 +275,7 @@ struct SearchTests {
         let history = try SearchedHistory()
         try history.addLanterns(sessions: pinned, each: 1, named: "old")
         try history.addLanterns(sessions: 1, each: 20_001, named: "new")
-        try history.database.write { try $0.run("UPDATE conversation SET is_pinned = session_id GLOB 'old*'") }
+        try history.database.write { try $0.run("UPDATE session SET is_pinned = session_id GLOB 'old*'") }
         try history.index(atOnce: 30_000)
         func count(isPinned: Bool?) throws -> Int {
             let query = SessionQuery(userId: "u", text: "lantern", isPinned: isPinned)
@@ -295,22 +295,22 @@ extension SearchedHistory {
         try database.write { db in
             try db.run(
                 """
-                \(numbers) INSERT INTO conversation (user_id, session_id, created_at, last_activity, message_count)
+                \(numbers) INSERT INTO session (user_id, session_id, created_at, last_activity, message_count)
                 SELECT 'u', ? || n, 0, 0, 0 FROM numbers
                 """, sessions, name)
             try db.run(
                 """
-                INSERT INTO scope (conversation_id, agent_id, window_start)
-                SELECT id, 'a', 0 FROM conversation WHERE session_id GLOB ?
+                INSERT INTO scope (session_row_id, agent_id, window_start)
+                SELECT id, 'a', 0 FROM session WHERE session_id GLOB ?
                 """, name + "*")
             let last = try db.integer("SELECT ifnull(max(sequence), 0) FROM message") ?? 0
             try db.run(
                 """
                 \(numbers) INSERT INTO message
-                (sequence, conversation_id, scope_id, position, timestamp, role, message_id, text)
-                SELECT ? + row_number() OVER (ORDER BY scope.id, n), conversation_id, scope.id, n, 0, 'user',
+                (sequence, session_row_id, scope_row_id, position, timestamp, role, message_id, text)
+                SELECT ? + row_number() OVER (ORDER BY scope.id, n), session_row_id, scope.id, n, 0, 'user',
                   scope.id || '-' || n, 'lantern'
-                FROM numbers JOIN scope JOIN conversation ON conversation.id = conversation_id
+                FROM numbers JOIN scope JOIN session ON session.id = session_row_id
                 WHERE session_id GLOB ?
                 """, count, last, name + "*")
         }

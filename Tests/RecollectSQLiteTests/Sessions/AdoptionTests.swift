@@ -213,7 +213,7 @@ import Testing
             if ending == "finished" {
                 try await keeper.finish(ConversationMessage(id: begun.id, role: .assistant, text: "so far"))
             } else {
-                try await history.write { try $0.run("UPDATE draft SET writer = 'nobody'") }
+                try await history.write { try $0.run("UPDATE streaming_reply SET writer = 'nobody'") }
                 #expect(try await history.streamingReplies(in: sessions.session("s")).isEmpty)
             }
             #expect(try await window("").isEmpty)

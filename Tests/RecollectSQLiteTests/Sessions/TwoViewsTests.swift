@@ -44,7 +44,7 @@ import Testing
         #expect(try await sessions.getAllSessions().map(\.firstUserMessage) == [text, text])
     }
 
-    @Test("a conversation that agents saved is listed and shown with no code in between")
+    @Test("a session that agents saved is listed and shown with no code in between")
     func savedByAgents() async throws {
         try await save([ConversationMessage(role: .user, text: "Where is\nthe lamp?")])
         try await save(

@@ -134,7 +134,7 @@ extension FaultyHistoryStore {
         if fault == .showsRepliesInFlight { try await base.append([message], to: scope) }
         memory.withLock { memory in
             memory.begunReplies.append((scope.session, scope.agentId, message))
-            if fault == .keepsDrafts { memory.drafts.append(draft) }
+            if fault == .keepsStreamingReplies { memory.drafts.append(draft) }
         }
         return draft
     }

@@ -22,12 +22,12 @@ enum HistoryFault: String, NamedFault {
     case pagesByOffset = "pages.holdWhileOthersWrite"
     case looksUpIgnoringCase = "messages.lookUp"
 
-    case sortsAgents = "conversations.summary"
-    case showsLongPreviews = "conversations.shortPreview"
-    case turnsSessionPages = "conversations.latestFirst"
-    case pagesSessionsByOffset = "conversations.pagesHoldWhileOthersWrite"
-    case foldsCaseOfPrefixes = "conversations.byPrefix"
-    case removesNoMetadata = "conversations.details"
+    case sortsAgents = "sessions.summary"
+    case showsLongPreviews = "sessions.shortPreview"
+    case turnsSessionPages = "sessions.latestFirst"
+    case pagesSessionsByOffset = "sessions.pagesHoldWhileOthersWrite"
+    case foldsCaseOfPrefixes = "sessions.byPrefix"
+    case removesNoMetadata = "sessions.details"
 
     case deletesTheFirstOnly = "deletion.ofMessages"
     case alwaysHadOne = "deletion.ofAConversation"
@@ -83,7 +83,7 @@ enum HistoryFault: String, NamedFault {
     case forgetsInterruptions = "replies.areInterrupted"
     case renamesRepliesOfOneId = "replies.oneOfAnId"
     case sortsReplies = "replies.oldestFirst"
-    case keepsDrafts = "replies.releasedAreInterrupted"
+    case keepsStreamingReplies = "replies.releasedAreInterrupted"
 
     case startsOneChangeLate = "changes.missNothing"
     case hidesDeletions = "changes.tellDeletions"

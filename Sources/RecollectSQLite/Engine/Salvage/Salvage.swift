@@ -119,13 +119,12 @@ struct Salvage {
         if files.haveTheirFolder { try? folder.removeLeftovers(among: Array(names)) }
     }
 
-    /// Creates the new database. It is one file, durable when this returns.
-    private func copy(
-        to name: String, _ folder: OpenFolder, isUnreadable: Bool
-    ) throws -> (recovered: Int, lost: Int?, sessions: [SessionLoss]) {
-        try folder.makeFile(name).synchronize()
+    /// The configuration of the connection to the new database.
+    static var copyConfiguration: Configuration {
         var connection = Configuration()
         connection.foreignKeysEnabled = false
+        // An error during the copy leaves its transaction open until the file is closed.
+        connection.allowsUnsafeTransactions = true
         connection.prepareDatabase { db in
             // A failed copy starts again, so no transaction is ever rolled back, and the file is synced once, at
             // the end.
@@ -135,7 +134,15 @@ struct Salvage {
                     PRAGMA cache_size = -8000; PRAGMA secure_delete = ON; PRAGMA application_id = \(Schema.applicationID)
                     """)
         }
-        let queue = try DatabaseQueue(path: folder.path(of: name), configuration: connection)
+        return connection
+    }
+
+    /// Creates the new database. It is one file, durable when this returns.
+    private func copy(
+        to name: String, _ folder: OpenFolder, isUnreadable: Bool
+    ) throws -> (recovered: Int, lost: Int?, sessions: [SessionLoss]) {
+        try folder.makeFile(name).synchronize()
+        let queue = try DatabaseQueue(path: folder.path(of: name), configuration: Self.copyConfiguration)
         let pages = try DamagedPages(
             folder: folder, database: files.databaseName, hasUnsyncedCommits: files.mayHoldUnsyncedCommits)
         try Schema.migrator.migrate(queue)

@@ -49,8 +49,8 @@ final class SalvageCopy {
     func run() throws -> (recovered: Int, lost: Int?, sessions: [SessionLoss]) {
         try db.execute(
             sql: """
-                CREATE TEMP TABLE expected (conversation INTEGER PRIMARY KEY, count INTEGER NOT NULL);
-                CREATE TEMP TABLE restored (conversation INTEGER PRIMARY KEY);
+                CREATE TEMP TABLE expected (session INTEGER PRIMARY KEY, count INTEGER NOT NULL);
+                CREATE TEMP TABLE restored (session INTEGER PRIMARY KEY);
                 CREATE TEMP TABLE lost (sequence INTEGER PRIMARY KEY, scope INTEGER NOT NULL)
                 """)
         try writer.transactions {
@@ -129,9 +129,7 @@ final class SalvageCopy {
                     "cache_creation_tokens": 0, "cache_read_tokens": 0,
                 ])
             lastSequence = max(lastSequence, row.integer(13), row.integer(14))
-            // In a schema without read marks, all sessions count as read.
-            if row.count < 15 { try db.run("INSERT OR IGNORE INTO temp.restored VALUES (?)", key) }
-            return try has("conversation", key)
+            return try has("session", key)
         case .change:
             lastSequence = max(lastSequence, key)
             try writer.insert(row, key, into: table)
@@ -168,7 +166,7 @@ final class SalvageCopy {
     private func makeScopes() throws {
         for (scope, session) in usedScopes.sorted(by: { $0.key < $1.key }) where try !has("scope", scope) {
             try db.run(
-                "INSERT OR IGNORE INTO scope (id, conversation_id, agent_id, window_start) VALUES (?, ?, ?, 0)", scope,
+                "INSERT OR IGNORE INTO scope (id, session_row_id, agent_id, window_start) VALUES (?, ?, ?, 0)", scope,
                 session, Self.placeholder(scope))
         }
     }
@@ -211,8 +209,8 @@ final class SalvageCopy {
         guard let id = row.text(6) else { return false }
         return try db.integer(
             """
-            SELECT 1 FROM change JOIN conversation USING (user_id, session_id) JOIN scope ON scope.id = ?3
-            WHERE conversation.id = ?1 AND message_id = ?2 AND change.kind = ?5 AND sequence > ?4
+            SELECT 1 FROM change JOIN session USING (user_id, session_id) JOIN scope ON scope.id = ?3
+            WHERE session.id = ?1 AND message_id = ?2 AND change.kind = ?5 AND sequence > ?4
             AND (change.agent_id = scope.agent_id OR change.agent_id IS NULL OR scope.agent_id = ?6)
             """, row.integer(1), id, row.integer(2), sequence, HistoryChange.Kind.messageDeleted.rawValue,
             Self.placeholder(row.integer(2))) != nil
@@ -232,7 +230,7 @@ final class SalvageCopy {
                 // The tables of the IDs of messages and streaming replies have entries of the same types.
                 guard
                     try db.integer("SELECT 1 FROM message WHERE sequence = ? AND message_id = ?", scope, name) == nil,
-                    try db.integer("SELECT 1 FROM draft WHERE id = ? AND message_id = ?", scope, name) == nil
+                    try db.integer("SELECT 1 FROM streaming_reply WHERE id = ? AND message_id = ?", scope, name) == nil
                 else { return }
                 try db.run(
                     "UPDATE OR IGNORE scope SET agent_id = ? WHERE id = ? AND agent_id = ?", name, scope,
@@ -247,27 +245,27 @@ final class SalvageCopy {
     private func finish() throws {
         try db.run(
             """
-            UPDATE conversation SET branch_of = NULL
-            WHERE branch_of IS NOT NULL AND branch_of NOT IN (SELECT id FROM conversation)
+            UPDATE session SET branch_of = NULL
+            WHERE branch_of IS NOT NULL AND branch_of NOT IN (SELECT id FROM session)
             """)
         // A title from an index equal to the preview was not a title: the index uses the preview for sessions
         // without one.
-        try db.run("UPDATE conversation SET title = NULL WHERE title = preview AND id IN temp.restored")
+        try db.run("UPDATE session SET title = NULL WHERE title = preview AND id IN temp.restored")
         try db.run(
             """
-            UPDATE conversation SET created_at = first.moment
-            FROM (SELECT conversation_id, min(timestamp) AS moment FROM message
-                  WHERE conversation_id IN (SELECT id FROM conversation WHERE created_at = 0)
-                  GROUP BY conversation_id) AS first
-            WHERE conversation.id = first.conversation_id
+            UPDATE session SET created_at = first.moment
+            FROM (SELECT session_row_id, min(timestamp) AS moment FROM message
+                  WHERE session_row_id IN (SELECT id FROM session WHERE created_at = 0)
+                  GROUP BY session_row_id) AS first
+            WHERE session.id = first.session_row_id
             """)
-        try db.run("UPDATE conversation SET read_through = ? WHERE id IN temp.restored", lastSequence)
+        try db.run("UPDATE session SET read_through = ? WHERE id IN temp.restored", lastSequence)
         try db.reserveFeedNumbers(through: lastSequence + 1_000_000)
     }
 
     /// Whether the loss is known: no stale page holds content, except of derived tables, the feed, and `erasure`.
     private var isLossKnown: Bool {
-        !pages.hasStalePages || ["message", "conversation", "scope", "draft", "tag"].allSatisfy(trees.isWhole)
+        !pages.hasStalePages || ["message", "session", "scope", "streaming_reply", "tag"].allSatisfy(trees.isWhole)
     }
 
     /// Counts the lost messages of each session: those in the index of positions only, or the difference to the
@@ -278,9 +276,9 @@ final class SalvageCopy {
         try db.sql(
             """
             SELECT user_id, session_id, max(ifnull(missing.count, 0), ifnull(expected.count, 0) - message_count) AS gone
-            FROM conversation LEFT JOIN temp.expected ON expected.conversation = conversation.id
-            LEFT JOIN (SELECT conversation_id, count(*) AS count FROM temp.lost JOIN scope ON scope.id = lost.scope
-                       GROUP BY conversation_id) AS missing ON missing.conversation_id = conversation.id
+            FROM session LEFT JOIN temp.expected ON expected.session = session.id
+            LEFT JOIN (SELECT session_row_id, count(*) AS count FROM temp.lost JOIN scope ON scope.id = lost.scope
+                       GROUP BY session_row_id) AS missing ON missing.session_row_id = session.id
             WHERE gone > 0 ORDER BY user_id, session_id
             """
         ).forEachRow { row in
@@ -290,8 +288,8 @@ final class SalvageCopy {
         }
         lost += Int(try db.integer("SELECT count(*) FROM temp.lost WHERE scope NOT IN (SELECT id FROM scope)") ?? 0)
         let recovered = Int(
-            try db.integer("SELECT count(*) FROM message WHERE conversation_id IN (SELECT id FROM conversation)") ?? 0)
-        let isEmpty = try db.integer("SELECT 1 FROM conversation LIMIT 1") == nil
+            try db.integer("SELECT count(*) FROM message WHERE session_row_id IN (SELECT id FROM session)") ?? 0)
+        let isEmpty = try db.integer("SELECT 1 FROM session LIMIT 1") == nil
         let isKnown = isLossKnown && !(recovered == 0 && lost == 0 && isEmpty)
         return (recovered, isKnown ? lost : nil, sessions)
     }

@@ -7,7 +7,7 @@ enum SalvagedTable: String, CaseIterable {
     case scope
     case message
     case change
-    case draft
+    case streamingReply = "streaming_reply"
 
     init?(rowOf record: DamagedRecord) {
         guard let table = Self.allCases.first(where: { $0.mayHold(record) }) else { return nil }
@@ -22,7 +22,8 @@ enum SalvagedTable: String, CaseIterable {
         case .message:
             record.begins(with: [.null, .integer, .integer, .integer, .integer, .text, .text]) && record.count >= 12
         case .change: record.begins(with: [.null, .text, .text, .text]) && record.count == 6
-        case .draft: record.begins(with: [.null, .integer, .text, .text, .text, .text, .integer]) && record.count >= 11
+        case .streamingReply:
+            record.begins(with: [.null, .integer, .text, .text, .text, .text, .integer]) && record.count >= 11
         }
     }
 }

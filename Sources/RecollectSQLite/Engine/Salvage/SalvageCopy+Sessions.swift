@@ -26,20 +26,20 @@ extension SalvageCopy {
             guard case .session(let id, let user, let session, _) = entry, !isStale else { return }
             try db.run(
                 """
-                INSERT INTO temp.vote SELECT id, ?2, ?3, 1 FROM conversation
+                INSERT INTO temp.vote SELECT id, ?2, ?3, 1 FROM session
                 WHERE id = ?1 AND (user_id <> ?2 OR session_id <> ?3)
                 ON CONFLICT DO UPDATE SET count = count + 1
                 """, id, user, session)
         }
         // Two sessions with exchanged IDs would collide.
         try db.run(
-            "UPDATE conversation SET session_id = 'recovered-' || id WHERE id IN (SELECT id FROM temp.vote WHERE count > 1)"
+            "UPDATE session SET session_id = 'recovered-' || id WHERE id IN (SELECT id FROM temp.vote WHERE count > 1)"
         )
         try db.run(
             """
-            UPDATE OR IGNORE conversation SET user_id = vote.user, session_id = vote.session
+            UPDATE OR IGNORE session SET user_id = vote.user, session_id = vote.session
             FROM (SELECT id, user, session, max(count) FROM temp.vote WHERE count > 1 GROUP BY id) AS vote
-            WHERE vote.id = conversation.id
+            WHERE vote.id = session.id
             """)
     }
 
@@ -68,16 +68,16 @@ extension SalvageCopy {
             unknown.subtract(deleted)
         }
         // A stale page may have the row or entries of a session being erased.
-        try db.run("DELETE FROM conversation WHERE id IN (SELECT number FROM erasure WHERE kind = 'conversation')")
-        let users = try db.integer("SELECT count(DISTINCT user_id) FROM conversation") ?? 0
-        let only = users == 1 ? try db.optionalText("SELECT user_id FROM conversation LIMIT 1") : nil
+        try db.run("DELETE FROM session WHERE id IN (SELECT number FROM erasure WHERE kind = 'session')")
+        let users = try db.integer("SELECT count(DISTINCT user_id) FROM session") ?? 0
+        let only = users == 1 ? try db.optionalText("SELECT user_id FROM session LIMIT 1") : nil
         for id in unknown.sorted() { try restore(id, only ?? "recovered", "recovered-\(id)", 0) }
         try forEachEntry { entry, _ in
             guard case .title(let id, let title) = entry else { return }
             try db.run(
-                "UPDATE conversation SET title = ? WHERE id = ? AND title IS NULL AND id IN temp.restored", title, id)
+                "UPDATE session SET title = ? WHERE id = ? AND title IS NULL AND id IN temp.restored", title, id)
         }
-        try db.run("DELETE FROM tag WHERE conversation_id NOT IN (SELECT id FROM conversation)")
+        try db.run("DELETE FROM tag WHERE session_row_id NOT IN (SELECT id FROM session)")
     }
 
     /// Copies the rows of `erasure`.
@@ -85,7 +85,7 @@ extension SalvageCopy {
         try forEachEntry { entry, isStale in
             guard case .erasure(let kind, let number, let name) = entry else { return }
             // The number of an erased session is used again.
-            if isStale, try trees.isWhole("erasure") || kind == .session && has("conversation", number) { return }
+            if isStale, try trees.isWhole("erasure") || kind == .session && has("session", number) { return }
             try Eraser.note(kind, number: number, name: name, db)
         }
     }
@@ -97,19 +97,19 @@ extension SalvageCopy {
         try forEachEntry { entry, isStale in
             switch entry {
             case .session(let id, let user, let session, let moment):
-                guard !isStale || !trees.isWhole("conversation") else { return }
-                if try !has("conversation", id) {
+                guard !isStale || !trees.isWhole("session") else { return }
+                if try !has("session", id) {
                     named.insert(id)
                     try restore(id, user, session, moment)
                 }
                 try db.run(
                     """
-                    UPDATE conversation SET created_at = min(created_at, ?1), last_activity = max(last_activity, ?1),
+                    UPDATE session SET created_at = min(created_at, ?1), last_activity = max(last_activity, ?1),
                     last_access = max(last_access, ?1) WHERE id = ?2 AND id IN temp.restored
                     """, moment, id)
             case .tag(let session, let tag):
                 guard !isStale || !trees.isWhole("tag") else { return }
-                try db.run("INSERT OR IGNORE INTO tag (conversation_id, tag) VALUES (?, ?)", session, tag)
+                try db.run("INSERT OR IGNORE INTO tag (session_row_id, tag) VALUES (?, ?)", session, tag)
             default: break
             }
         }
@@ -118,19 +118,19 @@ extension SalvageCopy {
 
     private func restore(_ id: Int64, _ user: String, _ session: String, _ moment: Int64) throws {
         // With a damaged index, two sessions may have got the same ID.
-        let isTaken = try db.integer("SELECT 1 FROM conversation WHERE user_id = ? AND session_id = ?", user, session)
+        let isTaken = try db.integer("SELECT 1 FROM session WHERE user_id = ? AND session_id = ?", user, session)
         let session = isTaken == nil ? session : "recovered-\(id)"
         try db.run(
             """
-            INSERT OR IGNORE INTO conversation (id, user_id, session_id, created_at, last_activity, last_access, message_count)
+            INSERT OR IGNORE INTO session (id, user_id, session_id, created_at, last_activity, last_access, message_count)
             VALUES (?1, ?2, ?3, ?4, ?4, ?4, 0)
             """, id, user, session, moment)
         if db.changesCount > 0 { try db.run("INSERT OR IGNORE INTO temp.restored VALUES (?)", id) }
     }
 
     private func unknownSessions() throws -> Set<Int64> {
-        let named = try db.integers("SELECT conversation_id FROM scope UNION SELECT conversation_id FROM draft")
+        let named = try db.integers("SELECT session_row_id FROM scope UNION SELECT session_row_id FROM streaming_reply")
         let deleted = try db.integers("SELECT number FROM erasure WHERE kind = ?", Eraser.Kind.session.rawValue)
-        return try Set(named + usedScopes.values).subtracting(deleted).filter { try !has("conversation", $0) }
+        return try Set(named + usedScopes.values).subtracting(deleted).filter { try !has("session", $0) }
     }
 }

@@ -24,7 +24,7 @@ extension SearchIndex {
         guard !words.tiers.isEmpty else { return [] }
         var match = words.tiers.map { "(\($0.match))" }.joined(separator: " OR ")
         var sessions: [Int64] = []
-        try db.sql("SELECT id FROM conversation \(condition) LIMIT \(few + 1)").bind(values)
+        try db.sql("SELECT id FROM session \(condition) LIMIT \(few + 1)").bind(values)
             .forEachRow { sessions.append($0.integer(0)) }
         guard !sessions.isEmpty else { return [] }
         var check = ""
@@ -34,15 +34,15 @@ extension SearchIndex {
             match = "(\(match)) AND (\(owners))"
         } else {
             match = "(\(match)) AND \"\(FilterTokens.user(userId))\""
-            check = "AND EXISTS (SELECT 1 FROM conversation \(condition) AND id = message.conversation_id)"
+            check = "AND EXISTS (SELECT 1 FROM session \(condition) AND id = message.session_row_id)"
             bound = values
         }
         var found: [Int64] = []
         // `CROSS JOIN` keeps this order of tables, so the index gives its matches from the newest on.
         try db.sql(
             """
-            SELECT DISTINCT conversation_id FROM (
-              SELECT message.conversation_id FROM message_search
+            SELECT DISTINCT session_row_id FROM (
+              SELECT message.session_row_id FROM message_search
               CROSS JOIN message ON message.sequence = message_search.rowid
               WHERE message_search MATCH ? \(check) ORDER BY message_search.rowid DESC LIMIT \(reach))
             """
