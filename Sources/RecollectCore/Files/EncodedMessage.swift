@@ -1,4 +1,6 @@
 /// A message with its JSON. Either one is created from the other, so stored JSON is never encoded again.
+///
+/// JavaScript programs write half a surrogate pair as an escape. It is read as U+FFFD, and its bytes stay.
 struct EncodedMessage {
     let message: ConversationMessage
     let bytes: [UInt8]
@@ -16,7 +18,7 @@ struct EncodedMessage {
         // The error is ignored: the salvage reports the damage.
         guard
             let message = try? bytes.withUnsafeBytes({
-                try ConversationMessage(json: JSONParser.read($0) { try $0.value() })
+                try ConversationMessage(json: JSONParser.read($0, replacesLoneSurrogates: true) { try $0.value() })
             })
         else { return nil }
         self.message = message
@@ -26,7 +28,9 @@ struct EncodedMessage {
     /// Returns a stored message and the range of its ID in the bytes; `nil` for other bytes.
     static func read(_ bytes: ArraySlice<UInt8>) -> (message: ConversationMessage, idPlace: Range<Int>)? {
         bytes.withUnsafeBytes { bytes in
-            guard let message = try? JSONParser.read(bytes, { try ConversationMessage(json: $0.value()) }),
+            guard
+                let message = try? JSONParser.read(
+                    bytes, replacesLoneSurrogates: true, { try ConversationMessage(json: $0.value()) }),
                 let place = try? JSONParser.placeOfID(in: bytes)
             else { return nil }
             return (message, place)
@@ -43,7 +47,7 @@ struct EncodedMessage {
     /// separately.
     static func messages(in bytes: [UInt8]) -> [ConversationMessage]? {
         try? bytes.withUnsafeBytes { bytes in
-            try JSONParser.read(bytes) { parser in
+            try JSONParser.read(bytes, replacesLoneSurrogates: true) { parser in
                 var messages: [ConversationMessage] = []
                 try parser.forEachElement { parser in
                     messages.append(try parser.countingDepthAnew { try ConversationMessage(json: $0.value()) })

@@ -1,3 +1,5 @@
+import Foundation
+
 /// The search for readable messages in damaged bytes of a JSON array. It takes linear time.
 ///
 /// Tool results may contain objects of the same shape as messages, so an object is a message only at the top level
@@ -17,6 +19,10 @@ struct MessageSalvage {
     private let isMessage: (Range<Int>) -> Bool
     /// The position from which messages begin lines.
     private let firstLine: Int
+    /// Whether a space follows commas, as in the output of Python.
+    private let isSpaced: Bool
+    /// The shortest run of spaces left by a trim in place of messages.
+    private static let longestIndentation = 32
 
     /// Creates a search.
     /// - Parameter isMessage: Whether the bytes of a valid JSON object are a message.
@@ -29,6 +35,10 @@ struct MessageSalvage {
         }
         // The first line can be damaged. The array begins before the first line only in a file of another program.
         firstLine = line.map { Self.beginsInLine(bytes) ? $0 : 0 } ?? .max
+        isSpaced = bytes.indices.dropFirst(3).contains {
+            bytes[$0] == Byte.quote && bytes[$0 - 1] == Byte.space && bytes[$0 - 2] == Byte.comma
+                && bytes[$0 - 3] == Byte.quote
+        }
     }
 
     /// Returns the ranges of the messages, in order.
@@ -41,15 +51,16 @@ struct MessageSalvage {
         var run: [Range<Int>] = []
         var followsDamage = !beginsArray
         // The indentation of the first object, or, after damage to it, of the last message that begins a line.
-        let first = followsDamage ? nil : bytes.firstIndex(of: Byte.openingBrace).flatMap(lineIndentation)
-        var indentation = first ?? .max
+        let first = followsDamage ? nil : firstObject.flatMap(lineIndentation)
+        var indentation = first ?? indentationOfEnds ?? .max
         func endRun() {
             found += run
             indentation = first ?? run.last.flatMap { lineIndentation(of: $0.lowerBound) } ?? indentation
             run = []
         }
         var lines = Lines()
-        var candidate = followsDamage ? nextStart(from: 0, indentation) : bytes.firstIndex(of: Byte.openingBrace)
+        var attempts = 8
+        var candidate = followsDamage ? nextStart(from: 0, indentation) : firstObject
         while let start = candidate {
             switch object(at: start, &lines) {
             case .whole(let end):
@@ -64,17 +75,13 @@ struct MessageSalvage {
                     candidate = place
                     continue
                 }
-                if followsDamage, isInsideObject(run, endingAt: end, before: next) {
-                    run = []
-                } else if case .closing(let place, let isInObject) = next, !run.isEmpty {
-                    guard isInObject else {
-                        let rest = MessageArray.layout(ofRest: bytes, from: place + 1, begun: false)
+                if case .closing(let place, inObject: false) = next, let last = run.last {
+                    let rest = MessageArray.layout(ofRest: bytes, from: place + 1, begun: false)
+                    if rest != nil || !isRepeated(last, behind: place, &attempts) {
                         return found + run + (rest?.messages ?? []).filter(isMessage)
                     }
-                    // Lost bytes joined two objects: the last messages are inside one of them.
-                    while let last = run.last?.lowerBound, last >= firstLine, lineIndentation(of: last) == nil {
-                        run.removeLast()
-                    }
+                } else if followsDamage || end >= firstLine, isInsideObject(run, endingAt: end, before: next) {
+                    removeInnerObjects(from: &run)
                 }
                 endRun()
                 candidate = nextStart(from: end, indentation)
@@ -119,7 +126,7 @@ struct MessageSalvage {
     /// Reads an object within a range.
     private func object(_ range: Range<Int>) -> Object {
         bytes.withUnsafeBytes { bytes in
-            var parser = JSONParser(UnsafeRawBufferPointer(rebasing: bytes[range]))
+            var parser = JSONParser(UnsafeRawBufferPointer(rebasing: bytes[range]), replacesLoneSurrogates: true)
             do {
                 return .whole(end: range.lowerBound + (try parser.skip().upperBound))
             } catch {
@@ -143,9 +150,17 @@ struct MessageSalvage {
         return nil
     }
 
+    /// The first object. A brace before another one is not an object.
+    private var firstObject: Int? {
+        bytes.indices.first { start in
+            guard bytes[start] == Byte.openingBrace else { return false }
+            return MessageArray.skippingSpace(in: bytes, from: start + 1).map { bytes[$0] } != Byte.openingBrace
+        }
+    }
+
     /// Whether the first object is the first element of the array: at most a bracket and one damaged byte precede it.
     private var beginsArray: Bool {
-        let first = bytes.firstIndex(of: Byte.openingBrace) ?? 0
+        let first = firstObject ?? 0
         return bytes[..<first].lazy.filter { !MessageArray.isSpace($0) }.prefix(3).count < 3
     }
 
@@ -161,17 +176,53 @@ struct MessageSalvage {
         case other
     }
 
-    /// Whether messages after damage, joined by commas, are inside an object.
+    /// Whether the last messages, joined by commas, are inside an object.
     private func isInsideObject(_ run: [Range<Int>], endingAt end: Int, before next: Follower) -> Bool {
-        let hasLines = end >= firstLine
-        return switch next {
+        switch next {
         case .closing(_, inObject: true): true
-        // An element of an array with other values, or a member's value with a damaged colon. Damage to a line's
-        // first byte must not look like this.
-        case .value: !hasLines
-        case .closingBrace: !hasLines && run.count == 1
+        // An element of an array with other values, or a member's value with a damaged colon.
+        case .value: true
+        case .closingBrace: end < firstLine && run.count == 1
         default: false
         }
+    }
+
+    /// Removes the messages inside an object from the end of a run: without lines all of them, otherwise those that do
+    /// not begin a line.
+    ///
+    /// A message before them in the same run is the object around them. Lost bytes joined it from two halves.
+    private func removeInnerObjects(from run: inout [Range<Int>]) {
+        let count = run.count
+        while let last = run.last?.lowerBound, last < firstLine || !beginsLine(last) { run.removeLast() }
+        if run.count < count, !run.isEmpty { run.removeLast() }
+    }
+
+    /// The smallest indentation of a line beginning with a closing brace; `nil` without such lines. Pretty-printed
+    /// messages end at the indentation of their beginning.
+    private var indentationOfEnds: Int? {
+        var smallest: Int?
+        var position = bytes.startIndex
+        while let newline = bytes[position...].firstIndex(of: Byte.newline) {
+            position = newline + 1
+            let first = bytes[position...].firstIndex { $0 != Byte.space && $0 != Byte.tab } ?? bytes.endIndex
+            if first < bytes.endIndex, bytes[first] == Byte.closingBrace {
+                smallest = min(smallest ?? .max, first - position)
+            }
+        }
+        return smallest
+    }
+
+    private func beginsLine(_ start: Int) -> Bool {
+        bytes[..<start].last { $0 != Byte.space && $0 != Byte.tab } == Byte.newline
+    }
+
+    /// Whether the end of a message is repeated behind the closing bracket. Then the bracket was copied there from the
+    /// end of the array, and more messages follow.
+    private func isRepeated(_ message: Range<Int>, behind place: Int, _ attempts: inout Int) -> Bool {
+        guard attempts > 0 else { return false }
+        attempts -= 1
+        let end = Data(bytes[message].suffix(256))
+        return Data(bytes[(place + 1)...]).range(of: end) != nil
     }
 
     private func follower(of end: Int) -> Follower {
@@ -208,15 +259,18 @@ struct MessageSalvage {
     }
 
     /// Returns the number of spaces and tabs between the beginning of a line and an object; `nil` if other bytes
-    /// stand there. A damaged line break after a comma and another object counts as a line break.
+    /// stand there. A damaged line break after a comma and another object counts as a line break, and so does a long
+    /// run of spaces: a trim leaves it in place of the first messages.
     private func lineIndentation(of start: Int) -> Int? {
         guard let mark = bytes[..<start].lastIndex(where: { $0 != Byte.space && $0 != Byte.tab }) else { return nil }
         func isComma(_ place: Int) -> Bool {
             place >= 1 && bytes[place] == Byte.comma && bytes[place - 1] == Byte.closingBrace
         }
-        if bytes[mark] == Byte.newline || isComma(mark - 1) { return start - mark - 1 }
+        // A bracket there begins an array of objects.
+        let isLineBreak = bytes[mark] == Byte.newline || isComma(mark - 1) && bytes[mark] != Byte.openingBracket
+        if isLineBreak || start - mark > Self.longestIndentation { return start - mark - 1 }
         // The line break became a space.
-        return isComma(mark) && start > mark + 1 ? start - mark - 2 : nil
+        return !isSpaced && isComma(mark) && start > mark + 1 ? start - mark - 2 : nil
     }
 
     /// Whether the first message follows the bracket in its line, though one of the first bytes may be damaged.

@@ -135,7 +135,7 @@ final class SessionFiles {
         try explaining("tidy", folder.path) { try folder.removeLeftovers(among: names.all) }
         let existing = names.existing(for: agentId)
         let name = existing ?? names.new(for: agentId)
-        var state = try existing.map { try healedState(of: agentId, $0, in: folder) } ?? ScopeFile()
+        var state = try existing.map { try healedState(of: agentId, $0, in: folder, retrying: batch) } ?? ScopeFile()
         let admission = BatchFilter(
             of: batch, sameRole: sameRole, lastRole: state.lastRole, isKnown: state.ids.contains)
         if isDurable, existing != nil, admission.accepted.count + admission.dropped.count < batch.count {
@@ -238,9 +238,20 @@ final class SessionFiles {
         }
     }
 
-    private func healedState(of agentId: String, _ name: String, in folder: OpenFolder) throws -> ScopeFile {
+    /// Returns the state of a file after its repair.
+    /// - Parameter batch: Messages to save. A known one is acknowledged only if it can be read.
+    private func healedState(
+        of agentId: String, _ name: String, in folder: OpenFolder, retrying batch: [ConversationMessage]
+    ) throws -> ScopeFile {
         do {
-            return try state(of: name, open(name, in: folder))
+            let file = try open(name, in: folder)
+            let state = try state(of: name, file)
+            let isReadable = try explaining("read", file.path) {
+                try batch.allSatisfy { try !state.ids.contains(ByteString($0.id)) || state.isReadable($0.id, in: file) }
+            }
+            if isReadable { return state }
+            known[name] = nil
+            return try self.state(of: name, file)
         } catch let damage as Damage {
             try heal(agentId, name, damage, in: folder, wasAskedFor: true)
             // From the bytes just written, not from the cache.

@@ -164,7 +164,7 @@ package struct JSONParser {
 
     /// Returns the range of the value for the member `id` of an object; `nil` if there is none.
     static func placeOfID(in bytes: UnsafeRawBufferPointer) throws -> Range<Int>? {
-        var parser = JSONParser(bytes)
+        var parser = JSONParser(bytes, replacesLoneSurrogates: true)
         // The first member in objects written by Recollect.
         if parser.enter(member: "id") { return try parser.skip() }
         parser.move(to: 0)

@@ -13,7 +13,9 @@ public struct ConversationMessage: Hashable, Identifiable, Sendable {
     public var parts: [ContentPart]
     /// The date of the message, in whole milliseconds. It orders messages of different agents, but not those of one
     /// scope.
-    public var timestamp: Date
+    public var timestamp: Date {
+        didSet { timestamp = timestamp.wholeMilliseconds }
+    }
     /// Additional data, for example the model, its usage or an interruption.
     public var metadata: [String: JSONValue]
     /// Unknown top-level JSON fields of a newer version or another program.

@@ -110,7 +110,7 @@ struct FileDamageTests {
 
     /// How programs write an array of messages.
     enum Layout: CaseIterable {
-        case lines, trimmed, trimmedByOlderVersions, oneLine, spaced, pretty, continued
+        case lines, trimmed, trimmedByOlderVersions, oneLine, spaced, spacedLines, pretty, continued
 
         func write(_ messages: [ConversationMessage]) throws -> [UInt8] {
             let lines = MessageArray.joined(messages.map { EncodedMessage($0).bytes[...] })
@@ -121,6 +121,8 @@ struct FileDamageTests {
             case .trimmedByOlderVersions: return [Byte.openingBracket] + lines.dropFirst(2)
             case .oneLine: return try Self.encoded(messages, [])
             case .spaced: return Self.spaced(lines)
+            case .spacedLines:
+                return MessageArray.joined(messages.map { Self.spaced(EncodedMessage($0).bytes)[...] })
             case .pretty: return try Self.encoded(messages, .prettyPrinted)
             case .continued:
                 // Agent Squad wrote all but the last two messages.
@@ -157,7 +159,8 @@ struct FileDamageTests {
         var message = turn(2)[0]
         message.metadata = [
             "list": [inner, inner], "lists": [[inner], [inner, ["inner": inner]]], "one": inner,
-            "mixed": ["a", inner, ["a": [inner]], inner], "text": .string(#"{"id":"inner"}, {}] \[{},"#),
+            "mixed": ["a", inner, ["a": [inner]], inner], "arrays": [["x": 1], [inner, "text"]],
+            "text": .string(#"{"id":"inner"}, {}] \[{},"#),
         ]
         return message
     }()
@@ -205,6 +208,114 @@ struct FileDamageTests {
                 }
             }
         }
+    }
+
+    /// Messages with texts of some length; each third has a result with objects that look like messages.
+    private static let many: [ConversationMessage] = (0..<40).map { number in
+        var message = turn(100 + number)[0]
+        message.parts = [.text("\(number) " + String(repeating: "word ", count: 20))]
+        if number.isMultiple(of: 3) { message.metadata = nested.metadata }
+        return message
+    }
+
+    @Test("between two damages no message is lost")
+    func betweenDamages() throws {
+        let file = try Layout.lines.write(Self.many)
+        let ranges = try #require(MessageArray.layout(of: file)).messages
+        let inner = Data(#"{"id":"inner""#.utf8)
+        for (number, other) in [(20, 21), (23, 24), (32, 33)] {
+            // Bytes are lost from a text to an object inside the next message.
+            let text = Data(file[ranges[number]]).range(of: Data("word".utf8))?.lowerBound ?? 0
+            let object = try #require(Data(file[ranges[other]]).range(of: inner)).lowerBound
+            var damaged = file
+            damaged[ranges[2].lowerBound + 4] = 1
+            damaged.removeSubrange(ranges[number].lowerBound + text..<ranges[other].lowerBound + object)
+            let others = Self.many.enumerated().filter { ![2, number, other].contains($0.offset) }.map(\.element)
+            let recovered = Damage(bytes: damaged).messages
+            #expect(recovered.filter(others.contains) == others)
+            #expect(!recovered.contains { $0.id == "inner" })
+        }
+    }
+
+    @Test("a copy of the end in the middle of a file hides no message behind it")
+    func copiedEnd() throws {
+        let file = try Layout.lines.write(Self.many)
+        let ranges = try #require(MessageArray.layout(of: file)).messages
+        for start in stride(from: 1024, to: file.count - 1024, by: 512) {
+            var damaged = file
+            damaged.replaceSubrange(start..<start + 512, with: file.suffix(512))
+            let others = zip(ranges, Self.many).filter {
+                !$0.0.overlaps(start - 2..<start + 514) && $0.1 != Self.many.last
+            }.map(\.1)
+            let recovered = Damage(bytes: damaged).messages
+            #expect(recovered.filter(others.contains) == others, "at \(start)")
+            #expect(recovered.contains(Self.many[39]))
+        }
+    }
+
+    @Test("damage to the white space of a trim costs no message", arguments: [1, 2, 3, 512])
+    func damagedBlanks(count: Int) throws {
+        let lines = try Layout.lines.write(Array(Self.many.suffix(2)))
+        let file = [Byte.openingBracket] + [UInt8](repeating: Byte.space, count: 2000) + lines.dropFirst(1)
+        for start in stride(from: 1, to: 1400, by: 50) {
+            for byte: UInt8 in [0, 1, 0x7A] {
+                var damaged = file
+                damaged.replaceSubrange(start..<start + count, with: repeatElement(byte, count: count))
+                guard ScopeFile(damaged) == nil else { continue }
+                #expect(Damage(bytes: damaged).messages == Array(Self.many.suffix(2)))
+            }
+        }
+    }
+
+    @Test("a brace before the first message hides none")
+    func braceBeforeFirst() throws {
+        let lines = try Layout.lines.write(Self.many)
+        let file = Array(String(decoding: lines, as: UTF8.self).replacing("\n", with: "\n  ").utf8)
+        #expect(EncodedMessage.messages(in: file) == Self.many)
+        var damaged = file
+        damaged[2] = Byte.openingBrace
+        #expect(Damage(bytes: damaged).messages == Self.many)
+    }
+
+    @Test("a retry of a message that was damaged or replaced while the store is open saves it again")
+    func retryAfterDamage() async throws {
+        let messages = [1, 2, 3].map { turn($0)[0] }
+        let (id, other) = (messages[1].id, String(repeating: "x", count: messages[1].id.utf8.count))
+        for isDamaged in [true, false] {
+            let folder = try TemporaryFolder()
+            let store = FileChatStorage(baseURL: folder.url, sameRole: .keep)
+            try await store.save(messages)
+            var bytes = Array(try Data(contentsOf: folder.file()))
+            let range = try #require(MessageArray.layout(of: bytes)).messages[1]
+            if isDamaged {
+                bytes.replaceSubrange(range.lowerBound + 20..<range.lowerBound + 40, with: repeatElement(0, count: 20))
+            } else {
+                let place = try #require(Data(bytes[range]).range(of: Data(id.utf8)))
+                bytes.replaceSubrange(
+                    range.lowerBound + place.lowerBound..<range.lowerBound + place.upperBound, with: other.utf8)
+            }
+            // In place, as a disk or an editor does.
+            let handle = try FileHandle(forWritingTo: folder.file())
+            try handle.write(contentsOf: bytes)
+            try handle.close()
+            try await store.save([messages[1]])
+            let again = FileChatStorage(baseURL: folder.url, sameRole: .keep)
+            let kept = try await again.load()
+            #expect(kept.contains(messages[1]), "damaged: \(isDamaged)")
+            #expect(kept.contains(messages[0]) && kept.contains(messages[2]))
+        }
+    }
+
+    @Test("half a surrogate pair of a JavaScript program is read as U+FFFD, and nothing is set aside")
+    func loneSurrogate() async throws {
+        let folder = try TemporaryFolder()
+        try folder.write(
+            Array(#"[{"id":"a","role":"user","timestamp":1,"parts":[{"text":{"_0":"cut \ud83d"}}]}]"#.utf8))
+        let store = FileChatStorage(baseURL: folder.url)
+        #expect(try await store.load().map(\.text) == ["cut \u{FFFD}"])
+        try await store.save([turn(1)[1]])
+        #expect(try await FileChatStorage(baseURL: folder.url).load().map(\.id) == ["a", turn(1)[1].id])
+        #expect(try folder.names() == ["a.json"])
     }
 
     @Test(
