@@ -22,13 +22,13 @@ extension SQLiteHistoryStore {
         in database: HistoryDatabase, inPlace: Bool, _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws -> Value {
         let canCatchUp = database.cannotWrite == nil
-        let settled: Value? = try await database.read(inPlace: inPlace) {
+        let value: Value? = try await database.read(inPlace: inPlace) {
             try canCatchUp && DerivedData.isBehind($0) ? nil : .some(body($0))
         }
-        if let settled { return settled }
+        if let value { return value }
         do {
             return try await database.write { db in
-                try DerivedData.settle(db)
+                try DerivedData.update(db)
                 return try body(db)
             }
         } catch let error as DatabaseError where error.hasNoSpace {
@@ -44,7 +44,7 @@ extension SQLiteHistoryStore {
         let result = Locked<Value?>(nil)
         do {
             return try await database.write(alone: true) { db in
-                try DerivedData.settle(db)
+                try DerivedData.update(db)
                 let value = try body(db)
                 result.withLock { $0 = value }
                 return value

@@ -11,11 +11,11 @@ extension SQLiteHistoryStore {
         _ message: ConversationMessage, in scope: Scope, maxMessages: Int?
     ) async throws -> StreamingReply {
         StreamingReply(
-            message, scope: scope, keeper: try await keepReply(message, in: scope, maxMessages: maxMessages))
+            message, scope: scope, keeper: try await saveReply(message, in: scope, maxMessages: maxMessages))
     }
 
     /// Saves the first increment of a reply and returns the keeper of later increments.
-    func keepReply(
+    func saveReply(
         _ message: ConversationMessage, in scope: Scope, maxMessages: Int? = nil
     ) async throws -> HistoryReplyWriter {
         try message.checkSavable()

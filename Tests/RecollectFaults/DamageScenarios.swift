@@ -53,11 +53,11 @@ extension HistoryUse {
         try queue.close()
     }
 
-    private static func damagedPlaces(_ folder: URL) throws -> [DamagedPlace] {
+    private static func damagedPlaces(_ folder: URL) throws -> [DamagedRegion] {
         let pages = try DatabasePages(file: place(in: folder).appendingPathComponent("history.sqlite"))
         let messages = HistoryPages(pages)
         let database = (1...pages.count).map { page in
-            DamagedPlace(
+            DamagedRegion(
                 file: "history/history.sqlite", offset: (page - 1) * pages.pageSize, count: pages.pageSize,
                 name: page == 1 ? "page 1" : pages.owners[page] ?? "free page",
                 // An entry begins with its message's id; a fork's copies have their originals' ids.
@@ -67,9 +67,9 @@ extension HistoryUse {
     }
 
     /// Pieces of the attachments and of whatever lies beside the database.
-    private static func smallFiles(_ folder: URL) -> [DamagedPlace] {
+    private static func smallFiles(_ folder: URL) -> [DamagedRegion] {
         let names = FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String }.sorted() ?? []
-        return names.flatMap { name -> [DamagedPlace] in
+        return names.flatMap { name -> [DamagedRegion] in
             let bytes = (try? Data(contentsOf: folder.appendingPathComponent(name))) ?? Data()
             guard !name.contains(".sqlite"), !isFolder(folder.appendingPathComponent(name)) else { return [] }
             // An empty file, of a lock, gets some bytes.
@@ -81,7 +81,7 @@ extension HistoryUse {
                 return content == bytes
             }
             return stride(from: 0, to: count, by: 64).map { offset in
-                DamagedPlace(
+                DamagedRegion(
                     file: name, offset: offset, count: min(64, count - offset),
                     name: name.contains("attachments") ? "an attachment" : name,
                     mayLose: pictures.map { "anns-\($0)-p " })

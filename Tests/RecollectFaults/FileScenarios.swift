@@ -60,15 +60,15 @@ package enum FilesUse {
         try await read($0)
     }
 
-    private static func damagedPlaces(_ folder: URL) throws -> [DamagedPlace] {
+    private static func damagedPlaces(_ folder: URL) throws -> [DamagedRegion] {
         let names = FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String }.sorted() ?? []
-        return names.flatMap { name -> [DamagedPlace] in
+        return names.flatMap { name -> [DamagedRegion] in
             // Folders cannot be read.
             guard let bytes = try? Data(contentsOf: folder.appendingPathComponent(name)) else { return [] }
             let messages = objects(in: bytes)
             return bytes.indices.map { byte in
                 let message = messages.first { $0.range.contains(byte) }
-                return DamagedPlace(
+                return DamagedRegion(
                     file: name, offset: byte, count: 1, name: message == nil ? "between messages" : "a message",
                     mayLose: message.map { [$0.id + " "] } ?? [], mayChange: message != nil)
             }

@@ -103,8 +103,8 @@ package enum HistoryUse {
             let history = HistoryUse.open(image.folder)
             do {
                 let store = try await read(history)
-                try await settle(history)
-                try image.storeHasSettled()
+                try await update(history)
+                try image.storeIsUpToDate()
                 await history.close()
                 return store
             } catch {
@@ -114,7 +114,7 @@ package enum HistoryUse {
         }
 
         /// Waits for all that the store still has to do.
-        private func settle(_ history: SQLiteHistoryStore) async throws {
+        private func update(_ history: SQLiteHistoryStore) async throws {
             _ = try await history.search(SearchQuery(userId: users[0], text: commonWord, limit: 1))
             try await history.waitUntilErased()
         }

@@ -161,7 +161,7 @@ extension UserDefaultsChatStorage {
         let guidePrefix = Self.guidePrefix(of: session)
         var scopes: Set<Scope> = []
         for key in defaults.keys {
-            if key.hasPrefix(prefix), let id = EscapedName.id(of: String(key.dropFirst(prefix.count))) {
+            if key.hasPrefix(prefix), let id = NameEscaping.id(of: String(key.dropFirst(prefix.count))) {
                 scopes.insert(session.scope(agentId: id))
             } else if let guidePrefix, key.utf8.starts(with: guidePrefix.utf8) {
                 let agent = key.utf8.dropFirst(guidePrefix.utf8.count)
@@ -172,12 +172,12 @@ extension UserDefaultsChatStorage {
     }
 
     private static func key(of scope: Scope) -> String {
-        prefix(of: scope.session) + EscapedName.escaped(scope.agentId)
+        prefix(of: scope.session) + NameEscaping.escaped(scope.agentId)
     }
 
     /// Escaped IDs have no slash, so exactly the keys of the session have this prefix.
     private static func prefix(of session: SessionKey) -> String {
-        let (user, session) = (EscapedName.escaped(session.userId), EscapedName.escaped(session.sessionId))
+        let (user, session) = (NameEscaping.escaped(session.userId), NameEscaping.escaped(session.sessionId))
         return "recollect.chat/\(user)/\(session)/"
     }
 }

@@ -42,15 +42,15 @@ package struct FileStamp: Hashable, Sendable {
 
     /// Whether the file system's clock has ticked since the last change, so that another change gives another
     /// stamp.
-    package func isSettled(at now: Date) -> Bool {
-        Self.isSettled(seconds: seconds, nanoseconds: nanoseconds, at: now)
+    package func isStable(at now: Date) -> Bool {
+        Self.isStable(seconds: seconds, nanoseconds: nanoseconds, at: now)
     }
 
     /// Whether a file system's clock has ticked between a time and `now`, in either order: clocks are set back.
     ///
     /// The clock ticks every 10 ms. On file systems with times in whole seconds (HFS+, FAT, ext3), it ticks every
     /// one or two seconds.
-    package static func isSettled(seconds: Int64, nanoseconds: Int64, at now: Date) -> Bool {
+    package static func isStable(seconds: Int64, nanoseconds: Int64, at now: Date) -> Bool {
         let age = now.timeIntervalSince1970 - Double(seconds) - Double(nanoseconds) / 1e9
         return abs(age) > (nanoseconds == 0 ? 3 : 0.02)
     }

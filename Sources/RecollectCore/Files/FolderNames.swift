@@ -24,7 +24,7 @@ struct FolderNames {
     }
 
     private static func candidates(for id: String) -> [String] {
-        [EscapedName.hashed(id), EscapedName.fullyEscaped(id), EscapedName.escaped(id), EscapedName.agentSquad(id)]
+        [NameEscaping.hashed(id), NameEscaping.fullyEscaped(id), NameEscaping.escaped(id), NameEscaping.agentSquad(id)]
     }
 
     /// Returns the existing name of an ID in a folder, without listing it on a case-sensitive file system.
@@ -49,10 +49,10 @@ struct FolderNames {
 
     /// Returns the name to use for an ID without a name.
     func new(for id: String) -> String {
-        let escaped = EscapedName.escaped(id) + suffix
-        let folded = all.contains { EscapedName.foldsTogether($0, escaped) }
-        let name = folded ? EscapedName.fullyEscaped(id) + suffix : escaped
-        return name.utf8.count <= Self.longest ? name : EscapedName.hashed(id) + suffix
+        let escaped = NameEscaping.escaped(id) + suffix
+        let folded = all.contains { NameEscaping.foldsTogether($0, escaped) }
+        let name = folded ? NameEscaping.fullyEscaped(id) + suffix : escaped
+        return name.utf8.count <= Self.longest ? name : NameEscaping.hashed(id) + suffix
     }
 
     /// Returns the ID of a name; `nil` for a foreign name, and for all but the first name of an ID in order of
@@ -64,7 +64,7 @@ struct FolderNames {
             if let idFile = idFile(of: name) {
                 try keptID(in: idFile, of: name, in: folder)
             } else {
-                EscapedName.id(of: String(name.dropLast(suffix.count)))
+                NameEscaping.id(of: String(name.dropLast(suffix.count)))
             }
         return id.flatMap { existing(for: $0) }?.hasSameBytes(as: name) == true ? id : nil
     }
@@ -88,7 +88,7 @@ struct FolderNames {
         do {
             let file = try folder.file(idFile, forWriting: false)
             let id = String(decoding: try file.readAll(), as: UTF8.self)
-            if (EscapedName.hashed(id) + suffix).hasSameBytes(as: name) { return id }
+            if (NameEscaping.hashed(id) + suffix).hasSameBytes(as: name) { return id }
         } catch let failure as POSIXFailure where [ENOENT, EISDIR, ENXIO, ELOOP].contains(failure.number) {
             // There is no readable ID at this name.
         } catch let error as RecollectError where error.code == .tooLarge {
@@ -102,7 +102,7 @@ struct FolderNames {
 
     private func idFile(of name: String) -> String? {
         let base = name.dropLast(suffix.count)
-        return EscapedName.isHashed(base) ? base + ".id" : nil
+        return NameEscaping.isHashed(base) ? base + ".id" : nil
     }
 
     /// The longest name to use, in bytes. File systems allow 255, and the names of files set aside are longer.

@@ -14,8 +14,8 @@ final class SessionFiles {
     private var doubtful: Set<String> = []
     /// The files with names made durable by this instance, including the names of the folders above. Another
     /// process may have created a file and ended before its name was durable.
-    private var settled: Set<String> = []
-    private var hasToldOfForeign = false
+    private var durableNames: Set<String> = []
+    private var hasReportedForeign = false
     /// The files with an unknown ID, already reported by an event.
     private var lost: Set<String> = []
 
@@ -85,8 +85,8 @@ final class SessionFiles {
                 return try place.open(exclusively: true).map { try body($0, true) } ?? []
             }
         } catch let error as RecollectError where error.code == .foreignStore {
-            if !hasToldOfForeign {
-                hasToldOfForeign = true
+            if !hasReportedForeign {
+                hasReportedForeign = true
                 let scope = place.session.scope(agentId: "")
                 events.post(StoreEvent(kind: .foreignFile, scope: scope, failure: error))
             }
@@ -139,7 +139,7 @@ final class SessionFiles {
         let admission = BatchFilter(
             of: batch, sameRole: sameRole, lastRole: state.lastRole, isKnown: state.ids.contains)
         if isDurable, existing != nil, admission.accepted.count + admission.dropped.count < batch.count {
-            try settle(name, in: folder)
+            try makeDurable(name, in: folder)
         }
         let messages = admission.accepted.map { EncodedMessage($0) }
         let isDone = messages.isEmpty && state.trim(to: window ?? .max) == .nothing && !doubtful.contains(name)
@@ -162,7 +162,7 @@ final class SessionFiles {
             } catch is POSIXFailure {
                 // The batch is saved even so. The next save reads the file anew, and trims it. Its name may not be
                 // durable.
-                settled.remove(name)
+                durableNames.remove(name)
             }
         }
         doubtful.remove(name)
@@ -180,7 +180,7 @@ final class SessionFiles {
     }
 
     /// Makes a repeated batch durable: the process of the first save may have ended before its sync.
-    private func settle(_ name: String, in folder: OpenFolder) throws {
+    private func makeDurable(_ name: String, in folder: OpenFolder) throws {
         do {
             try explaining("save to", folder.path(of: name)) {
                 try folder.file(name, forWriting: false).synchronize()
@@ -199,8 +199,8 @@ final class SessionFiles {
         do {
             try state.begin(file)
             try state.append(messages, to: file, isDurable: isDurable)
-            if isDurable, !settled.contains(name) { try folder.synchronizePath() }
-            settled.insert(name)
+            if isDurable, !durableNames.contains(name) { try folder.synchronizePath() }
+            durableNames.insert(name)
         } catch {
             doubtful.insert(name)
             // On another descriptor: after a failed sync, the old one reports success for lost data. If this fails
@@ -290,7 +290,7 @@ final class SessionFiles {
         let names = FolderNames(try explaining("list", folder.path) { try folder.names() }, suffix: ".json")
         let gone = Set(known.keys).subtracting(names.all)
         gone.forEach { known[$0] = nil }
-        settled.formIntersection(names.all)
+        durableNames.formIntersection(names.all)
         return names
     }
 

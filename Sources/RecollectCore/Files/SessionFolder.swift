@@ -113,10 +113,10 @@ final class FolderNameCache: Sendable {
     /// The greatest number of cached folders. At this number, the cache is cleared, and folders are listed again.
     private static let capacity = 128
 
-    /// Returns the names in a folder other than those from `EscapedName.escaped`.
+    /// Returns the names in a folder other than those from `NameEscaping.escaped`.
     func foreign(in folder: OpenFolder) throws -> FolderNames {
         if let known = folders.withLock({ $0[folder.path] }) { return known }
-        let names = FolderNames(try folder.names().filter { EscapedName.id(of: $0).map(EscapedName.escaped) != $0 })
+        let names = FolderNames(try folder.names().filter { NameEscaping.id(of: $0).map(NameEscaping.escaped) != $0 })
         folders.withLock { folders in
             if folders.count == Self.capacity { folders = [:] }
             folders[folder.path] = names

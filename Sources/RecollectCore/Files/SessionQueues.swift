@@ -97,7 +97,7 @@ final class SessionQueues: @unchecked Sendable {
         }
         guard let next else { return }
         let outcome = next.work(next.files, next.mayTryAgain)
-        guard let pause = lock.withLock({ settle(key, outcome) }) else { return }
+        guard let pause = lock.withLock({ finish(key, outcome) }) else { return }
         let lane = lane(of: key)
         if pause > 0 {
             lane.asyncAfter(deadline: .now() + pause) { self.serve(key) }
@@ -108,7 +108,7 @@ final class SessionQueues: @unchecked Sendable {
 
     /// Records the outcome of an operation. Requires the lock.
     /// - Returns: The seconds until the session's next operation begins; `nil` if there is none.
-    private func settle(_ key: SessionKey, _ outcome: Outcome) -> Double? {
+    private func finish(_ key: SessionKey, _ outcome: Outcome) -> Double? {
         now += 1
         guard var session = sessions.removeValue(forKey: key) else { return nil }
         defer { sessions[key] = session }

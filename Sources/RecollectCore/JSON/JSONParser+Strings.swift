@@ -25,7 +25,7 @@ extension JSONParser {
         while true {
             while place + 8 <= bytes.count {
                 let word = bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self)
-                if Self.needsALook(word) { break }
+                if Self.needsCheck(word) { break }
                 highBits |= word
                 place += 8
             }
@@ -52,7 +52,7 @@ extension JSONParser {
     private static let eachHighBit: UInt64 = 0x8080_8080_8080_8080
 
     /// Whether any of eight bytes is a quotation mark, a backslash or a control character.
-    private static func needsALook(_ word: UInt64) -> Bool {
+    private static func needsCheck(_ word: UInt64) -> Bool {
         let quotes = word ^ (eachByte &* 0x22)
         let backslashes = word ^ (eachByte &* 0x5C)
         let found =

@@ -23,7 +23,7 @@ package struct JSONParser {
     package private(set) var offset = 0
     private var depth = 0
     /// The offset of the first object returned as text by `value`.
-    private(set) var objectKeptAsText: Int?
+    private(set) var objectAsText: Int?
     /// The offset of the last string passed by `skip`. After an error, it is the last string begun.
     var lastSkippedString = 0
     /// Whether half of a surrogate pair is read as U+FFFD, as in other readers. JavaScript writes such halves for
@@ -63,7 +63,7 @@ package struct JSONParser {
         case UInt8(ascii: "{"):
             let start = offset
             if let members = try members() { return .object(members) }
-            objectKeptAsText = objectKeptAsText ?? start
+            objectAsText = objectAsText ?? start
             return .string(String(decoding: bytes[start..<offset], as: UTF8.self))
         case UInt8(ascii: "["): return .array(try array())
         case UInt8(ascii: "\""): return .string(try string())

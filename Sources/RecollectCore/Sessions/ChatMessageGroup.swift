@@ -40,7 +40,7 @@ struct ChatMessageGroup {
     }
 
     /// Marks a tool result as an error.
-    mutating func tellOfError() {
+    mutating func describeError() {
         guard chat.messageType == .toolResult else { return }
         chat.role = .toolError
         chat.messageType = .toolError

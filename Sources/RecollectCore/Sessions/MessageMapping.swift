@@ -43,7 +43,7 @@ extension ConversationMessage {
             id: chat.id.uuidString, role: kind.role(of: chat), parts: head + attachments, timestamp: chat.timestamp)
         setMetadata(from: [:], to: chat.metadata)
         if chat.wasCancelled { isInterrupted = true }
-        noteWhatHasNoPlace(in: [chat])
+        noteUnmappedFields(in: [chat])
     }
 
     /// Returns the message after a chat UI changed its entries; `nil` if none of them is left.
@@ -64,7 +64,7 @@ extension ConversationMessage {
         if kept.count == 1 { message.take(last.chat, insteadOf: last.entry.chat) }
         if last.chat.isComplete, message.isStreaming { message.isStreaming = false }
         if last.chat.wasCancelled != last.entry.chat.wasCancelled { message.isInterrupted = last.chat.wasCancelled }
-        message.noteWhatHasNoPlace(in: kept.map(\.chat), before: kept.map(\.entry))
+        message.noteUnmappedFields(in: kept.map(\.chat), before: kept.map(\.entry))
         return message
     }
 }
@@ -119,7 +119,7 @@ extension ConversationMessage {
         let groups = ChatMessageGroup.groups(of: parts)
         return groups.enumerated().map { number, group in
             var entry = ChatMessageGroup(group, of: self, isAlone: groups.count == 1, metadata: shown)
-            if fields?[String(entry.index)]?["is_error"] == true { entry.tellOfError() }
+            if fields?[String(entry.index)]?["is_error"] == true { entry.describeError() }
             if number == groups.count - 1 {
                 entry.chat.isComplete = !isStreaming
                 entry.chat.wasCancelled = isInterrupted
@@ -163,7 +163,7 @@ extension ConversationMessage {
     }
 
     /// Saves notes in the metadata for the differences between the entries and the parts.
-    private mutating func noteWhatHasNoPlace(in chats: [ChatMessage], before: [ChatMessageGroup] = []) {
+    private mutating func noteUnmappedFields(in chats: [ChatMessage], before: [ChatMessageGroup] = []) {
         metadata[Self.notes] = nil
         var notes: [String: JSONValue] = [:]
         for (number, (entry, chat)) in zip(plainEntries(), chats).enumerated() {

@@ -45,7 +45,7 @@ public final class UserDefaultsSessionStorage: SessionStorageProtocol, Sendable 
     /// Saves a new session, or records the access to an existing one.
     public func saveSession(id: String, firstMessage: String) async throws {
         try await defaults.run(making: true) {
-            let moment = self.nextMoment()
+            let moment = self.nextDate()
             var value = self.value(of: id) ?? SessionValue(createdAt: moment, firstUserMessage: firstMessage)
             if value.firstUserMessage.isEmpty { value.firstUserMessage = firstMessage }
             value.lastAccessedAt = moment
@@ -81,7 +81,7 @@ public final class UserDefaultsSessionStorage: SessionStorageProtocol, Sendable 
     public func updateLastAccessed(id: String) async throws {
         try await defaults.run {
             guard var value = self.value(of: id) else { return }
-            value.lastAccessedAt = self.nextMoment()
+            value.lastAccessedAt = self.nextDate()
             try self.write(value, to: id)
         }
     }
@@ -105,7 +105,7 @@ public final class UserDefaultsSessionStorage: SessionStorageProtocol, Sendable 
     public func updateSessionMessages(id: String, messages: [ChatMessage]) async throws {
         let messages = messages.eachIdOnce()
         try await defaults.run(making: true) {
-            let moment = self.nextMoment()
+            let moment = self.nextDate()
             var (value, stored) =
                 self.read(id)
                 ?? (SessionValue(createdAt: moment, firstUserMessage: messages.firstUserMessage), [])
@@ -144,7 +144,7 @@ extension UserDefaultsSessionStorage {
 
     /// Escaped IDs have no slash, so no session's key is a prefix of another one's.
     private static func key(of id: String) -> String {
-        prefix + EscapedName.escaped(id)
+        prefix + NameEscaping.escaped(id)
     }
 
     private static func asidePrefix(of key: String) -> String {
@@ -153,10 +153,10 @@ extension UserDefaultsSessionStorage {
 
     private var ids: [String] {
         defaults.keys.filter { $0.hasPrefix(Self.prefix) }
-            .compactMap { EscapedName.id(of: String($0.dropFirst(Self.prefix.count))) }
+            .compactMap { NameEscaping.id(of: String($0.dropFirst(Self.prefix.count))) }
     }
 
-    private func nextMoment() -> Date {
+    private func nextDate() -> Date {
         var clock = Self.clocks.withLock { $0[defaults.name] } ?? SessionClock()
         for id in clock.hasBegun ? [] : ids {
             if let value = value(of: id) { clock.see(value.lastAccessedAt) }

@@ -63,10 +63,10 @@
                 let file = try ifThere { try folder?.file(name, forWriting: false) } ?? nil
                 let stamp = try file.map { FileStamp(try status(of: $0.descriptor)) }
                 if let stamp, stamp == self.stamp { return }
-                let isSettled = stamp?.isSettled(at: Date()) ?? false
+                let isStable = stamp?.isStable(at: Date()) ?? false
                 self.stamp = nil
                 values = try file.map { try Self.values(in: $0) } ?? [:]
-                if isSettled { self.stamp = stamp }
+                if isStable { self.stamp = stamp }
             }
 
             private static func values(in file: OpenFile) throws -> [String: Any] {

@@ -16,13 +16,13 @@ enum Adoption {
     ) throws {
         let position = try db.integer("SELECT position FROM message WHERE sequence = ?", sequence) ?? 0
         let last = try db.integer("SELECT max(position) FROM message WHERE scope_row_id = ?", row.scope)
-        let keepsPlace = position >= row.windowStart && position > last ?? .min
+        let keepsPosition = position >= row.windowStart && position > last ?? .min
         try SearchIndex.reindexing([sequence], db) {
             try MessageMoves.setScope(row.scope, of: sequence, db)
-            if !keepsPlace { try MessageMoves.putLast([sequence], db) }
+            if !keepsPosition { try MessageMoves.putLast([sequence], db) }
         }
         try db.recordChange(.messageEdited, scope.session, agentId: scope.agentId, messageId: message.id)
-        guard !keepsPlace else { return }
+        guard !keepsPosition else { return }
         try Preview.set(row.session, db)
         try db.recordChange(.sessionRearranged, scope.session)
     }

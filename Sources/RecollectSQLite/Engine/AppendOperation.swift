@@ -30,7 +30,7 @@ struct AppendOperation {
         /// Whether the batch was only appended. Then the row is up to date without reading it again.
         var isPlain = true
         for message in messages {
-            let held = try cache.unsettled.find(message.id, in: row, db, settledID: cache.settledID)
+            let held = try cache.pending.find(message.id, in: row, db, derivedID: cache.derivedID)
             let adopted = try held.flatMap { try adoptable($0, in: row, db) }
             if held?.scope == row.scope {
                 result.outcome.known += 1
@@ -49,7 +49,7 @@ struct AppendOperation {
                     message, sequence: row.feed.last, session: row.session, scope: row.scope,
                     with: cache.insertion.ready(db))
                 try AttachmentUse.insert(message, sequence: row.feed.last, db)
-                cache.unsettled.add(message.id, scope: row.scope, sequence: row.feed.last)
+                cache.pending.add(message.id, scope: row.scope, sequence: row.feed.last)
                 row.lastRole = message.role
                 result.outcome.added += 1
             }
@@ -59,9 +59,9 @@ struct AppendOperation {
         }
         if try trim(&row, &result, db) { isPlain = false }
         if row.feed.last - row.feed.derivedThrough > DerivedData.limit {
-            try DerivedData.settle(db)
+            try DerivedData.update(db)
             row.feed = try FeedState(db)
-            try cache.unsettled.follow(row.feed, db)
+            try cache.pending.follow(row.feed, db)
         }
         if isPlain { cache.keep(row, of: scope, db) } else { cache.dropRows() }
         return result

@@ -9,7 +9,7 @@ enum Branches {
     static func branch(
         _ session: SessionKey, from messageId: String, agentId: String? = nil, now: Int64, _ db: Database
     ) throws -> SessionKey {
-        try DerivedData.settle(db)
+        try DerivedData.update(db)
         guard let number = try MessageQueries.number(of: session, db),
             let sequence = try MessageQueries.sequences(of: messageId, in: number, agentId: agentId, db).first,
             let position = try MessageQueries.position(of: sequence, db)
@@ -26,7 +26,7 @@ enum Branches {
     static func restore(
         _ branch: SessionKey, in session: SessionKey, now: Int64, _ db: Database
     ) throws {
-        try DerivedData.settle(db)
+        try DerivedData.update(db)
         guard let number = try MessageQueries.number(of: session, db),
             let source = try db.integer(
                 "SELECT id FROM session WHERE user_id = ? AND session_id = ? AND branch_of = ?", branch.userId,

@@ -59,7 +59,7 @@ extension Database {
 
     /// Reserves the feed's last number before messages are deleted, if it is the number of one of them. Used
     /// again, it would be skipped by a reader with its cursor there.
-    func keepFeedNumber(_ sequences: [Int64]) throws {
+    func storeFeedNumber(_ sequences: [Int64]) throws {
         let last = try lastSequence()
         guard sequences.contains(last) else { return }
         try reserveFeedNumbers(through: last + 1)

@@ -24,7 +24,7 @@ enum DerivedData {
     private static let slice = 8192
 
     /// Updates all derived data. In a write transaction.
-    static func settle(_ db: Database) throws {
+    static func update(_ db: Database) throws {
         while try isBehind(db) { try catchUpSlice(db) }
     }
 
@@ -102,7 +102,7 @@ enum DerivedData {
         if new > latest {
             try db.run("UPDATE session SET last_activity = ? WHERE id = ?", new, session)
         } else if old == latest {
-            try settle(db)
+            try update(db)
             try recount(session, db)
         }
     }
@@ -139,7 +139,7 @@ enum DerivedData {
             \(TokenColumn.all.map { "\($0.name) = 0" }.joined(separator: ", "))
             """)
         try db.run("UPDATE derived_data SET through = 0")
-        try settle(db)
+        try update(db)
         // The update sets only the previews of sessions with messages.
         for number in try db.integers("SELECT id FROM session WHERE first_message IS NOT NULL") {
             try Preview.set(number, db)

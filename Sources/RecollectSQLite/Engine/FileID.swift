@@ -68,13 +68,13 @@ struct FolderStamp: Equatable, Sendable {
 
     /// Whether any later change gives the folder another stamp: the file system's clock has ticked since the last
     /// change.
-    var isSettled: Bool {
-        Self.isSettled(seconds: seconds, nanoseconds: nanoseconds, at: Date())
+    var isStable: Bool {
+        Self.isStable(seconds: seconds, nanoseconds: nanoseconds, at: Date())
     }
 
     /// Whether a status-change time is settled in this sense. Linux has no times for the root folder of a FAT
     /// volume: 0 is never settled.
-    static func isSettled(seconds: Int64, nanoseconds: Int64, at now: Date) -> Bool {
-        seconds != 0 && FileStamp.isSettled(seconds: seconds, nanoseconds: nanoseconds, at: now)
+    static func isStable(seconds: Int64, nanoseconds: Int64, at now: Date) -> Bool {
+        seconds != 0 && FileStamp.isStable(seconds: seconds, nanoseconds: nanoseconds, at: now)
     }
 }

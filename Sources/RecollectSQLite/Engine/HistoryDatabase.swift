@@ -27,7 +27,7 @@ final class HistoryDatabase: Sendable {
     /// The reading connections; `nil` in memory, where the writer's connection reads.
     private let readers: ReadConnections?
     /// The open files; `nil` in memory, and for a database opened read-only.
-    private let held: HeldFiles?
+    private let held: LockedFiles?
     private let group = GroupCommit()
     private let writerQueue = DispatchQueue(label: "recollect.history.write", qos: .userInitiated)
     private let inlineWrites = InlineWork()
@@ -49,7 +49,7 @@ final class HistoryDatabase: Sendable {
     ///   - unlocked: The files, if the connections take no locks.
     ///   - openReader: Opens another connection for reading; `nil` in memory.
     init(
-        configuration: HistoryConfiguration, writer: DatabaseQueue, held: HeldFiles? = nil,
+        configuration: HistoryConfiguration, writer: DatabaseQueue, held: LockedFiles? = nil,
         retirement: Retirement = Retirement(), state: OpeningState? = nil, cannotWrite: RecollectError? = nil,
         unlocked: UnlockedFiles? = nil, openReader: (@Sendable () throws -> DatabaseQueue)?
     ) {

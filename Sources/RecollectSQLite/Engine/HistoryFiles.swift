@@ -55,7 +55,7 @@ struct HistoryFiles: Sendable {
     private let prefix: String
 
     /// Whether the folder belongs to the history alone, and with it every file with one of Recollect's names.
-    var haveTheirFolder: Bool { prefix.isEmpty && salvageStem == stem }
+    var ownDirectory: Bool { prefix.isEmpty && salvageStem == stem }
 
     var lock: String { path("\(stem).lock") }
     var attachments: URL { subfolder("attachments") }

@@ -28,14 +28,14 @@ struct HistoryOpener {
 
     private func openToWrite(damaged: FileID?, for user: AnyObject) throws -> HistoryDatabase? {
         try files.makeDirectory()
-        try refuseStranger()
+        try refuseForeignFile()
         let isKnown = FileID(at: files.lock) != nil
         let lock = try ProcessLock(path: files.lock, logger: configuration.logger)
         return try lock.withLock(timeout: configuration.busyTimeout) {
             try Salvage(files: files, configuration: configuration, events: events).finishInterrupted()
             // Another process may have salvaged it already. Then another file is at the path.
             let isReported = damaged != nil && damaged == FileID(at: files.database)
-            let found: Look = isReported ? .damaged(.reported) : try look(isKnown: isKnown)
+            let found: FileState = isReported ? .damaged(.reported) : try inspect(isKnown: isKnown)
             if case .damaged(let evidence) = found, try !salvage(evidence, for: user) { return nil }
             let identity = try files.identityForOpening()
             guard let id = identity.database, HistoryRegistry.shared.begin(id) else { return nil }
@@ -71,14 +71,14 @@ struct HistoryOpener {
             var state = try writer.inDatabase(OpeningState.init)
             guard files.identity() == identity else { throw DatabaseRetired() }
             let isCurrent = state.map(Schema.isCurrent) ?? false
-            let isKept = isCurrent && state?.hasKeptSchema == true
+            let isKept = isCurrent && state?.matchesStoredSchema == true
             if !isKept { try writer.inDatabase(refuseUnknown) }
             let mark = configuration.durability == .full ? nil : try files.noteUnsyncedCommits()
             try writer.inDatabase(setMode)
             try writer.inDatabase(WriteAheadLog.removeDeadFrames)
             if !isKept {
                 if !isCurrent { try update(writer) }
-                try writer.inDatabase(Schema.keepChecksum)
+                try writer.inDatabase(Schema.storeChecksum)
                 state = try writer.inDatabase(OpeningState.init)
             }
             if mark == nil { try writer.inDatabase { try emptyLog($0, hasCutCommit: emptiesLog) } }
@@ -88,7 +88,7 @@ struct HistoryOpener {
                 state = try writer.inDatabase(OpeningState.init)
             }
             let retirement = Retirement()
-            let held = HeldFiles(
+            let held = LockedFiles(
                 files, identity: identity, lock: lock, mark: mark, timeout: configuration.busyTimeout,
                 retirement: retirement)
             return HistoryDatabase(
@@ -109,7 +109,7 @@ struct HistoryOpener {
     /// programs may have changed the schema: `VACUUM` moves root pages.
     private func refuseUnknown(_ db: Database) throws {
         if try Schema.isDamaged(db) { throw DatabaseError.damagedSchema }
-        let isKept = try Schema.hasKeptChecksum(db)
+        let isKept = try Schema.matchesStoredChecksum(db)
         guard try !Schema.isNewer(Schema.applied(db)), try !isKept || !SearchIndex.isNewer(db) else {
             // Removes the empty log created by this connection if there was none.
             if HistoryCheck.size(of: files.writeAheadLog) == 0 { try db.setCheckpointsOnClose(true) }

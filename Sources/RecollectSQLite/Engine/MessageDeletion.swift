@@ -9,7 +9,7 @@ enum MessageDeletion {
     /// messages.
     static func delete(_ ids: [String], in session: SessionKey, _ db: Database) throws -> Int {
         guard let number = try MessageQueries.number(of: session, db) else { return 0 }
-        try DerivedData.settle(db)
+        try DerivedData.update(db)
         let sequences = try ids.flatMap { try MessageQueries.sequences(of: $0, in: number, db) }
         let deleted = try delete(sequences, of: number, session, db)
         if deleted.count > 0 { try Eraser.noteRemoval(db) }
@@ -23,7 +23,7 @@ enum MessageDeletion {
     static func delete(
         _ sequences: [Int64], of number: Int64, _ session: SessionKey, _ db: Database
     ) throws -> (count: Int, orphans: [String]) {
-        try DerivedData.settle(db)
+        try DerivedData.update(db)
         let gone = Set(sequences).sorted()
         guard !gone.isEmpty else { return (0, []) }
         for sequence in gone {
@@ -64,7 +64,7 @@ enum MessageDeletion {
             count += 1
         }
         guard count > 0 else { return 0 }
-        try DerivedData.settle(db)
+        try DerivedData.update(db)
         for (session, sequences) in bySession.sorted(by: { $0.key < $1.key }) {
             let orphans = try DerivedData.following(deletionOf: sequences, in: session, db) {
                 try remove(sequences, session: session, db)
@@ -79,13 +79,13 @@ enum MessageDeletion {
     /// Deletes a session with its branches. Returns false if there was none.
     static func delete(_ session: SessionKey, _ db: Database) throws -> Bool {
         guard let number = try MessageQueries.number(of: session, db) else { return false }
-        try deleteTold(number, session, db)
+        try deleteAndRecord(number, session, db)
         return true
     }
 
     /// Deletes a session, removes its earlier changes from the feed, and records the deletion there.
-    private static func deleteTold(_ number: Int64, _ session: SessionKey, _ db: Database) throws {
-        try Eraser.keepNumbers(db)
+    private static func deleteAndRecord(_ number: Int64, _ session: SessionKey, _ db: Database) throws {
+        try Eraser.storeNumbers(db)
         try hide(number, of: session.userId, db)
         // The number of the last change may be that of a deleted row. The next number must still be larger.
         let last = try db.lastSequence()
@@ -105,7 +105,7 @@ enum MessageDeletion {
             "SELECT 1 FROM change WHERE user_id = ? AND kind <> ? LIMIT 1", userId,
             HistoryChange.Kind.userDeleted.rawValue)
         guard !numbers.isEmpty || isNamed != nil else { return }
-        try Eraser.keepNumbers(db)
+        try Eraser.storeNumbers(db)
         for number in numbers { try hide(number, of: userId, db) }
         let last = try db.lastSequence()
         try db.run("DELETE FROM change WHERE user_id = ?", userId)
@@ -118,7 +118,7 @@ enum MessageDeletion {
         guard let number = try db.integer("SELECT id FROM session WHERE discarded_at < ? LIMIT 1", moment) else {
             return false
         }
-        try deleteTold(number, MessageQueries.id(of: number, db), db)
+        try deleteAndRecord(number, MessageQueries.id(of: number, db), db)
         return true
     }
 
@@ -164,16 +164,16 @@ enum MessageDeletion {
                 """, sequence)
             guard owner == session else { throw DatabaseError.damagedIndex }
         }
-        try db.keepFeedNumber(sequences)
+        try db.storeFeedNumber(sequences)
         try SearchIndex.remove(db, sequences: sequences)
         try forgetFirstMessage(sequences, of: session, db)
         // Pending messages are not yet in the counts and in the index of IDs.
-        let settled = try db.integer("SELECT \(DerivedData.through)") ?? 0
-        let counted = sequences.count { $0 <= settled }
+        let derivedThrough = try db.integer("SELECT \(DerivedData.through)") ?? 0
+        let counted = sequences.count { $0 <= derivedThrough }
         var orphans: [String] = []
         for sequence in sequences {
             orphans += try AttachmentUse.delete(sequence: sequence, db)
-            if sequence <= settled {
+            if sequence <= derivedThrough {
                 try db.run(
                     """
                     DELETE FROM message_id WHERE scope_row_id = (SELECT scope_row_id FROM message WHERE sequence = ?1)

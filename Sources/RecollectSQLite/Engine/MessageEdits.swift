@@ -15,7 +15,7 @@ enum MessageEdits {
     ) throws -> Outcome {
         var outcome = Outcome()
         guard let number = try MessageQueries.number(of: session, db) else { return outcome }
-        try DerivedData.settle(db)
+        try DerivedData.update(db)
         for message in messages {
             for sequence in try MessageQueries.sequences(of: message.id, in: number, agentId: agentId, db) {
                 guard let old = try MessageQueries.message(sequence, db) else { continue }
@@ -34,8 +34,8 @@ enum MessageEdits {
     ) throws -> [String] {
         guard !old.hasSameContent(as: message) else { return [] }
         // Pending messages are counted later, with their content at that time.
-        let isSettled = try sequence <= db.integer("SELECT \(DerivedData.through)") ?? 0
-        let countsTokens = isSettled && old.metadata["usage"] != message.metadata["usage"]
+        let hasDerivedData = try sequence <= db.integer("SELECT \(DerivedData.through)") ?? 0
+        let countsTokens = hasDerivedData && old.metadata["usage"] != message.metadata["usage"]
         if countsTokens { try DerivedData.countTokens(of: [sequence], in: number, sign: -1, db) }
         var orphans: [String] = []
         try SearchIndex.reindexing([sequence], db) {
@@ -45,7 +45,7 @@ enum MessageEdits {
         }
         if countsTokens { try DerivedData.countTokens(of: [sequence], in: number, sign: 1, db) }
         if old.role == .user || message.role == .user { try Preview.set(number, db) }
-        if isSettled {
+        if hasDerivedData {
             try DerivedData.follow(
                 timestamp: old.timestamp.millisecondsSince1970, to: message.timestamp.millisecondsSince1970,
                 of: number, db)

@@ -8,7 +8,7 @@ struct OpeningState: Sendable {
     /// SQLite's count of schema changes.
     let schemaVersion: Int64
     /// Whether the schema is the one recorded by the last opening.
-    let hasKeptSchema: Bool
+    let matchesStoredSchema: Bool
     /// Whether there are streaming or interrupted replies.
     let hasStreamingReplies: Bool
     /// Whether deleted content remains to be erased.
@@ -28,7 +28,7 @@ struct OpeningState: Sendable {
         }
         defer { row.reset() }
         guard try row.step() else { return nil }
-        hasKeptSchema = try Schema.hasKeptChecksum(db)
+        matchesStoredSchema = try Schema.matchesStoredChecksum(db)
         migrations = Set(row.text(0).split(separator: "\n").map(String.init))
         indexVersion = row.optionalInteger(1)
         hasStreamingReplies = row.integer(2) != 0

@@ -39,15 +39,15 @@ final class PendingMessageIDs: @unchecked Sendable {
 
     /// Adds messages saved, and removes messages processed, by other writes and processes since the last call.
     func follow(_ feed: FeedState, _ db: Database) throws {
-        let settled = feed.derivedThrough
-        if settled != derivedThrough {
+        let derived = feed.derivedThrough
+        if derived != derivedThrough {
             sequences = sequences.compactMapValues { numbers in
-                let left = numbers.filter { $0 > settled }
+                let left = numbers.filter { $0 > derived }
                 return left.isEmpty ? nil : left
             }
-            derivedThrough = settled
+            derivedThrough = derived
         }
-        knownThrough = max(knownThrough, settled)
+        knownThrough = max(knownThrough, derived)
         guard feed.last > knownThrough else { return }
         try db.sql("SELECT scope_row_id, message_id, sequence FROM message WHERE sequence > ?").bind(knownThrough)
             .forEachRow { add($0.text(1), scope: $0.integer(0), sequence: $0.integer(2)) }
@@ -61,29 +61,29 @@ final class PendingMessageIDs: @unchecked Sendable {
 
     /// Returns a scope's message with an ID, pending or not, or else the one without an agent, or `nil` if there is
     /// neither.
-    /// - Parameter settledID: Finds the number of a message with derived data by its scope and ID.
-    func find(_ id: String, in row: ScopeRow, _ db: Database, settledID: HeldStatement) throws -> HeldMessage? {
-        func settled(in scope: Int64) throws -> HeldMessage? {
-            try MessageQueries.sequence(of: id, inScope: scope, with: settledID.ready(db))
+    /// - Parameter derivedID: Finds the number of a message with derived data by its scope and ID.
+    func find(_ id: String, in row: ScopeRow, _ db: Database, derivedID: HeldStatement) throws -> HeldMessage? {
+        func derived(in scope: Int64) throws -> HeldMessage? {
+            try MessageQueries.sequence(of: id, inScope: scope, with: derivedID.ready(db))
                 .map { HeldMessage(sequence: $0, scope: scope) }
         }
         var scopes = [row.scope]
         if let unassigned = row.unassigned, unassigned != row.scope { scopes.append(unassigned) }
         let recent = try recent(id, in: scopes, db)
         if let own = recent.first(where: { $0.scope == row.scope }) { return own }
-        if let own = try settled(in: row.scope) { return own }
-        return try recent.first ?? scopes.dropFirst().first.flatMap(settled)
+        if let own = try derived(in: row.scope) { return own }
+        return try recent.first ?? scopes.dropFirst().first.flatMap(derived)
     }
 
     /// Returns the sequence numbers of the messages with an ID, of all agents of a session with these scopes,
     /// pending or not, in order.
     func sequences(of id: String, in session: Int64, scopes: [Int64], _ db: Database) throws -> [Int64] {
-        let settled = try MessageQueries.sequences(of: id, in: session, db)
+        let derived = try MessageQueries.sequences(of: id, in: session, db)
         let recent = try recent(id, in: scopes, db).map(\.sequence)
-        guard settled.count + recent.count > 1 else { return settled + recent }
+        guard derived.count + recent.count > 1 else { return derived + recent }
         return try db.integers(
             "SELECT sequence FROM message WHERE sequence IN (SELECT value FROM json_each(?)) ORDER BY position",
-            (settled + recent).jsonArray)
+            (derived + recent).jsonArray)
     }
 
     /// Returns the pending messages in one of the scopes. They may have been deleted or adopted since, also by

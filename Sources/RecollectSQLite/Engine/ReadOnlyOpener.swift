@@ -65,7 +65,7 @@ struct ReadOnlyOpener {
         let look = {
             try connection.inDatabase { db in
                 guard let state = try OpeningState(db), Schema.isCurrent(state) else { return false }
-                return try state.hasKeptSchema || HistoryCheck.isWhole(db)
+                return try state.matchesStoredSchema || HistoryCheck.isWhole(db)
             }
         }
         guard try unlocked?.reading(look) ?? look() else { throw cause }

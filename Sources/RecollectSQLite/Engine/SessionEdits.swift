@@ -17,7 +17,7 @@ enum SessionEdits {
             is_pinned = ifnull(?, is_pinned), is_archived = ifnull(?, is_archived),
             last_access = max(last_access, ifnull(?, last_access)) WHERE id = ?
             """, details.title, details.workingDirectory, details.branchName, details.isPinned, details.isArchived,
-            details.lastAccessedAt.flatMap(accessMoment), number)
+            details.lastAccessedAt.flatMap(accessDate), number)
         if let isRead = details.isRead { try mark(number, isRead: isRead, db) }
         if let first = details.firstMessage { try set(firstMessage: first, of: number, db) }
         for tag in details.removedTags {
@@ -37,7 +37,7 @@ enum SessionEdits {
     static let lastAccess: Int64 = 1 << 51
 
     /// Returns the time of an access in milliseconds, at most `lastAccess`; `nil` for a date that is not a number.
-    private static func accessMoment(_ date: Date) -> Int64? {
+    private static func accessDate(_ date: Date) -> Int64? {
         date.isNotANumber ? nil : min(date.millisecondsSince1970, lastAccess)
     }
 
@@ -53,7 +53,7 @@ enum SessionEdits {
 
     /// Marks a session as read or unread. A session marked as unread has at least its last message to read.
     private static func mark(_ number: Int64, isRead: Bool, _ db: Database) throws {
-        try DerivedData.settle(db)
+        try DerivedData.update(db)
         try db.run(
             "UPDATE session SET read_through = \(isRead ? "last_sequence" : "min(read_through, last_sequence - 1)") WHERE id = ?",
             number)
@@ -71,7 +71,7 @@ enum SessionEdits {
 
     /// Sets the first message of a session, if it has neither a first message nor a preview yet.
     private static func set(firstMessage text: String, of number: Int64, _ db: Database) throws {
-        try DerivedData.settle(db)
+        try DerivedData.update(db)
         try db.run(
             """
             UPDATE session SET first_message = ? WHERE id = ? AND ifnull(first_message, '') = '' AND preview IS NULL
@@ -130,7 +130,7 @@ enum SessionEdits {
         _ source: SessionKey, at messageId: String, agentId: String? = nil, into newSessionId: String,
         _ db: Database
     ) throws {
-        try DerivedData.settle(db)
+        try DerivedData.update(db)
         guard
             let number = try MessageQueries.number(of: source, db),
             let last = try MessageQueries.sequences(of: messageId, in: number, agentId: agentId, db).first,
@@ -202,7 +202,7 @@ enum SessionEdits {
               checksum, \(MessageRow.columns)
             FROM message WHERE scope_row_id IN (SELECT id FROM scope WHERE session_row_id = ?3) AND position <= ?4
             """, base, copy, number, end)
-        try DerivedData.settle(db)
+        try DerivedData.update(db)
         try db.run(
             """
             INSERT OR IGNORE INTO attachment_use (sha256, sequence)

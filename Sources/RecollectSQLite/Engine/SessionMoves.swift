@@ -10,7 +10,7 @@ enum SessionMoves {
         let target = SessionKey(userId: source.userId, sessionId: newSessionId)
         guard source != target, let from = try MessageQueries.number(of: source, db) else { return false }
         if let into = try MessageQueries.number(of: target, db) {
-            try DerivedData.settle(db)
+            try DerivedData.update(db)
             try merge(from, source, into: into, target, db)
         } else {
             try db.run("UPDATE session SET session_id = ? WHERE id = ?", newSessionId, from)

@@ -17,7 +17,7 @@ struct UnlockedFiles: Sendable {
         for _ in 0..<10 {
             let stamps = paths.map(FileStamp.init(at:))
             let now = Date()
-            if stamps.allSatisfy({ $0?.isSettled(at: now) ?? true }) {
+            if stamps.allSatisfy({ $0?.isStable(at: now) ?? true }) {
                 self.stamps = stamps
                 return
             }

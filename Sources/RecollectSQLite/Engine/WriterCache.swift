@@ -10,12 +10,12 @@ import RecollectCore
 ///
 /// `@unchecked Sendable`: used only with the writer's role.
 final class WriterCache: @unchecked Sendable {
-    let unsettled = PendingMessageIDs()
+    let pending = PendingMessageIDs()
 
     let begin = HeldStatement("BEGIN IMMEDIATE")
     let commit = HeldStatement("COMMIT")
     let lookUp = HeldStatement(ScopeRow.lookUp)
-    let settledID = HeldStatement(MessageQueries.sequenceOfID)
+    let derivedID = HeldStatement(MessageQueries.sequenceOfID)
     let insertion = HeldStatement(MessageRow.insertion)
 
     /// The maximum number of cached scopes, to bound memory.
@@ -37,7 +37,7 @@ final class WriterCache: @unchecked Sendable {
         let row = try read()
         // `read` may have inserted a scope into the session of a cached one.
         if db.totalChanges != before { dropRows() }
-        try unsettled.follow(row.feed, db)
+        try pending.follow(row.feed, db)
         return row
     }
 
@@ -56,12 +56,12 @@ final class WriterCache: @unchecked Sendable {
     /// Empties the cache after a rollback: its sequence numbers will be used again.
     func forget() {
         dropRows()
-        unsettled.forget()
+        pending.forget()
     }
 
     /// Releases the statements. Call it before closing the connection: statements keep it open.
     func releaseStatements() {
-        for statement in [begin, commit, lookUp, settledID, insertion] { statement.release() }
+        for statement in [begin, commit, lookUp, derivedID, insertion] { statement.release() }
     }
 }
 

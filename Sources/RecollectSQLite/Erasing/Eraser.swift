@@ -101,7 +101,7 @@ enum Eraser {
         """
 
     /// Saves the largest numbers. Must run before a deletion.
-    static func keepNumbers(_ db: Database) throws {
+    static func storeNumbers(_ db: Database) throws {
         try db.run("UPDATE derived_data SET last_deleted = max(\(lastSession), \(lastScope))")
     }
 }

@@ -68,7 +68,7 @@ struct ErasureStep {
             try Eraser.done(kind, of: number, db)
             return true
         }
-        try DerivedData.settle(db)
+        try DerivedData.update(db)
         repeat {
             let sequences = try db.integers(
                 """

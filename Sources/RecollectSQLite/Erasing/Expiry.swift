@@ -48,7 +48,7 @@ struct Expiry {
     private static func learn(_ db: Database) throws -> Bool {
         let last = try db.integer("SELECT max(sequence) FROM message") ?? 0
         let end = ContinuousClock.now + .milliseconds(20)
-        var block = try firstUnknown(db)
+        var block = try firstUnknownBlock(db)
         while (block + 1) * blockSize <= last {
             if ContinuousClock.now >= end { return true }
             try remember(block, db)
@@ -57,7 +57,7 @@ struct Expiry {
         return false
     }
 
-    private static func firstUnknown(_ db: Database) throws -> Int64 {
+    private static func firstUnknownBlock(_ db: Database) throws -> Int64 {
         (try db.integer("SELECT max(block) FROM message_age") ?? -1) + 1
     }
 
@@ -71,7 +71,7 @@ struct Expiry {
 
     /// Deletes some messages of the first block with expired ones. Returns `nil` if there are none.
     private static func delete(before moment: Int64, _ db: Database) throws -> Int? {
-        let unknown = try firstUnknown(db)
+        let unknown = try firstUnknownBlock(db)
         let block = try db.integer("SELECT block FROM message_age WHERE oldest < ? ORDER BY block LIMIT 1", moment)
         // Messages in no stored block are at the end, and fewer than a block.
         let first = (block ?? unknown) * blockSize

@@ -65,7 +65,7 @@ enum HistoryRepair {
         defer { try? db.run("PRAGMA writable_schema = OFF") }  // Cannot fail; a new connection begins without it.
         try restoreSessions(db)
         try restoreScopes(db)
-        try restorePlaces(db)
+        try restorePositions(db)
     }
 
     /// Restores a session's user ID and session ID if at least two of its other indexes agree with the unique index
@@ -121,7 +121,7 @@ enum HistoryRepair {
 
     /// Restores a message's scope and position. The index of IDs confirms the scope, and the sequence number
     /// confirms the position. Otherwise the entry must be in index order.
-    private static func restorePlaces(_ db: Database) throws {
+    private static func restorePositions(_ db: Database) throws {
         var found: [(sequence: Int64, row: (scope: Int64, position: Int64), entry: (scope: Int64, position: Int64))] =
             []
         try db.sql(

@@ -110,7 +110,7 @@ extension HistoryFiles {
         let manager = FileManager.default
         let files = resolved
         var names = try files.remains().map { ($0, files.folder + "/" + $0) }
-        if files.haveTheirFolder {
+        if files.ownDirectory {
             // The input history of `recall chat`.
             names += try manager.contentsOfDirectory(atPath: files.folder).filter { $0.hasPrefix("chat-history") }
                 .map { ($0, files.folder + "/" + $0) }

@@ -35,7 +35,7 @@ struct EndReplyOperation {
     private func place(_ db: Database) throws -> (scope: Scope, id: String)? {
         if let draft = try StreamingReplies.one(number, db) { return (draft.scope, draft.message.id) }
         // The lock file of a living process was removed, and its reply was saved as an interrupted one.
-        try DerivedData.settle(db)
+        try DerivedData.update(db)
         // In a session deleted and created again, a message with that ID is a different one.
         let saved = try MessageQueries.one(message.id, in: scope.session, agentId: scope.agentId, db)
         return saved?.message.isInterrupted == true ? (scope, message.id) : nil

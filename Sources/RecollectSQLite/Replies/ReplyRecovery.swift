@@ -35,7 +35,7 @@ struct ReplyRecovery: Sendable {
     private func saved(
         _ reply: ConversationMessage, in scope: Scope, _ db: Database
     ) throws -> ConversationMessage? {
-        try DerivedData.settle(db)
+        try DerivedData.update(db)
         let own = try MessageQueries.one(reply.id, in: scope.session, agentId: scope.agentId, db)
         guard
             let held = try (own ?? MessageQueries.one(reply.id, in: scope.session, agentId: "", db))?.message,

@@ -17,12 +17,12 @@ extension Schema {
     }
 
     /// Whether the schema matches the stored checksum.
-    static func hasKeptChecksum(_ db: Database) throws -> Bool {
+    static func matchesStoredChecksum(_ db: Database) throws -> Bool {
         try db.integer("PRAGMA user_version") == Int64(checksum(db))
     }
 
     /// Stores the schema's checksum in the database's header.
-    static func keepChecksum(_ db: Database) throws {
+    static func storeChecksum(_ db: Database) throws {
         try db.run("PRAGMA user_version = \(checksum(db))")
     }
 

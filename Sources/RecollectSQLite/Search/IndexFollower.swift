@@ -45,7 +45,7 @@ final class IndexFollower: Sendable {
         do {
             while let database, try await database.read({ try SearchIndex.isBehind($0) || DerivedData.isBehind($0) }) {
                 _ = try await database.write {
-                    try DerivedData.settle($0)
+                    try DerivedData.update($0)
                     return try SearchIndex.advance($0, limit: isBusy ? 256 : 1000)
                 }
                 if isBusy { return true }

@@ -22,14 +22,14 @@ struct ChatMessageLocations {
     let derivedThrough: Int64
     private let session: Int64
     private var scopes: [Int64] = []
-    private let unsettled: PendingMessageIDs
+    private let pending: PendingMessageIDs
 
-    init(session: Int64, owners: [UUID: Transcript.Owner]?, unsettled: PendingMessageIDs, _ db: Database) throws {
+    init(session: Int64, owners: [UUID: Transcript.Owner]?, pending: PendingMessageIDs, _ db: Database) throws {
         self.session = session
         self.owners = owners
-        self.unsettled = unsettled
+        self.pending = pending
         derivedThrough = try db.integer("SELECT \(DerivedData.through)") ?? 0
-        try unsettled.follow(FeedState(db), db)
+        try pending.follow(FeedState(db), db)
         try readScopes(db)
     }
 
@@ -77,7 +77,7 @@ struct ChatMessageLocations {
     private func place(
         of id: String, _ db: Database, where isMeant: (_ agentId: String) -> Bool
     ) throws -> Place? {
-        let sequences = try unsettled.sequences(of: id, in: session, scopes: scopes, db)
+        let sequences = try pending.sequences(of: id, in: session, scopes: scopes, db)
         let messages = try sequences.compactMap { sequence in
             try MessageQueries.agent(of: sequence, db).map { (sequence: sequence, agentId: $0) }
         }

@@ -139,7 +139,7 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
             let outcome = try SaveTranscriptOperation(
                 session: session, agentId: agentId, difference: difference, changed: changed,
                 owners: saving.owners, now: now
-            ).run(db, cache.unsettled)
+            ).run(db, cache.pending)
             return (outcome, outcome.orphans)
         }
         known.finish(saving, owners: outcome.owners)
@@ -230,7 +230,7 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
         let session = session(id)
         let owner = try await history.write { db, cache -> StoredMessage? in
             guard let number = try MessageQueries.number(of: session, db) else { return nil }
-            var places = try ChatMessageLocations(session: number, owners: nil, unsettled: cache.unsettled, db)
+            var places = try ChatMessageLocations(session: number, owners: nil, pending: cache.pending, db)
             return try places.find(entry, db).flatMap { try MessageQueries.stored($0.message, db) }
         }
         guard let owner else {

@@ -24,23 +24,23 @@ struct SaveTranscriptOperation {
         var orphans: [String] = []
     }
 
-    func run(_ db: Database, _ unsettled: PendingMessageIDs) throws -> Outcome {
+    func run(_ db: Database, _ pending: PendingMessageIDs) throws -> Outcome {
         var outcome = Outcome(owners: owners)
         let before = try db.lastSequence()
         let number = try openSession(db)
         try FirstUserMessage.keep(difference.transcript.firstUserMessage, of: number, db)
-        var places = try ChatMessageLocations(session: number, owners: owners, unsettled: unsettled, db)
+        var places = try ChatMessageLocations(session: number, owners: owners, pending: pending, db)
         let found = try edit(&places, number, &outcome, db)
         if try isOrdered(found, &places, db) {
-            try insert(around: found, &places, number, unsettled, db)
+            try insert(around: found, &places, number, pending, db)
         } else {
             let new = try newMessages(found, number, db)
-            _ = try insert(new, behind: nil, number, unsettled, db)
+            _ = try insert(new, behind: nil, number, pending, db)
             try places.readScopes(db)
             try reorder(&places, number, db)
         }
         try touch(number, hasTold: db.lastSequence() > before, db)
-        if try db.lastSequence() - places.derivedThrough > DerivedData.limit { try DerivedData.settle(db) }
+        if try db.lastSequence() - places.derivedThrough > DerivedData.limit { try DerivedData.update(db) }
         outcome.owners = places.owners
         return outcome
     }
@@ -124,7 +124,7 @@ struct SaveTranscriptOperation {
     /// Adds the new entries between existing ones in the transcript's order.
     private func insert(
         around found: [ChatMessageLocations.Place?], _ places: inout ChatMessageLocations, _ number: Int64,
-        _ unsettled: PendingMessageIDs,
+        _ pending: PendingMessageIDs,
         _ db: Database
     ) throws {
         let inFlight = try StreamingReplies.agents(of: number, db)
@@ -132,7 +132,7 @@ struct SaveTranscriptOperation {
         var waiting: [AgentMessage] = []
         for (offset, place) in found.enumerated() {
             if let place {
-                previous = try insert(waiting, behind: previous ?? 0, number, unsettled, db)
+                previous = try insert(waiting, behind: previous ?? 0, number, pending, db)
                 waiting = []
                 // Read here, not earlier: making room moves the following messages.
                 previous = try max(previous ?? 0, MessageQueries.position(of: place.message, db) ?? 0)
@@ -140,7 +140,7 @@ struct SaveTranscriptOperation {
                 waiting.append(new)
             }
         }
-        _ = try insert(waiting, behind: difference.isAtEnd ? nil : previous ?? 0, number, unsettled, db)
+        _ = try insert(waiting, behind: difference.isAtEnd ? nil : previous ?? 0, number, pending, db)
     }
 
     private func newMessages(
@@ -183,7 +183,7 @@ struct SaveTranscriptOperation {
     /// Adds messages right after a position, or at the end without one. Returns the position of the last one, or
     /// `previous` without messages.
     private func insert(
-        _ messages: [AgentMessage], behind previous: Int64?, _ number: Int64, _ unsettled: PendingMessageIDs,
+        _ messages: [AgentMessage], behind previous: Int64?, _ number: Int64, _ pending: PendingMessageIDs,
         _ db: Database
     ) throws -> Int64? {
         guard !messages.isEmpty else { return previous }
@@ -203,7 +203,7 @@ struct SaveTranscriptOperation {
                 message, sequence: sequence, session: number, scope: scope, position: position,
                 with: db.sql(MessageRow.insertion))
             try AttachmentUse.insert(message, sequence: sequence, db)
-            unsettled.add(message.id, scope: scope, sequence: sequence)
+            pending.add(message.id, scope: scope, sequence: sequence)
             inserted.append(sequence)
         }
         if let next, room <= Int64(messages.count) {

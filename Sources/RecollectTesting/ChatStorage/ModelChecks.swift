@@ -55,7 +55,7 @@ enum ModelChecks {
 /// The rules for saves and fetches in their simplest form.
 struct ChatModel {
     private var scopes: [Scope: [ConversationMessage]] = [:]
-    private var everKept: [Scope: Set<ByteString>] = [:]
+    private var allSaved: [Scope: Set<ByteString>] = [:]
 
     mutating func save(_ batch: [ConversationMessage], in scope: Scope, budget: Int?) {
         var messages = scopes[scope] ?? []
@@ -66,12 +66,12 @@ struct ChatModel {
             known.insert(ByteString(message.id))
         }
         scopes[scope] = Self.last(budget, of: messages)
-        everKept[scope, default: []].formUnion(known)
+        allSaved[scope, default: []].formUnion(known)
     }
 
     /// Whether the scope once had a message with the ID, and it was trimmed.
     func hasTrimmed(_ id: String, in scope: Scope) -> Bool {
-        everKept[scope]?.contains(ByteString(id)) == true && !ids(in: scope).contains(ByteString(id))
+        allSaved[scope]?.contains(ByteString(id)) == true && !ids(in: scope).contains(ByteString(id))
     }
 
     func messages(in scope: Scope, last budget: Int?) -> [ConversationMessage] {

@@ -30,7 +30,7 @@ enum ReadableChecks {
                 "\u{E9}", "e\u{301}", "\u{C5}", "A\u{30A}", "\u{212B}", "\u{1100}\u{1161}", "\u{AC00}", "K", "\u{212A}",
                 "", " ", "a", "A", "a.b", "\"\\/\n", "null", "_0",
             ]
-            try await expectKept(
+            try await expectPreserved(
                 keys.map { [.toolResult(id: "1", content: [$0: [$0: "value"]]), .unknown(["part": [$0: 1]])] },
                 in: store)
             let messages = keys.enumerated().map { number, key in

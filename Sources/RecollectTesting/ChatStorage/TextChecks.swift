@@ -14,22 +14,22 @@ enum TextChecks {
                 "%s %n %%", "\u{1}\u{1B}[31m\u{7F}",
                 "日本語の文章", "مرحبا \u{202E}abc", "[agent] not a prefix", "null",
             ]
-            try await expectKept(texts.map { [.text($0)] }, in: store)
+            try await expectPreserved(texts.map { [.text($0)] }, in: store)
             let others = texts.map { ContentPart.toolResult(id: $0, content: .object([$0: .string($0)])) }
-            try await expectKeptElsewhere(others, in: store)
+            try await expectPreservedElsewhere(others, in: store)
         },
         ChatStorageCheck(
             "text.keepsNormalization", rule: 9,
             "Text is neither composed nor decomposed: é stays the bytes that it was."
         ) { store in
-            try await expectKept(
+            try await expectPreserved(
                 [[.text("caf\u{E9}")], [.text("cafe\u{301}")], [.text("\u{1100}\u{1161}\u{AC00}")]], in: store)
         },
         ChatStorageCheck(
             "text.keepsNUL", rule: 1, "U+0000 neither ends text nor is lost, in prose and elsewhere.", needs: .keepsNUL
         ) { store in
             let text = "before\u{0}after\u{0}"
-            try await expectKept(
+            try await expectPreserved(
                 [
                     [.text(text)], [.text("\u{0}")], [.thinking(text, signature: text)],
                     [.toolCall(id: text, name: text, arguments: [text: .string(text)])], [.text("a"), .text(text)],
@@ -38,19 +38,19 @@ enum TextChecks {
         ChatStorageCheck(
             "text.emptyIsKept", rule: 9, "Empty text, and a message without any part, come back as they were."
         ) { store in
-            try await expectKept(
+            try await expectPreserved(
                 [[.text("")], [], [.text(""), .text("")], [.thinking("", signature: "")], [.text("")]], in: store)
         },
         ChatStorageCheck(
             "text.aMegabyte", rule: 9, "A text of a megabyte comes back whole."
         ) { store in
             let text = String(repeating: "0123456789é\r\n🦀", count: 1_048_576 / 18) + "end"
-            try await expectKept([[.text(text)], [.toolResult(id: "1", content: .string(text))]], in: store)
+            try await expectPreserved([[.text(text)], [.toolResult(id: "1", content: .string(text))]], in: store)
         },
     ]
 
     /// Saves each part in a session of its own, and expects it back.
-    private static func expectKeptElsewhere(_ parts: [ContentPart], in store: some ChatStorage) async throws {
+    private static func expectPreservedElsewhere(_ parts: [ContentPart], in store: some ChatStorage) async throws {
         for (number, part) in parts.enumerated() {
             let scope = Scope.plain.session("session \(number)")
             let message = ConversationMessage(id: "m", role: .tool, parts: [part])

@@ -14,7 +14,8 @@ enum UnknownDataChecks {
                 .attachment(
                     Attachment(mediaType: "image/png", name: "é.png", content: .remote(url: "https://example.org/x"))),
             ]
-            try await expectKept(parts.map { [$0] } + [parts, parts.reversed(), [.text("a"), .text("b")]], in: store)
+            try await expectPreserved(
+                parts.map { [$0] } + [parts, parts.reversed(), [.text("a"), .text("b")]], in: store)
         },
         ChatStorageCheck(
             "strangers.inlineAttachments", rule: 9,
@@ -40,7 +41,7 @@ enum UnknownDataChecks {
                 .unknown(["hologram": ["_0": "x", "depth": 3]]), .unknown(["text": ["_0": "hi", "language": "en"]]),
                 .unknown(["a": 1, "b": .null]), .unknown([]), .unknown("bare"), .unknown(.null), .unknown(12),
             ]
-            try await expectKept(parts.map { [$0] } + [[.text("before")] + parts + [.text("after")]], in: store)
+            try await expectPreserved(parts.map { [$0] } + [[.text("before")] + parts + [.text("after")]], in: store)
         },
         ChatStorageCheck(
             "strangers.unknownRoles", rule: 9, "Roles that this version does not know come back as they came."
@@ -90,7 +91,7 @@ enum UnknownDataChecks {
                 0.1, -0.1, 1.5, 1e300, .leastNormalMagnitude, 1.0 / 3, 123_456_789.123_456_78, .greatestFiniteMagnitude,
             ]
             let values = integers.map { JSONValue.integer($0) } + doubles.map { JSONValue.number($0) }
-            try await expectKept([[.toolResult(id: "1", content: .array(values))]], in: store)
+            try await expectPreserved([[.toolResult(id: "1", content: .array(values))]], in: store)
         },
         ChatStorageCheck(
             "strangers.deepValues", rule: 9, "Values nested 64 deep come back."
@@ -98,7 +99,8 @@ enum UnknownDataChecks {
             let deep = (0..<64).reduce(JSONValue.string("bottom")) { value, level in
                 level.isMultiple(of: 2) ? [value] : ["level \(level)": value]
             }
-            try await expectKept([[.toolCall(id: "1", name: "dig", arguments: deep)], [.unknown(deep)]], in: store)
+            try await expectPreserved(
+                [[.toolCall(id: "1", name: "dig", arguments: deep)], [.unknown(deep)]], in: store)
         },
         ChatStorageCheck(
             "strangers.deepestValues", rule: 9,
@@ -151,7 +153,7 @@ func isTaken(_ work: () async throws -> Void) async throws -> Bool {
 }
 
 /// Saves a message for each list of parts and expects all of them back, byte for byte.
-func expectKept(_ lists: [[ContentPart]], in store: some ChatStorage) async throws {
+func expectPreserved(_ lists: [[ContentPart]], in store: some ChatStorage) async throws {
     let messages = lists.enumerated().map { index, parts in
         ConversationMessage(
             id: "m\(index)", role: index.isMultiple(of: 2) ? .user : .assistant, parts: parts,

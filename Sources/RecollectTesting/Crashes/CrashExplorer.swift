@@ -48,7 +48,7 @@ public struct CrashExplorer: Sendable {
     public func explore(_ scenario: CrashScenario) async throws -> CrashReport {
         let clock = ContinuousClock()
         let start = clock.now
-        let place = try Self.makePlace()
+        let place = try Self.makeRunFolder()
         defer { Self.remove(place) }
         let run = place.appendingPathComponent("run")
         try Self.makeFolder(run)
@@ -89,7 +89,7 @@ public struct CrashExplorer: Sendable {
 
     /// Creates a folder for one exploration, in memory if the system supports it, since each image is written and
     /// removed.
-    static func makePlace() throws -> URL {
+    static func makeRunFolder() throws -> URL {
         let memory = URL(fileURLWithPath: "/dev/shm", isDirectory: true)
         let base = access(memory.path, W_OK) == 0 ? memory : FileManager.default.temporaryDirectory
         let place = base.appendingPathComponent("recollect-crashes-\(UUID().uuidString)", isDirectory: true)

@@ -130,13 +130,15 @@ struct CrashLedger: Sendable {
         var faults: [String] = []
         let kept = Set(stored)
         if kept.count < stored.count { faults.append("twice: \(stored.count - kept.count) entries of \(list)") }
-        let strangers = kept.filter { lives[$0].map { $0.added >= count } ?? true }
-        if !strangers.isEmpty { faults.append("never attempted: \(strangers.count) entries of \(list) are stored") }
+        let foreignMessages = kept.filter { lives[$0].map { $0.added >= count } ?? true }
+        if !foreignMessages.isEmpty {
+            faults.append("never attempted: \(foreignMessages.count) entries of \(list) are stored")
+        }
         let back = kept.filter { !cut.bringsBack && (lives[$0].map { $0.removalEnded < count } ?? false) }
         if !back.isEmpty { faults.append("deleted: \(back.count) entries of \(list) are still stored") }
         let certain = lives.filter { $0.value.certain < count && $0.value.removalBegan >= count }
         let missing = certain.filter { !kept.contains($0.key) }
-        let lost = missing.filter { !$0.value.mayBeLost && !(cut.losesLast && isBehindAllKept($0.value, kept, lives)) }
+        let lost = missing.filter { !$0.value.mayBeLost && !(cut.losesLast && followsAllSaved($0.value, kept, lives)) }
         if !lost.isEmpty {
             faults.append(
                 "lost: \(lost.count) of \(certain.count) acknowledged entries of \(list)\(tellsLoss ? "" : ", without a word")"
@@ -149,7 +151,7 @@ struct CrashLedger: Sendable {
         return (faults, lost.count)
     }
 
-    private func isBehindAllKept(_ life: Life, _ kept: Set<String>, _ lives: [String: Life]) -> Bool {
+    private func followsAllSaved(_ life: Life, _ kept: Set<String>, _ lives: [String: Life]) -> Bool {
         !kept.contains { lives[$0].map { $0.added > life.certain } ?? false }
     }
 

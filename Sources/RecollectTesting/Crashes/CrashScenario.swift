@@ -94,7 +94,7 @@ public struct CrashImage: Sendable {
     /// Checks the store's files for erased words. Call it while the store is open and has no work left.
     ///
     /// The explorer checks again after the store is closed.
-    public func storeHasSettled() throws {
+    public func storeIsUpToDate() throws {
         try wordsInFiles()
     }
 }

@@ -32,7 +32,7 @@ public struct DamageExplorer: Sendable {
     public func explore(_ scenario: DamageScenario) async throws -> DamageReport {
         let clock = ContinuousClock()
         let start = clock.now
-        let place = try CrashExplorer.makePlace()
+        let place = try CrashExplorer.makeRunFolder()
         defer { CrashExplorer.remove(place) }
         let folder = place.appendingPathComponent("whole")
         try CrashExplorer.makeFolder(folder)
@@ -75,7 +75,7 @@ public struct DamageExplorer: Sendable {
         /// `garbage-17`, or `garbage-3-17` for a pair.
         var name: String
         var kind: DamageKind
-        var places: [DamagedPlace]
+        var places: [DamagedRegion]
 
         func applied(to disk: DiskImage, seed: UInt64) -> DiskImage {
             var contents = disk.contents
@@ -91,7 +91,7 @@ public struct DamageExplorer: Sendable {
         }
     }
 
-    private func damages(_ places: [DamagedPlace]) -> [Damage] {
+    private func damages(_ places: [DamagedRegion]) -> [Damage] {
         var generator = SeededGenerator(seed: seed)
         var numbers = Array(places.indices)
         if let limit, limit < numbers.count {
@@ -151,7 +151,7 @@ public struct DamageExplorer: Sendable {
         return (lost.count, lost.filter(mayLose).count, faults)
     }
 
-    private static func beginsWithOne(of places: [DamagedPlace]) -> (String) -> Bool {
+    private static func beginsWithOne(of places: [DamagedRegion]) -> (String) -> Bool {
         let beginnings = Set(places.flatMap(\.mayLose))
         return { entry in beginnings.contains { entry.hasPrefix($0) } }
     }

@@ -5,7 +5,7 @@ public struct DamageScenario: Sendable {
     /// The name, in reports.
     public let name: String
     let prepare: @Sendable (URL) async throws -> Void
-    let places: @Sendable (URL) throws -> [DamagedPlace]
+    let places: @Sendable (URL) throws -> [DamagedRegion]
     let reopen: @Sendable (CrashImage) async throws -> CrashedStore
 
     /// Creates a scenario.
@@ -19,7 +19,7 @@ public struct DamageScenario: Sendable {
     ///     losses by damage found late.
     public init(
         _ name: String, prepare: @escaping @Sendable (URL) async throws -> Void,
-        places: @escaping @Sendable (URL) throws -> [DamagedPlace],
+        places: @escaping @Sendable (URL) throws -> [DamagedRegion],
         reopen: @escaping @Sendable (CrashImage) async throws -> CrashedStore
     ) {
         self.name = name
@@ -30,7 +30,7 @@ public struct DamageScenario: Sendable {
 }
 
 /// A part of a file to damage as a whole: a page, a sector, a byte.
-public struct DamagedPlace: Sendable {
+public struct DamagedRegion: Sendable {
     /// The file's path, relative to the store's folder.
     public var file: String
     /// The offset in bytes.

@@ -75,7 +75,7 @@ enum ChangeChecks {
             try await store.append(SampleData.dialogue(4, "early "), to: .plain)
             let start = try await store.everyChange(after: .beginning)[1].cursor
             let late = (0..<16).flatMap { task in (0..<4).map { "\(task).\($0)" } }
-            try await expectTold(["early 2", "early 3"], then: late, by: store.changes(after: start)) {
+            try await expectChange(["early 2", "early 3"], then: late, by: store.changes(after: start)) {
                 try await together(16) { task in
                     for id in (0..<4).map({ "\(task).\($0)" }) {
                         try await store.append([SampleData.result(id, of: id)], to: Scope.plain.agent("\(task)"))
@@ -90,7 +90,7 @@ enum ChangeChecks {
                 let (reader, writer) = (try await trial.open(), try await trial.open())
                 let start = try await reader.latestChange()
                 try await reader.append(SampleData.dialogue(1), to: .plain)
-                try await expectTold(["m0"], then: ["m1", "m2"], by: reader.changes(after: start)) {
+                try await expectChange(["m0"], then: ["m1", "m2"], by: reader.changes(after: start)) {
                     try await writer.append(SampleData.dialogue(2, from: 1), to: .plain)
                 }
             }),
@@ -101,7 +101,7 @@ enum ChangeChecks {
 /// `work` in any order.
 ///
 /// A silent stream fails the check after about ten seconds.
-func expectTold(
+func expectChange(
     _ early: [String], then late: [String], by stream: AsyncThrowingStream<HistoryChange, any Error>,
     _ work: @escaping @Sendable () async throws -> Void
 ) async throws {

@@ -138,7 +138,7 @@ enum ReplyChecks {
             needs: .concurrent
         ) { store in
             try await store.append(SampleData.dialogue(1), to: .plain)
-            try await expectTold(["m0"], then: ["reply"], by: store.changes(after: .beginning)) {
+            try await expectChange(["m0"], then: ["reply"], by: store.changes(after: .beginning)) {
                 try await store.beginReply(SampleData.message(.assistant, "reply", "Once"), in: .plain).append(" upon")
             }
             let kept = try await store.message("reply", in: Self.id)?.message

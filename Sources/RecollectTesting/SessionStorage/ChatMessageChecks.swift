@@ -23,7 +23,7 @@ enum ChatMessageChecks {
                     messages.append(message)
                 }
             }
-            try await expectKept(messages, in: store)
+            try await expectPreserved(messages, in: store)
         },
         SessionStorageCheck(
             "content.everyField", rule: 9, "Every field comes back, alone and beside the others."
@@ -53,7 +53,7 @@ enum ChatMessageChecks {
                 }
                 messages.append(every)
             }
-            try await expectKept(messages, in: store)
+            try await expectPreserved(messages, in: store)
         },
         SessionStorageCheck(
             "content.milliseconds", rule: 5, "Timestamps come back to the millisecond, before 1970 too."
@@ -61,7 +61,7 @@ enum ChatMessageChecks {
             let moments: [Int64] = [
                 SampleData.start + 1, SampleData.start + 999, 0, -1, -1001, 1, 253_402_300_799_999, -62_135_596_800_000,
             ]
-            try await expectKept(
+            try await expectPreserved(
                 moments.enumerated().map {
                     SampleData.entry("m\($0)", $0.isMultiple(of: 2) ? .user : .toolUse, at: $1 - SampleData.start)
                 }, in: store)
@@ -81,7 +81,7 @@ enum ChatMessageChecks {
                 message.toolInputData = ToolInputData(parameters: [text: text], rawParameters: ["key": text])
                 return message
             }
-            try await expectKept(messages, in: store)
+            try await expectPreserved(messages, in: store)
         },
         SessionStorageCheck(
             "content.keepsNUL", rule: 1, "U+0000 in text, tools and metadata neither ends it nor is lost.",
@@ -92,13 +92,13 @@ enum ChatMessageChecks {
             tool.toolInputData = ToolInputData(parameters: ["k\u{0}ey": "val\u{0}ue"])
             tool.metadata = ["k\u{0}ey": "val\u{0}ue"]
             let texts = ["\u{0}", "a\u{0}", "\u{0}b", "a\u{0}b\u{0}\u{0}c"]
-            try await expectKept(texts.map { SampleData.entry($0, .user, $0) } + [tool], in: store)
+            try await expectPreserved(texts.map { SampleData.entry($0, .user, $0) } + [tool], in: store)
         },
         SessionStorageCheck(
             "content.longText", rule: 9, "A megabyte of text comes back."
         ) { store in
             let long = String(repeating: "0123456789abcdef 日本語 e\u{301} ", count: 34_000)
-            try await expectKept([SampleData.entry("m", .toolResult, long)], in: store)
+            try await expectPreserved([SampleData.entry("m", .toolResult, long)], in: store)
         },
         SessionStorageCheck(
             "content.toolInput", rule: 9,
@@ -110,7 +110,7 @@ enum ChatMessageChecks {
                 ToolInputData(parameters: ["old": "a", "new": "b"], rawParameters: ["old": "a\n", "new": "b\n"]),
                 ToolInputData(parameters: ["e\u{301}": "\u{E9}"]),
             ]
-            try await expectKept(
+            try await expectPreserved(
                 inputs.enumerated().map { number, input in
                     var message = SampleData.entry("m\(number)", .toolUse)
                     (message.messageType, message.toolName, message.toolInputData) = (.toolUse, "edit", input)
@@ -128,7 +128,7 @@ enum ChatMessageChecks {
                 ["kind": "text", "role": "user", "id": "x", "content": "y", "messageType": 1, "toolUse": [:]],
             ]
             let roles: [MessageRole] = [.user, .assistant, .toolUse, .toolResult, .thinking]
-            try await expectKept(
+            try await expectPreserved(
                 zip(roles, metadata).map { role, metadata in
                     var message = SampleData.entry(role.rawValue, role)
                     message.metadata = metadata
@@ -195,7 +195,7 @@ enum ChatMessageChecks {
 
     /// Saves a transcript and expects all of it back, byte for byte; then saves the messages read and expects them
     /// again.
-    private static func expectKept(
+    private static func expectPreserved(
         _ messages: [ChatMessage], in store: any SessionStorageProtocol & Sendable
     ) async throws {
         try await store.updateSessionMessages(id: "s", messages: messages)

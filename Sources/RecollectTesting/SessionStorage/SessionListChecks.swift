@@ -46,14 +46,14 @@ enum SessionListChecks {
             let before = Date()
             try await store.saveSession(id: "s", firstMessage: "one")
             let made = try await store.session("s")
-            try expectMoment(made.createdAt, since: before, "createdAt")
-            try expectMoment(made.lastAccessedAt, since: before, "lastAccessedAt")
+            try expectDate(made.createdAt, since: before, "createdAt")
+            try expectDate(made.lastAccessedAt, since: before, "lastAccessedAt")
             untilTheClockTicks()
             let again = Date()
             try await store.saveSession(id: "s", firstMessage: "two")
             let opened = try await store.session("s")
             try expectEqual(opened.createdAt, made.createdAt, "createdAt after a second save")
-            try expectMoment(opened.lastAccessedAt, since: again, "lastAccessedAt after a second save")
+            try expectDate(opened.lastAccessedAt, since: again, "lastAccessedAt after a second save")
             try await expectEqual(store.listedIDs(), ["s"], "the list after a second save")
         },
         SessionStorageCheck(
@@ -65,7 +65,7 @@ enum SessionListChecks {
             let moment = Date()
             try await store.updateLastAccessed(id: "s")
             let after = try await store.session("s")
-            try expectMoment(after.lastAccessedAt, since: moment, "lastAccessedAt")
+            try expectDate(after.lastAccessedAt, since: moment, "lastAccessedAt")
             var expected = before
             expected.lastAccessedAt = after.lastAccessedAt
             try expectEqual(after, expected, "the session but for lastAccessedAt")
@@ -78,7 +78,7 @@ enum SessionListChecks {
                 untilTheClockTicks()
                 let moment = Date()
                 try await store.updateSessionMessages(id: "s", messages: SampleData.transcript(count))
-                try await expectMoment(store.session("s").lastAccessedAt, since: moment, "lastAccessedAt")
+                try await expectDate(store.session("s").lastAccessedAt, since: moment, "lastAccessedAt")
             }
         },
         SessionStorageCheck(
@@ -160,7 +160,7 @@ enum SessionListChecks {
     }
 
     /// Throws unless a date is between `earlier` and now, for any rounding to milliseconds by a storage.
-    private static func expectMoment(_ moment: Date, since earlier: Date, _ what: String) throws {
+    private static func expectDate(_ moment: Date, since earlier: Date, _ what: String) throws {
         let (came, from, to) = (
             moment.millisecondsSince1970, earlier.millisecondsSince1970, Date().millisecondsSince1970
         )

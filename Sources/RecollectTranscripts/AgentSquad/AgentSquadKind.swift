@@ -31,7 +31,7 @@ public struct AgentSquadKind: TranscriptKind {
         // Other programs use such file names, too. Without a single chat, it is not a folder of this kind.
         guard sizes.contains(where: \.isChat) else { return [] }
         return zip(sessions, sizes).map { session, size in
-            let name = [session.userId, session.sessionId].map(EscapedName.escaped).joined(separator: "/")
+            let name = [session.userId, session.sessionId].map(NameEscaping.escaped).joined(separator: "/")
             return FoundTranscript(path: path + "/" + name, byteCount: size.byteCount) {
                 try AgentSquadReader(session, in: folder, path: path + "/" + name, byteCount: size.byteCount)
             }

@@ -67,13 +67,13 @@ extension VersionLine {
 
 extension WorkspaceAuthor {
     /// The author as a field of a line.
-    fileprivate var field: String { agentId.map { "agent:" + EscapedName.escaped($0) } ?? "user" }
+    fileprivate var field: String { agentId.map { "agent:" + NameEscaping.escaped($0) } ?? "user" }
 
     /// Creates an author from a field of a line; `nil` for any other text.
     fileprivate init?(field: String) {
         if field == "user" {
             self = .user
-        } else if field.hasPrefix("agent:"), let id = EscapedName.id(of: String(field.dropFirst("agent:".count))) {
+        } else if field.hasPrefix("agent:"), let id = NameEscaping.id(of: String(field.dropFirst("agent:".count))) {
             self = .agent(id)
         } else {
             return nil

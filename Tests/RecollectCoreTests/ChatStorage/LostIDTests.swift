@@ -43,7 +43,7 @@ struct LostIDTests {
         let first = FileChatStorage(baseURL: folder.url)
         try await first.save(turn(1), agent: long)
         try await first.save(turn(2))
-        let file = folder.url.appendingPathComponent("u/s/\(EscapedName.hashed(long)).id")
+        let file = folder.url.appendingPathComponent("u/s/\(NameEscaping.hashed(long)).id")
         try loss.happen(to: file)
 
         let store = FileChatStorage(baseURL: folder.url)
@@ -71,12 +71,12 @@ struct LostIDTests {
     func folders(_ loss: Loss) async throws {
         let scope = Scope(userId: long, sessionId: long, agentId: "a")
         try await FileChatStorage(baseURL: folder.url).save(turn(1), session: long, user: long)
-        let user = folder.url.appendingPathComponent(EscapedName.hashed(long))
-        try loss.happen(to: user.appendingPathComponent("\(EscapedName.hashed(long)).id"))
+        let user = folder.url.appendingPathComponent(NameEscaping.hashed(long))
+        try loss.happen(to: user.appendingPathComponent("\(NameEscaping.hashed(long)).id"))
         let store = FileChatStorage(baseURL: folder.url)
         #expect(try await store.scopes() == [])
         #expect(store.events.takeUndelivered().map(\.kind) == [.missingFile])
-        try loss.happen(to: folder.url.appendingPathComponent("\(EscapedName.hashed(long)).id"))
+        try loss.happen(to: folder.url.appendingPathComponent("\(NameEscaping.hashed(long)).id"))
         #expect(try await store.scopes() == [])
         #expect(store.events.takeUndelivered().map(\.kind) == [.missingFile])
         #expect(try await store.load(session: long, user: long) == turn(1))
@@ -89,7 +89,7 @@ struct LostIDTests {
     @Test(
         "what only begins like such a name is nobody's, and told to nobody",
         arguments: ["#recycle", "#\(String(repeating: "g", count: 64))"])
-    func strangers(_ name: String) async throws {
+    func foreignMessages(_ name: String) async throws {
         let store = FileChatStorage(baseURL: folder.url)
         try await store.save(turn(1))
         try Data("[]".utf8).write(to: folder.url.appendingPathComponent("u/s/\(name).json"))

@@ -209,7 +209,7 @@ struct UserDefaultsChatStorageTests {
     }
 
     @Test("what is there is never encoded again")
-    func strangers() async throws {
+    func foreignMessages() async throws {
         let text = #"[ {"timestamp":1.0e3, "id":"x","role":"\u0075ser","parts":[],"new":[1.50]} ]"#
         suite.set(Data(text.utf8), forKey: key)
         try await UserDefaultsChatStorage(suiteName: suite.name).save([turn(1)[1]])

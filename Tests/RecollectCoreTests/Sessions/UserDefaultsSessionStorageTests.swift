@@ -40,7 +40,7 @@ struct UserDefaultsSessionStorageTests {
     }
 
     @Test("what a newer version wrote of a session and its messages stays when they are written")
-    func strangers() async throws {
+    func foreignMessages() async throws {
         let storage = suite.storage()
         try await storage.updateSessionMessages(id: "s", messages: chats)
         let text = String(decoding: try #require(suite.defaults.data(forKey: "recollect.session/s")), as: UTF8.self)

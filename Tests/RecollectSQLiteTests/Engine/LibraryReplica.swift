@@ -91,7 +91,7 @@ struct DerivedTables {
     private let lines: [String]
 
     init(settling db: Database) throws {
-        try DerivedData.settle(db)
+        try DerivedData.update(db)
         lines = try Self.dump(db)
     }
 

@@ -86,9 +86,9 @@ import Testing
     @Test("a folder without times is compared at every look")
     func folderWithoutTimes() {
         let now = Date(timeIntervalSince1970: 1_700_000_000)
-        #expect(!FolderStamp.isSettled(seconds: 0, nanoseconds: 0, at: now))
-        #expect(FolderStamp.isSettled(seconds: 1, nanoseconds: 0, at: now))
-        #expect(!FolderStamp.isSettled(seconds: 1_699_999_998, nanoseconds: 0, at: now))
+        #expect(!FolderStamp.isStable(seconds: 0, nanoseconds: 0, at: now))
+        #expect(FolderStamp.isStable(seconds: 1, nanoseconds: 0, at: now))
+        #expect(!FolderStamp.isStable(seconds: 1_699_999_998, nanoseconds: 0, at: now))
     }
 
     @Test("files that appear after an opening are not taken for those that it opened")
@@ -98,10 +98,10 @@ import Testing
         let identity = try files.identityForOpening()
         #expect(identity.log != nil && identity.shared != nil)
         #expect(try files.identityForOpening() == identity)
-        let guardian = FileGuard(files: files, identity: identity)
+        let guardian = ReplacementWatch(files: files, identity: identity)
         #expect(guardian.filesAreUnchanged())
         try FileManager.default.removeItem(atPath: files.sharedMemory)
-        let withoutIndex = FileGuard(files: files, identity: files.identity())
+        let withoutIndex = ReplacementWatch(files: files, identity: files.identity())
         #expect(try files.identityForOpening().shared != nil)
         #expect(!withoutIndex.filesAreUnchanged())
     }
@@ -294,7 +294,7 @@ import Testing
             : "UPDATE search_state SET version = 99; CREATE TABLE future (id)"
         #expect(sqlite3_exec(newer, change, nil, nil, nil) == SQLITE_OK)
         let keeping = try DatabaseQueue(path: folder.file("history.sqlite").path)
-        try await keeping.write { try Schema.keepChecksum($0) }
+        try await keeping.write { try Schema.storeChecksum($0) }
         await expectError(.newerSchema) {
             switch how {
             case "append": _ = try await history.append(messages(2..<4), to: scope)

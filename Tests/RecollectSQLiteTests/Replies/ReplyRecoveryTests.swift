@@ -20,7 +20,7 @@ import Testing
     /// A closed history with a reply in flight of a writer that has ended.
     private func abandonedReply(_ message: ConversationMessage? = nil) async throws {
         let history = folder.history()
-        _ = try await history.keepReply(message ?? start, in: scope)
+        _ = try await history.saveReply(message ?? start, in: scope)
         try await history.write { [gone] in
             try $0.run("UPDATE streaming_reply SET writer = ? WHERE message_id = 'r'", gone)
         }
@@ -71,7 +71,7 @@ import Testing
     @Test("beginning a reply of its id saves it first, so that the new one edits it")
     func beginningAnew() async throws {
         let history = folder.history()
-        _ = try await history.keepReply(start, in: scope)
+        _ = try await history.saveReply(start, in: scope)
         try await history.write { [gone] in
             try $0.run("UPDATE streaming_reply SET writer = ? WHERE message_id = 'r'", gone)
         }
@@ -88,7 +88,7 @@ import Testing
         try Data("mine".utf8).write(to: precious)
         for name in ["../precious", "", ".", "1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed", "a\0b"] {
             let history = folder.history()
-            _ = try await history.keepReply(
+            _ = try await history.saveReply(
                 ConversationMessage(id: name, role: .assistant, text: "so far"), in: scope)
             try await history.write { try $0.run("UPDATE streaming_reply SET writer = ?", name) }
             #expect(try await history.streamingReplies(in: scope.session).isEmpty)

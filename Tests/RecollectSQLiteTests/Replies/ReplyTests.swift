@@ -53,7 +53,7 @@ import Testing
     @Test("a reply is listed as far as it is kept and given to no agent; finished, it is a message like any other")
     func life() async throws {
         try await history.append(messages(0..<1), to: scope)
-        let keeper = try await history.keepReply(start, in: scope)
+        let keeper = try await history.saveReply(start, in: scope)
         #expect(try await replies() == [inFlight(start)])
         try await keeper.keep("half", behind: nil)
         #expect(try await replies() == [inFlight(saying("half"))])
@@ -93,7 +93,7 @@ import Testing
             [ConversationMessage(id: "m", role: .user, parts: [.attachment(picture)])], to: scope)
         let kept = Attachment(mediaType: "a/b", content: .stored(sha256: hash, byteCount: 3))
         let reply = ConversationMessage(id: "r", role: .assistant, parts: [.attachment(kept), .text("")])
-        let keeper = try await history.keepReply(reply, in: scope)
+        let keeper = try await history.saveReply(reply, in: scope)
         try await history.deleteMessages(["m"], in: scope.session)
         #expect(try await history.erasesAll())
         #expect(try await history.attachment(sha256: hash) == bytes)
@@ -114,7 +114,7 @@ import Testing
             let first = ConversationMessage(
                 id: "\(number)", role: .assistant, parts: parts, metadata: ["model": "m\0"],
                 unknownFields: ["later": [1, 2]])
-            let keeper = try await history.keepReply(first, in: scope)
+            let keeper = try await history.saveReply(first, in: scope)
             #expect(try await replies() == [inFlight(first)])
             var grown = first
             let text = (grown.takeLastText() ?? "") + " \0 more"
@@ -135,7 +135,7 @@ import Testing
     func growingByParts() async throws {
         let call = ContentPart.toolCall(id: "c", name: "look\0", arguments: ["at": "it"])
         let result = ContentPart.toolResult(id: "c", content: [1, .null])
-        let keeper = try await history.keepReply(saying("I look"), in: scope)
+        let keeper = try await history.saveReply(saying("I look"), in: scope)
         var grown = saying("I look")
         for (text, parts) in [
             (nil, [.text("I look"), call]), (nil, [.text("I look"), call, result]), ("and", nil), ("and see\0", nil),
@@ -167,7 +167,7 @@ import Testing
         #expect(try await saved(in: history) == messages(3..<4) + [saying("said")])
         #expect(try await history.session(scope.session)?.messageCount == 2)
         await expectError(.notFound) { _ = try await history.attachment(sha256: Attachment.sha256(of: bytes)) }
-        _ = try await history.keepReply(messages(5..<6)[0], in: scope, maxMessages: 2)
+        _ = try await history.saveReply(messages(5..<6)[0], in: scope, maxMessages: 2)
         try await history.write { try $0.run("UPDATE streaming_reply SET writer = 'nobody'") }
         #expect(try await history.streamingReplies(in: scope.session).isEmpty)
         #expect(try await saved(in: history).count == 3)
@@ -323,7 +323,7 @@ import Testing
         try await history.append(messages(0..<1), to: scope)
         var half = saying("I look")
         half.parts.append(.toolCall(id: "c", name: "look", arguments: [:]))
-        _ = try await history.keepReply(half, in: scope)
+        _ = try await history.saveReply(half, in: scope)
         try await endWriters()
         #expect(try await replies().isEmpty)
         #expect(try await saved().last?.isInterrupted == true)

@@ -204,7 +204,7 @@ import Testing
         for (number, ending) in ["finished", "cut off", "whole"].enumerated() {
             var entry = ChatMessage(role: .assistant, content: "so")
             let begun = ConversationMessage(id: entry.id.uuidString, role: .assistant, text: "so ")
-            let keeper = try await history.keepReply(begun, in: sessions.session("s").scope(agentId: "tech"))
+            let keeper = try await history.saveReply(begun, in: sessions.session("s").scope(agentId: "tech"))
             let before = try #require(try await sessions.getSession(id: "s")).messages.dropLast()
             if ending == "whole" { entry.content = "so far" }
             try await sessions.updateSessionMessages(id: "s", messages: before + [entry])

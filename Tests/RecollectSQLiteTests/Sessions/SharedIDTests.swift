@@ -194,7 +194,7 @@ import Testing
     }
 
     @Test("what one process takes over another one knows, while nothing of it is settled")
-    func unsettled() async throws {
+    func pending() async throws {
         let nobody = Scope(userId: "ann", sessionId: "s", agentId: "")
         let options = AppendOptions(adoptsUnassigned: true)
         let agent = Scope(userId: "ann", sessionId: "s", agentId: "a")

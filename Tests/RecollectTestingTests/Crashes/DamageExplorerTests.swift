@@ -64,8 +64,8 @@ struct DamageExplorerTests {
             try Data("other".utf8).write(to: folder.appendingPathComponent("other"))
         } places: { _ in
             [
-                DamagedPlace(file: "lines", offset: 1, count: 3, name: "a line", mayLose: ["1"], mayChange: true),
-                DamagedPlace(file: "other", offset: 0, count: 5, name: "another file"),
+                DamagedRegion(file: "lines", offset: 1, count: 3, name: "a line", mayLose: ["1"], mayChange: true),
+                DamagedRegion(file: "other", offset: 0, count: 5, name: "another file"),
             ]
         } reopen: { image in
             // Each opening leaves a mark, as that of a store that mends itself does.

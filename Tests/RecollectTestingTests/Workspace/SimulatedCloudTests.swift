@@ -69,7 +69,7 @@ struct SimulatedCloudTests {
         let cloud = SimulatedCloud(seed: 77)
         _ = cloud.device("b")
         cloud.device("a").edit("context.md", "one")
-        let error = #expect(throws: SettlingError.self) { try cloud.settle(limit: 1) }
+        let error = #expect(throws: UnfinishedSyncError.self) { try cloud.settle(limit: 1) }
         #expect(error?.seed == 77)
         #expect("\(try #require(error))".contains("a writes 3 bytes to context.md"))
     }

@@ -197,7 +197,7 @@ struct JournalMergeTests {
     }
 
     @Test("keeps what a newer version writes into a heading")
-    func strangers() throws {
+    func foreignMessages() throws {
         let newer = day.replacingOccurrences(of: "000Z -->", with: "000Z by scribe mood fine -->")
         #expect(try merged(base: day, newer, day) == newer)
         #expect(try merged(newer, day) == newer)

@@ -116,7 +116,7 @@ struct Salvage {
             if isLeftover || isStale { try? folder.remove(name) }
         }
         // In a folder of its own, only the history writes markers. So these files belong to killed salvages.
-        if files.haveTheirFolder { try? folder.removeLeftovers(among: Array(names)) }
+        if files.ownDirectory { try? folder.removeLeftovers(among: Array(names)) }
     }
 
     /// The configuration of the connection to the new database.
@@ -150,7 +150,7 @@ struct Salvage {
             let copy = try SalvageCopy(pages, into: db)
             let result = try copy.run()
             try copy.writer.commit()
-            try Schema.keepChecksum(db)
+            try Schema.storeChecksum(db)
             try UnallocatedSpace(db)?.clear()
             try pages.confirm(isUnreadable: isUnreadable)
             return result

@@ -63,7 +63,7 @@ final class SalvageCopy {
         }
         try copyMessages()
         return try writer.transactions {
-            try readPlaces()
+            try readLocations()
             try finish()
             return try losses()
         }
@@ -178,7 +178,7 @@ final class SalvageCopy {
     private func copyMessages() throws {
         func isStale(_ page: UInt32) -> Bool { pages.isStale(Int(page)) }
         messagePages.sort { isStale($0.page) == isStale($1.page) ? $0.first < $1.first : isStale($1.page) }
-        var unsettled = 0
+        var pending = 0
         for (_, number) in messagePages {
             guard let page = pages.page(Int(number)) else { continue }
             let isStale = isStale(number)
@@ -191,16 +191,16 @@ final class SalvageCopy {
                     guard try writer.insertMessage(row, cell.key) else { continue }
                     isOutOfOrder = isOutOfOrder || cell.key < lastMessage
                     lastMessage = max(lastMessage, cell.key)
-                    unsettled += 1
+                    pending += 1
                 }
-                if unsettled >= 1000 {
-                    try DerivedData.settle(db)
-                    unsettled = 0
+                if pending >= 1000 {
+                    try DerivedData.update(db)
+                    pending = 0
                 }
             }
         }
         try writer.transactions {
-            if isOutOfOrder { try DerivedData.rebuild(db) } else { try DerivedData.settle(db) }
+            if isOutOfOrder { try DerivedData.rebuild(db) } else { try DerivedData.update(db) }
         }
     }
 
@@ -217,7 +217,7 @@ final class SalvageCopy {
     }
 
     /// Reads the index of positions, with an entry for each message, and the names of scopes.
-    private func readPlaces() throws {
+    private func readLocations() throws {
         try forEachEntry { entry, isStale in
             switch entry {
             case .place(let scope, let sequence) where sequence > 0:

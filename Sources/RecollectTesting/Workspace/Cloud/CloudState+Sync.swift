@@ -16,7 +16,7 @@ extension CloudState {
     mutating func upload(_ path: ByteString, from device: String) {
         guard let disk = disks[device] else { return }
         let (base, file, head) = (disk.known[path], disk.files[path], head(of: path))
-        if let twin = caseTwin(of: path), file != nil { return moveAside(path, twin: twin, on: device) }
+        if let twin = caseVariant(of: path), file != nil { return moveAside(path, twin: twin, on: device) }
         if base == head?.id || head?.bytes == nil {
             return accept(path, from: device, parents: [base, head?.id])
         }
@@ -29,7 +29,7 @@ extension CloudState {
             note("\(device) has \(path.string) just as the service does")
             return takeHead(of: path, on: device)
         }
-        settleConflict(path, local: file, base: base, standing: head, on: device)
+        resolveConflict(path, local: file, base: base, standing: head, on: device)
     }
 
     private mutating func accept(_ path: ByteString, from device: String, parents: [Int?]) {
@@ -46,7 +46,7 @@ extension CloudState {
         note("\(path.string) of \(device) is at the service, as revision \(id)")
     }
 
-    private mutating func settleConflict(
+    private mutating func resolveConflict(
         _ path: ByteString, local: SimulatedDisk.File, base: Int?, standing: CloudRevision, on device: String
     ) {
         let wasThere = base.map { revisions[$0].bytes != nil } ?? false
@@ -79,7 +79,7 @@ extension CloudState {
     }
 
     /// Returns an existing name the service treats as the same.
-    private func caseTwin(of path: ByteString) -> ByteString? {
+    private func caseVariant(of path: ByteString) -> ByteString? {
         guard behaviour.foldsCase else { return nil }
         let key = SimulatedDisk.key(path, foldsCase: true)
         return entries.keys.filter {

@@ -92,13 +92,13 @@ public final class SimulatedCloud: Sendable {
     /// Events that cannot happen stay pending (devices offline, a quota, stalled downloads, a full disk).
     ///
     /// - Returns: The number of events.
-    /// - Throws: `SettlingError` after `limit` events: the devices keep writing in response to each other.
+    /// - Throws: `UnfinishedSyncError` after `limit` events: the devices keep writing in response to each other.
     @discardableResult
     public func settle(limit: Int = 20_000) throws -> Int {
         for count in 0..<limit {
             guard change({ $0.step(withMishaps: false) }) else { return count }
         }
-        throw SettlingError(seed: seed, steps: limit, log: log(last: 40))
+        throw UnfinishedSyncError(seed: seed, steps: limit, log: log(last: 40))
     }
 
     /// Duplicates a folder (`Journal 2`) according to `behaviour.duplicatesFolders`; copies all files if that is
@@ -136,7 +136,7 @@ public final class SimulatedCloud: Sendable {
 }
 
 /// An error for devices of a simulated cloud that did not reach agreement.
-public struct SettlingError: Error, CustomStringConvertible, Sendable {
+public struct UnfinishedSyncError: Error, CustomStringConvertible, Sendable {
     /// The seed to repeat the failure.
     public let seed: UInt64
     /// The number of events.

@@ -14,8 +14,8 @@ struct EscapedNameTests {
             ("a\u{0}", "a%00"), ("%41", "%2541"), ("\u{e9}", "%C3%A9"), ("e\u{301}", "e%CC%81"),
         ])
     func escapes(id: String, name: String) {
-        #expect(EscapedName.escaped(id) == name)
-        #expect(EscapedName.id(of: name)?.hasSameBytes(as: id) == true)
+        #expect(NameEscaping.escaped(id) == name)
+        #expect(NameEscaping.id(of: name)?.hasSameBytes(as: id) == true)
     }
 
     @Test("every name gives its id back, and different ids have names that no file system takes for one another")
@@ -31,10 +31,10 @@ struct EscapedNameTests {
                 id.append(alphabet.randomElement(using: &generator) ?? "a")
             }
             let text = String(id)
-            for name in [EscapedName.escaped(text), EscapedName.agentSquad(text), EscapedName.fullyEscaped(text)] {
-                try #require(EscapedName.id(of: name)?.hasSameBytes(as: text) == true)
+            for name in [NameEscaping.escaped(text), NameEscaping.agentSquad(text), NameEscaping.fullyEscaped(text)] {
+                try #require(NameEscaping.id(of: name)?.hasSameBytes(as: text) == true)
             }
-            let folded = EscapedName.escaped(text).lowercased()
+            let folded = NameEscaping.escaped(text).lowercased()
             try #require(ids.updateValue(text, forKey: folded)?.hasSameBytes(as: text) != false)
         }
     }
@@ -42,8 +42,8 @@ struct EscapedNameTests {
     @Test(
         "names that nobody of ours gave have no id",
         arguments: ["", "a.b", "%", "%4", "%4g", "%ff", "%C3", "a b", "__", "#00"])
-    func strangers(name: String) {
-        #expect(EscapedName.id(of: name) == nil)
+    func foreignMessages(name: String) {
+        #expect(NameEscaping.id(of: name) == nil)
     }
 
     @Test("a name that a file system would take for another's is given up for one that cannot be")

@@ -7,7 +7,7 @@ import Foundation
 /// Lowercase letters and digits stay, every other byte of the ID's UTF-8 becomes `%XX`, and the empty ID becomes
 /// `_`. Uppercase letters and all non-ASCII characters are escaped because file systems fold and normalize them;
 /// dots, slashes and NUL because they have a meaning in paths.
-package enum EscapedName {
+package enum NameEscaping {
     /// Returns Recollect's name for an ID.
     package static func escaped(_ id: String) -> String {
         escape(id) { isLowercaseOrDigit($0) }

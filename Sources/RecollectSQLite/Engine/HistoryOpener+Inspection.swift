@@ -15,8 +15,8 @@ extension HistoryOpener {
     /// Throws an error for a foreign file under the chosen name. A file is ours, and perhaps damaged, only if our
     /// lock is beside it. Must run before the lock is created.
     /// - Throws: `foreignStore`.
-    func refuseStranger() throws {
-        guard !files.haveTheirFolder, !FileManager.default.fileExists(atPath: files.lock) else { return }
+    func refuseForeignFile() throws {
+        guard !files.ownDirectory, !FileManager.default.fileExists(atPath: files.lock) else { return }
         var status = stat()
         guard stat(files.database, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return }
         let header = try DatabaseHeader.read(files.database)
@@ -29,18 +29,18 @@ extension HistoryOpener {
     }
 
     /// The state of the files before SQLite opens them.
-    enum Look {
+    enum FileState {
         case whole
         case damaged(Salvage.Evidence)
         /// The log ends with parts of a commit: a power loss interrupted it.
-        case wholeButForTheLog
+        case cutCommitInLog
 
         var isDamaged: Bool {
             if case .damaged = self { true } else { false }
         }
 
         var hasCutCommit: Bool {
-            if case .wholeButForTheLog = self { true } else { false }
+            if case .cutCommitInLog = self { true } else { false }
         }
     }
 
@@ -48,7 +48,7 @@ extension HistoryOpener {
     /// - Parameter isKnown: Whether the history's lock existed before this opening.
     /// - Throws: `foreignStore` for a foreign file, `readOnly` for a file with hard links or a mount of its own,
     ///   and for the database of another history.
-    func look(isKnown: Bool) throws -> Look {
+    func inspect(isKnown: Bool) throws -> FileState {
         var status = stat()
         if stat(files.database, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
             throw RecollectError(
@@ -77,7 +77,7 @@ extension HistoryOpener {
         }
         guard let header = try readHeader() else { return .damaged(.unreadable) }
         if DatabaseHeader.isDatabase(header), !Schema.isOurs(header) {
-            if isKnown, try hasOurMigrations() { return .damaged(.certain) }
+            if isKnown, try hasOwnMigrations() { return .damaged(.certain) }
             throw RecollectError(
                 .foreignStore,
                 "\(files.database) is a SQLite database of another program, or of Recollect before 0.1.0; it was left "
@@ -93,13 +93,13 @@ extension HistoryOpener {
         guard DatabaseHeader.isDatabase(header), DatabaseHeader.isSound(header) else { return .damaged(.certain) }
         switch try files.endOfLog(configuration.durability) {
         case .nothing: return .whole
-        case .cutCommit: return .wholeButForTheLog
+        case .cutCommit: return .cutCommitInLog
         case .hiddenCommits: return .damaged(.certain)
         }
     }
 
     /// Whether a database without our application ID has our migrations.
-    private func hasOurMigrations() throws -> Bool {
+    private func hasOwnMigrations() throws -> Bool {
         var reading = Configuration()
         reading.readonly = true
         do {

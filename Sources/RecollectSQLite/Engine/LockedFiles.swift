@@ -3,9 +3,9 @@ import RecollectCore
 /// The files of an open database: their lock between processes, and their identity.
 ///
 /// Replaced files retire the database. Its next use opens the new files.
-final class HeldFiles: Sendable {
+final class LockedFiles: Sendable {
     let files: HistoryFiles
-    private let guardian: FileGuard
+    private let guardian: ReplacementWatch
     private let lock: ProcessLock
     /// The lock on the mark of `durability: .relaxed`, held while the database is open.
     private let mark: LockFile?
@@ -23,7 +23,7 @@ final class HeldFiles: Sendable {
         retirement: Retirement
     ) {
         self.files = files
-        guardian = FileGuard(files: files, identity: identity)
+        guardian = ReplacementWatch(files: files, identity: identity)
         self.lock = lock
         self.mark = mark
         self.timeout = timeout

@@ -5,7 +5,7 @@ import RecollectCore
 /// SQLite continues writing to an unlinked file or a replaced log, and these writes are lost. Adding, removing or
 /// replacing a name changes the folder's status-change time. While it stays the same, checking the folder is
 /// enough.
-final class FileGuard: Sendable {
+final class ReplacementWatch: Sendable {
     private struct State {
         let identity: HistoryFiles.Identity
         /// The folder's stamp at the last comparison of the files; `nil` if a later change might give the same
@@ -32,9 +32,9 @@ final class FileGuard: Sendable {
         let stamp = files.link == nil ? FolderStamp(at: files.folder) : nil
         return state.withLock { state in
             if let stamp, stamp == state.stamp { return true }
-            let isSettled = stamp?.isSettled ?? false
+            let isStable = stamp?.isStable ?? false
             guard state.identity == files.identity() else { return false }
-            state.stamp = isSettled ? stamp : nil
+            state.stamp = isStable ? stamp : nil
             return true
         }
     }
