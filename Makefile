@@ -1,6 +1,6 @@
 # `make run` shows Recollect at work; `make test` runs all that CI runs. Each target is a script or one command.
 
-.PHONY: help run test soak mutations shake faults lint bench format doc clean
+.PHONY: help run test soak mutations shake faults lint bench format doc map clean
 .DEFAULT_GOAL := help
 
 SOURCES = Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources \
@@ -32,6 +32,7 @@ help:
 	@echo 'make format   format the sources'
 	@echo 'make bench    measure, in release mode; ARGS=… for options, ARGS=--help tells them'
 	@echo 'make doc      the documentation, into .build-doc'
+	@echo 'make map      write docs/code-map.md anew'
 	@echo 'make clean    remove what was built; a store in .recall stays'
 
 run:
@@ -63,6 +64,9 @@ format:
 
 doc:
 	@Scripts/doc.sh
+
+map:
+	@Scripts/map.sh
 
 clean:
 	rm -rf .build .build-plain .build-doc .build-mutations Benchmarks/.build Samples/AgentSquadGuides/.build \

@@ -173,7 +173,8 @@ struct FileDamageTests {
             messages.insert(damagedMessage, at: 2 * place)
             let file = try layout.write(messages)
             let found = try #require(MessageArray.layout(of: file))
-            for position in found.messages[2 * place] {
+            // A third of the positions, others in each place: all of them take a minute.
+            for position in found.messages[2 * place] where (position + place).isMultiple(of: 3) {
                 // Other bytes than those of the structure are all alike.
                 let isStructure = Array("{}[],:\"\n ".utf8).contains(file[position])
                 for byte in Array((isStructure ? "\u{1}z{}[]\",:\\" : "\u{1}{\"").utf8) where file[position] != byte {
@@ -263,8 +264,8 @@ struct FileDamageTests {
     @Test("damage to the white space of a trim costs no message", arguments: [1, 2, 3, 512])
     func damagedBlanks(count: Int) throws {
         let lines = try Layout.lines.write(Array(Self.many.suffix(2)))
-        let file = [Byte.openingBracket] + [UInt8](repeating: Byte.space, count: 2000) + lines.dropFirst(2)
-        for start in stride(from: 1, to: 1400, by: 50) {
+        let file = Array(lines.prefix(2)) + [UInt8](repeating: Byte.space, count: 2000) + lines.dropFirst(2)
+        for start in stride(from: 2, to: 1400, by: 50) {
             for byte: UInt8 in [0, 1, 0x7A] {
                 var damaged = file
                 damaged.replaceSubrange(start..<start + count, with: repeatElement(byte, count: count))

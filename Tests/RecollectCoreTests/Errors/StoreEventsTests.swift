@@ -14,7 +14,7 @@ import Testing
         events.post(StoreEvent(kind: .externalEdit, failure: RecollectError(.unreadable, "it is no chat")))
         #expect(
             log.all.map { $0.split(separator: " ").prefix(2).joined(separator: " ") } == [
-                "info resolvedConflict", "info externalEdit", "info droppedSameRole", "warning vanished",
+                "info resolvedConflict", "info externalEdit", "info droppedSameRole", "warning massDeletion",
                 "warning salvaged", "warning externalEdit",
             ])
     }

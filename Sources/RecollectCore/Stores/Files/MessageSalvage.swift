@@ -266,8 +266,7 @@ struct MessageSalvage {
         func isComma(_ place: Int) -> Bool {
             place >= 1 && bytes[place] == Byte.comma && bytes[place - 1] == Byte.closingBrace
         }
-        // A bracket there begins an array of objects.
-        let isLineBreak = bytes[mark] == Byte.newline || isComma(mark - 1) && bytes[mark] != Byte.openingBracket
+        let isLineBreak = bytes[mark] == Byte.newline || isComma(mark - 1)
         if isLineBreak || start - mark > Self.longestIndentation { return start - mark - 1 }
         // The line break became a space.
         return !isSpaced && isComma(mark) && start > mark + 1 ? start - mark - 2 : nil
