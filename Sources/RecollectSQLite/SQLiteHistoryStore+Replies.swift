@@ -22,7 +22,7 @@ extension SQLiteHistoryStore {
         var message = message
         message.isStreaming = false
         let (keeper, saved) = try await write { [message, recovery, connection] db, cache in
-            let saved = try Self.clearWay(for: message.id, in: scope, recovery, db, cache)
+            let saved = try Self.clearWay(for: message, in: scope, recovery, db, cache)
             let lease = try connection.replyWriters?.enter()
             let number = try StreamingReplies.begin(message, in: scope, writer: lease?.writer ?? "", db)
             let keeper = HistoryReplyWriter(
@@ -33,15 +33,25 @@ extension SQLiteHistoryStore {
         return keeper
     }
 
-    /// Saves an interrupted reply of this ID, so that the ID is free. Throws `invalidArgument` if a living process
-    /// still writes the reply.
+    /// Saves an interrupted reply of the message's ID, so that the ID is free. Throws `invalidArgument` if a living
+    /// process still writes the reply, or if a message of another role has the ID.
     private static func clearWay(
-        for id: String, in scope: Scope, _ recovery: ReplyRecovery?, _ db: Database, _ cache: WriterCache
+        for message: ConversationMessage, in scope: Scope, _ recovery: ReplyRecovery?, _ db: Database,
+        _ cache: WriterCache
     ) throws -> [StoreEvent] {
-        let writers = try StreamingReplies.writers(ofReply: id, in: scope, db)
+        if let row = try ScopeRow.find(scope, db, with: cache.lookUp),
+            let held = try cache.unsettled.find(message.id, in: row, db, settledID: cache.settledID),
+            let known = try MessageQueries.message(held.sequence, db), known.role != message.role
+        {
+            throw RecollectError(
+                .invalidArgument,
+                "a message of session \(scope.sessionId) has the id of that reply and another role; give the reply an id "
+                    + "of its own")
+        }
+        let writers = try StreamingReplies.writers(ofReply: message.id, in: scope, db)
         guard !writers.isEmpty else { return [] }
         let saved = try recovery?.run(for: writers, db, cache) ?? []
-        guard try StreamingReplies.writers(ofReply: id, in: scope, db).isEmpty else {
+        guard try StreamingReplies.writers(ofReply: message.id, in: scope, db).isEmpty else {
             throw RecollectError(
                 .invalidArgument,
                 "a reply of that id is in flight for this agent; end that one, or give this one an id of its own")

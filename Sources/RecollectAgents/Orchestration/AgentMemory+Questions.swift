@@ -25,11 +25,9 @@ extension AgentMemory {
         guard input.hasGivenId, let question = history.lastIndex(where: isQuestion(of: input)) else { return nil }
         let (ids, rest) = (replyIDs(to: history[question]), history[(question + 1)...])
         let replies = rest.filter { ids.contains($0.id) }
-        let complete = replies.first { !$0.isInterrupted && !$0.parts.isEmpty }
-        guard replies.isEmpty else { return complete }
+        guard replies.isEmpty else { return replies.first(where: \.isAnswer) }
         let reply = rest.prefix { $0.role != .user }.first { $0.role == .assistant && !ReplyIDs.isReply($0.id) }
-        guard let reply, !reply.isInterrupted, !reply.parts.isEmpty else { return nil }
-        return reply
+        return reply.flatMap { $0.isAnswer ? $0 : nil }
     }
 
     /// Returns the last message in the agent's history with one of the input's IDs; `nil` without a store, and for
@@ -81,7 +79,8 @@ extension AgentMemory {
     ///
     /// A store drops a message with a known ID: an earlier attempt, or a message outside the window. It also drops
     /// a message repeating the role of the last one. If another writer has asked since the history was read, that
-    /// question is closed, and this one is saved after it.
+    /// question is closed, and this one is saved after it. That question may have its reply by the time this one is
+    /// missing. So an ID is known only if this one is missing although no other message was saved meanwhile.
     /// - Returns: The message as saved, and whether the store has it.
     private func saveQuestion(
         _ input: AgentInput, after history: [ConversationMessage]
@@ -89,28 +88,32 @@ extension AgentMemory {
         guard isKept, let store else { return (input.message, false) }
         var question = input.message
         var copies = [String]()[...]
+        var end = history.last?.id
         if input.hasGivenId {
             // The window may be shorter than the tail read after the save.
             let earlier = try await fetch(from: store, last: Self.tail)
+            end = earlier.last?.id
             let taken = Set((history + earlier).map { ByteString($0.id) })
             copies = (ids(of: question).filter { !taken.contains(ByteString($0)) } + [UUID().uuidString])[...]
             question = question.with(id: copies.removeFirst())
         }
         var attempts = 0
-        var end: String?
         for _ in 0..<(Self.mostCollisions + Self.mostCopies) {
             try await save(question, maxMessages: nil)
             let tail = try await uncancelled { try await fetch(from: store, last: Self.tail) }
             if try await isSaved(question.id, after: history.last?.id, in: tail) { return (question, true) }
+            let isUndisturbed = end == tail.last?.id
+            end = tail.last?.id
             if let last = tail.last, last.role == .user {
                 _ = try await close(last, of: tail)
+            } else if !isUndisturbed {
+                attempts = 0
             } else if let copy = copies.popFirst() {
                 question = question.with(id: copy)
             } else {
-                // With no new message between two attempts, the store omits this message on purpose: see
+                // Without another writer's message and under a new ID, the store omits this message on purpose: see
                 // `TransformingChatStorage`.
-                attempts = end == tail.last?.id ? attempts + 1 : 1
-                end = tail.last?.id
+                attempts += 1
                 if attempts == Self.mostAttempts { return (question, false) }
             }
         }
@@ -139,6 +142,19 @@ extension AgentMemory {
     /// Returns the IDs of the replies to a message.
     func replyIDs(to message: ConversationMessage) -> ReplyIDs {
         ReplyIDs(of: message, from: scope.agentId)
+    }
+}
+
+extension ConversationMessage {
+    /// Whether this reply answers its question: complete, with something other than reasoning, empty text and half a
+    /// tool exchange.
+    fileprivate var isAnswer: Bool {
+        let parts = [self].wholeExchanges().flatMap(\.parts)
+        return !isInterrupted
+            && parts.contains { part in
+                if case .thinking = part { return false }
+                return part.text?.isEmpty != true
+            }
     }
 }
 

@@ -22,16 +22,20 @@ struct AgentMemory: Sendable {
     func history() async throws -> AgentHistory {
         guard let store else { return AgentHistory() }
         let messages = try await fetch(from: store)
-        guard messages.last?.role == .user, let drafting = store as? any StreamingChatStorage else {
+        guard messages.last?.role == .user, store is any StreamingChatStorage else {
             return AgentHistory(messages: messages)
         }
-        // The reply to this message may be streaming, or its process may have ended. In that case,
-        // `streamingReplies` saves it as an interrupted reply.
+        // The reply to this message may be streaming, or its process may have ended. In that case, the store saves
+        // it as an interrupted reply when its streaming replies are read.
+        let inFlight = try await inFlight()
+        return AgentHistory(messages: try await fetch(from: store), inFlight: inFlight)
+    }
+
+    /// Returns the IDs of the agent's streaming replies, in this process or another.
+    private func inFlight() async throws -> Set<ByteString> {
+        guard let drafting = store as? any StreamingChatStorage else { return [] }
         let replies = try await drafting.streamingReplies(userId: scope.userId, sessionId: scope.sessionId)
-        return AgentHistory(
-            messages: try await fetch(from: store),
-            inFlight: Set(
-                replies.filter { $0.agentId.hasSameBytes(as: scope.agentId) }.map { ByteString($0.message.id) }))
+        return Set(replies.filter { $0.agentId.hasSameBytes(as: scope.agentId) }.map { ByteString($0.message.id) })
     }
 
     /// Returns the window, but at least the last two messages: a question without a reply must be found even if the
@@ -80,12 +84,21 @@ struct AgentMemory: Sendable {
 
     /// Begins the reply to a question. A `StreamingChatStorage` saves it while it streams. Its timestamp is never
     /// before the question's, whatever the clock says.
-    func beginReply(to question: SavedInput) async -> StreamingReply {
+    /// - Throws: `invalidArgument` if another turn is streaming its reply to the same question; errors of the store.
+    func beginReply(to question: SavedInput) async throws -> StreamingReply {
         let ids = replyIDs(to: question.message)
         let message = ConversationMessage(
             id: ids.derived, role: .assistant, parts: [],
             timestamp: max(Date(), question.message.timestamp))
         if let draft = await beginDraft(message) { return draft }
+        if isKept, try await uncancelled({ try await inFlight() }).contains(ByteString(ids.derived)) {
+            throw RecollectError(
+                .invalidArgument,
+                "the message \(question.message.id) of session \(scope.sessionId) is being answered by another turn; ask again when "
+                    + "that one has ended")
+        }
+        // The derived ID may be another message's.
+        if let draft = await beginDraft(message.with(id: ids.new())) { return draft }
         // A store without streaming replies keeps the first content of an ID, possibly an empty reply from another
         // writer closing the question. A new ID avoids this.
         return StreamingReply(

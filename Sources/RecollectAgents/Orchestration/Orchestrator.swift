@@ -83,8 +83,10 @@ public final class Orchestrator: Sendable {
     /// throws. Detection needs task-local values, so it does not work in detached tasks.
     ///
     /// A client may send a request twice. An input with a known ID goes to the agent of the earlier turn. A
-    /// complete reply is returned as it was saved. The agent is asked again if the reply is interrupted, empty, or
-    /// not among the last `maxMessages` messages (at least two).
+    /// complete reply is returned as it was saved. The agent is asked again if the reply is interrupted, empty
+    /// (without text, an attachment or a complete tool exchange), or not among the last `maxMessages` messages (at
+    /// least two). While another orchestrator streams the reply to the input into a `StreamingChatStorage`, the stream
+    /// throws `invalidArgument`.
     /// - Parameters:
     ///   - input: The user's message.
     ///   - userId: The user's ID.
@@ -159,14 +161,19 @@ public final class Orchestrator: Sendable {
     /// sessions continue.
     ///
     /// Inside a turn that the session's turns wait for, and inside one of them, it returns at once: that turn would wait
-    /// for its own end.
+    /// for its own end. A detached task is not inside the turn that created it, so such a turn must not await this call
+    /// in one.
+    ///
+    /// The turn ends as soon as its agent's stream does. A stream with a continuation ends at once. A stream that
+    /// computes its events on demand and ignores cancellation delays the return until its next event.
     public func stop(userId: String, sessionId: String) async {
         await turns.stop(SessionKey(userId: userId, sessionId: sessionId))
     }
 
     /// Waits until no turn is left, including turns queued meanwhile. Call it before the process ends, for example.
     ///
-    /// Inside a turn it does not wait for that turn, nor for turns that wait for it.
+    /// Inside a turn it does not wait for that turn, nor for turns that wait for it. A detached task is not inside the
+    /// turn that created it, so a turn must not await this call in one.
     public func waitUntilIdle() async {
         await turns.waitUntilIdle()
     }

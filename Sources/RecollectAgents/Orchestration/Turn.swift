@@ -28,7 +28,7 @@ struct Turn: Sendable {
         try Task.checkCancellation()
         let question = try await memory.save(input, after: past)
 
-        let reply = Reply(await memory.beginReply(to: question))
+        let reply = Reply(try await memory.beginReply(to: question))
         tell(.began(AgentReply(id: reply.id, agentId: agentId, inputId: input.id)))
         do {
             if let failure { throw failure }

@@ -1,75 +1,69 @@
+import Foundation
 import RecollectCore
 
 /// Runs the turns of one session one after another, and different sessions concurrently. A session without turns uses
 /// no memory.
 ///
-/// A turn waits for earlier turns of its session, for turns begun inside it, and for turns that it stops. No circle of
-/// such turns forms: what would close one does not wait.
+/// A turn waits for the turn before it in its session, for turns begun inside it, and for turns that it stops. No
+/// circle of such turns forms: what would close one does not wait.
 final class TurnQueue: Sendable {
     private struct QueuedSession: Hashable, Sendable {
-        /// The queue. It exists as long as it has unfinished turns.
-        let queue: ObjectIdentifier
+        let queue: UUID
         let key: SessionKey
     }
 
-    private struct Turn: Hashable, Sendable {
-        let session: QueuedSession
-        let number: Int
-    }
-
     /// An unfinished turn.
-    private struct Entry {
+    private struct Turn {
         let task: Task<Void, Never>
-        /// The turns that code inside this turn waits for.
-        var awaited: Set<Turn> = []
+        /// The number of the turn before it in its session. That turn may have ended.
+        let previous: Int?
+        /// The numbers of the turns that wait for this one: the next one of its session, and those with code inside
+        /// that waits for it. They may have ended.
+        var waiting: Set<Int>
     }
 
     private struct State {
-        /// The unfinished turns of each session, by number in queue order. No inner dictionary is empty.
-        var sessions: [QueuedSession: [Int: Entry]] = [:]
-        var last: [QueuedSession: Turn] = [:]
+        /// The unfinished turns by number. No number is used twice.
+        var turns: [Int: Turn] = [:]
+        /// The last turn of each session with unfinished turns.
+        var last: [QueuedSession: Int] = [:]
         var count = 0
 
-        func tasks(of session: QueuedSession) -> [Turn: Task<Void, Never>] {
-            let tasks = (sessions[session] ?? [:]).map { (Turn(session: session, number: $0), $1.task) }
-            return Dictionary(uniqueKeysWithValues: tasks)
-        }
-
-        /// Whether an unfinished turn is one of the given turns, or waits for one of them, directly or indirectly.
-        func waits(_ turn: Turn, forAnyOf turns: [Turn]) -> Bool {
-            guard !turns.isEmpty else { return false }
-            var (reached, rest) = (Set([turn]), [turn])
-            while let turn = rest.popLast() {
-                if turns.contains(turn) { return true }
-                guard let entries = sessions[turn.session] else { continue }
-                let earlier = entries.keys.filter { $0 < turn.number }.map { Turn(session: turn.session, number: $0) }
-                rest += (entries[turn.number]?.awaited.union(earlier) ?? []).filter { reached.insert($0).inserted }
+        /// Returns the unfinished turns of a session, the last one first.
+        func turns(of session: QueuedSession) -> [Int] {
+            var (numbers, next) = ([Int](), last[session])
+            while let number = next, let turn = turns[number] {
+                numbers.append(number)
+                next = turn.previous
             }
-            return false
+            return numbers
         }
 
-        /// Changes the turns that code inside these turns waits for. They may have ended.
-        mutating func updateAwaited(of turns: [Turn], _ update: (inout Set<Turn>) -> Void) {
-            for turn in turns {
-                guard var entry = sessions[turn.session]?[turn.number] else { continue }
-                update(&entry.awaited)
-                sessions[turn.session]?[turn.number] = entry
+        /// Returns the unfinished turns among the given ones, and the turns that wait for them, directly or indirectly.
+        func dependents(of numbers: Set<Int>) -> Set<Int> {
+            var (found, rest) = (Set<Int>(), Array(numbers))
+            while let number = rest.popLast() {
+                guard let turn = turns[number], found.insert(number).inserted else { continue }
+                rest += turn.waiting
             }
+            return found
         }
 
-        mutating func remove(_ turn: Turn) {
-            sessions[turn.session]?[turn.number] = nil
-            guard sessions[turn.session]?.isEmpty == true else { return }
-            sessions[turn.session] = nil
-            last[turn.session] = nil
+        mutating func remove(_ number: Int, of session: QueuedSession) {
+            turns[number] = nil
+            if last[session] == number { last[session] = nil }
         }
     }
 
     /// The turns of all queues: turns of two queues may wait for each other.
     private static let state = Locked(State())
 
-    /// The turns containing the current task, outermost first. They may have ended.
-    @TaskLocal private static var surroundings: [Turn] = []
+    /// The turns containing the current task. Turns that ended before the innermost one was added are left out; the
+    /// others may have ended since.
+    @TaskLocal static var surroundings: Set<Int> = []
+
+    /// Not the address, because a turn may outlast its queue.
+    private let id = UUID()
 
     /// Queues a turn behind the session's other turns. Canceling the returned task cancels the turn, but the turn
     /// still waits for its predecessors.
@@ -77,24 +71,20 @@ final class TurnQueue: Sendable {
     func add(
         to key: SessionKey, _ body: @escaping @Sendable () async -> Void
     ) -> Task<Void, Never>? {
-        let (surroundings, session) = (Self.surroundings, queuedSession(key))
-        return Self.state.withLock { state in
+        let session = QueuedSession(queue: id, key: key)
+        return Self.state.withLock { [surroundings = Self.surroundings] state in
             let last = state.last[session]
-            if let last, state.waits(last, forAnyOf: surroundings) { return nil }
-            let previous = last.flatMap { state.sessions[session]?[$0.number]?.task }
+            if let last, state.dependents(of: surroundings).contains(last) { return nil }
+            let unfinished = surroundings.filter { state.turns[$0] != nil }
             state.count += 1
-            let turn = Turn(session: session, number: state.count)
-            let task = Task {
+            let task = Task { [number = state.count, previous = last.flatMap { state.turns[$0]?.task }] in
                 await previous?.value
-                await Self.$surroundings.withValue(surroundings + [turn]) { await body() }
-                Self.state.withLock { state in
-                    state.remove(turn)
-                    state.updateAwaited(of: surroundings) { $0.remove(turn) }
-                }
+                await Self.$surroundings.withValue(unfinished.union([number])) { await body() }
+                Self.state.withLock { $0.remove(number, of: session) }
             }
-            state.sessions[session, default: [:]][turn.number] = Entry(task: task)
-            state.last[session] = turn
-            state.updateAwaited(of: surroundings) { $0.insert(turn) }
+            state.turns[state.count] = Turn(task: task, previous: last, waiting: unfinished)
+            if let last { state.turns[last]?.waiting.insert(state.count) }
+            state.last[session] = state.count
             return task
         }
     }
@@ -102,40 +92,36 @@ final class TurnQueue: Sendable {
     /// Cancels the turns of a session, and waits for their ends, except inside a turn that they wait for. The last
     /// turn is canceled first, so that no turn begins when another ends.
     func stop(_ key: SessionKey) async {
-        let tasks = Self.state.withLock { [session = queuedSession(key)] in $0.tasks(of: session) }
-        for (_, task) in tasks.sorted(by: { $0.key.number > $1.key.number }) { task.cancel() }
-        await Self.wait(for: tasks)
+        let session = QueuedSession(queue: id, key: key)
+        let turns = Self.state.withLock { state in
+            state.turns(of: session).map { (number: $0, task: state.turns[$0]?.task) }
+        }
+        for turn in turns { turn.task?.cancel() }
+        await Self.wait(for: turns.map(\.number))
     }
 
     /// Waits until no turn is left, except turns that wait for a turn containing the current task.
     func waitUntilIdle() async {
-        let queue = ObjectIdentifier(self)
         var isIdle = false
         while !isIdle {
-            let tasks = Self.state.withLock { state in
-                state.sessions.keys.filter { $0.queue == queue }
-                    .reduce(into: [:]) { $0.merge(state.tasks(of: $1)) { task, _ in task } }
+            let turns = Self.state.withLock { [id] state in
+                state.last.keys.filter { $0.queue == id }.flatMap(state.turns(of:))
             }
-            isIdle = await !Self.wait(for: tasks)
+            isIdle = await !Self.wait(for: turns)
         }
     }
 
     /// Waits for the ends of turns, except those that wait for a turn containing the current task.
     /// - Returns: Whether there was a turn to wait for.
     @discardableResult
-    private static func wait(for tasks: [Turn: Task<Void, Never>]) async -> Bool {
-        let surroundings = surroundings
-        let awaited = state.withLock { state in
-            let awaited = tasks.keys.filter { !state.waits($0, forAnyOf: surroundings) }
-            state.updateAwaited(of: surroundings) { $0.formUnion(awaited) }
-            return awaited
+    private static func wait(for turns: [Int]) async -> Bool {
+        let tasks = state.withLock { [surroundings] state in
+            let dependents = state.dependents(of: surroundings)
+            let awaited = turns.filter { state.turns[$0] != nil && !dependents.contains($0) }
+            for number in awaited { state.turns[number]?.waiting.formUnion(surroundings) }
+            return awaited.compactMap { state.turns[$0]?.task }
         }
-        for turn in awaited { await tasks[turn]?.value }
-        state.withLock { $0.updateAwaited(of: surroundings) { $0.subtract(awaited) } }
-        return !awaited.isEmpty
-    }
-
-    private func queuedSession(_ key: SessionKey) -> QueuedSession {
-        QueuedSession(queue: ObjectIdentifier(self), key: key)
+        for task in tasks { await task.value }
+        return !tasks.isEmpty
     }
 }

@@ -9,8 +9,8 @@ public protocol StreamingChatStorage: ChatStorage {
     /// is trimmed to `maxMessages`.
     ///
     /// - Returns: `nil` in a wrapper around a store without streaming replies.
-    /// - Throws: `invalidArgument` if a streaming reply of the scope already has this ID. If this method throws, no
-    ///   reply has begun.
+    /// - Throws: `invalidArgument` if a streaming reply of the scope, or a message of another role, already has this
+    ///   ID. If this method throws, no reply has begun.
     func beginReply(
         _ message: ConversationMessage, userId: String, sessionId: String, agentId: String, maxMessages: Int?
     ) async throws -> StreamingReply?

@@ -21,12 +21,25 @@ struct EndReplyOperation {
                 .notFound, "the session of this reply was deleted while the reply was in flight; it was not saved")
         }
         try StreamingReplies.remove(number, db)
-        let message = message.with(id: id)
+        return try save(message.with(id: id), in: scope, db, cache)
+    }
+
+    /// Appends the message, or edits a known one with its ID. A known message of another role is no reply: then the
+    /// message is saved beside it under an ID derived from its own.
+    private func save(
+        _ message: ConversationMessage, in scope: Scope, _ db: Database, _ cache: WriterCache
+    ) throws -> [String] {
         let appending = AppendOperation(
             messages: [message], scope: scope,
             options: AppendOptions(maxMessages: maxMessages, adoptsUnassigned: true), retention: retention)
         let appended = try appending.run(db, cache)
         guard appended.outcome.known > 0 else { return appended.orphans }
+        try DerivedData.settle(db)
+        let known = try MessageQueries.one(message.id, in: scope.session, agentId: scope.agentId, db)
+        if let known, known.message.role != message.role {
+            return try appended.orphans
+                + save(message.with(id: message.copyId(from: scope.agentId)), in: scope, db, cache)
+        }
         let edited = try MessageEdits.edit([message], in: scope.session, agentId: scope.agentId, db)
         return appended.orphans + edited.orphans
     }

@@ -39,7 +39,7 @@ struct ReplyRecovery: Sendable {
         let own = try MessageQueries.one(reply.id, in: scope.session, agentId: scope.agentId, db)
         guard
             let held = try (own ?? MessageQueries.one(reply.id, in: scope.session, agentId: "", db))?.message,
-            held.text.utf8.starts(with: reply.text.utf8),
+            held.role == reply.role, held.text.utf8.starts(with: reply.text.utf8),
             held.parts.filter({ $0.text == nil }).starts(with: reply.parts.filter { $0.text == nil })
         else { return nil }
         return held

@@ -25,7 +25,7 @@ extension TurnLife {
         var messages = held[place] ?? []
         let window = window(of: messages, within: budget.map { max($0, 2) })
         if let question = window.lastIndex(where: { isQuestion($0, input) && input.hasGivenId }),
-            question + 1 < window.count, !window[question + 1].isInterrupted, !window[question + 1].parts.isEmpty
+            question + 1 < window.count, isAnswer(window[question + 1])
         {
             guard events.reply == window[question + 1], given == nil else { throw fault("asked again") }
             return
@@ -50,6 +50,15 @@ extension TurnLife {
             guard let budget, budget < 2 else { throw fault("no reply told") }
         }
         held[place] = isTrimmed ? self.window(of: messages, within: budget) : messages
+    }
+
+    /// Whether a reply is not to be asked for again. Scripts have no results without calls.
+    private func isAnswer(_ reply: ConversationMessage) -> Bool {
+        !reply.isInterrupted
+            && reply.parts.contains { part in
+                if case .toolResult = part { return true }
+                return part.text?.isEmpty == false
+            }
     }
 
     private func isQuestion(_ message: ConversationMessage, _ input: AgentInput) -> Bool {

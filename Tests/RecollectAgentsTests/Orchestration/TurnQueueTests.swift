@@ -125,4 +125,88 @@ struct TurnQueueTests {
         await outer.waitUntilIdle()
         #expect(hadEnded.withLock { $0 })
     }
+
+    @Test("is not a released one with unfinished turns, although it may have the same address")
+    func newQueueAtOldAddress() async throws {
+        let session = SessionKey(userId: "user", sessionId: "session")
+        let left = try #require(TurnQueue().add(to: session) { try? await Gate().wait() })
+        for _ in 0..<100 where !left.isCancelled { await TurnQueue().stop(session) }
+        #expect(!left.isCancelled)
+        left.cancel()
+    }
+
+    @Test("stops and awaits thousands of queued turns inside a turn", arguments: Wait.allCases)
+    func manyQueued(_ wait: Wait) async throws {
+        let (outer, inner) = (TurnQueue(), TurnQueue())
+        let session = SessionKey(userId: "user", sessionId: "session")
+        let mayWait = Gate()
+        _ = outer.add(to: session) {
+            try? await mayWait.wait()
+            await wait(outer, session)
+            await wait(inner, session)
+        }
+        for queue in [outer, inner] {
+            for _ in 0..<3000 { _ = queue.add(to: session) { try? await mayWait.wait() } }
+        }
+        await mayWait.open()
+        await outer.waitUntilIdle()
+    }
+
+    @Test("lets code left over from an ended turn add and await turns, also while a turn waited for the ended one")
+    func leftover() async throws {
+        let (waiting, awaited) = (TurnQueue(), TurnQueue())
+        let session = SessionKey(userId: "user", sessionId: "session")
+        let (hasBegun, mayEnd, mayEndLater) = (Gate(), Gate(), Gate())
+        let leftover = Locked<Task<[Bool], Never>?>(nil)
+        let hasEnded = Locked(false)
+        _ = awaited.add(to: SessionKey(userId: "user", sessionId: "other")) { try? await mayEndLater.wait() }
+        let turn = Locked<Task<Void, Never>?>(nil)
+        let first = try #require(
+            awaited.add(to: session) {
+                let left = Task {
+                    await turn.withLock { $0 }?.value
+                    let isAdded = waiting.add(to: session) {} != nil
+                    await mayEndLater.open()
+                    await waiting.waitUntilIdle()
+                    return [isAdded, hasEnded.withLock { $0 }]
+                }
+                leftover.withLock { $0 = left }
+                try? await mayEnd.wait()
+            })
+        turn.withLock { $0 = first }
+        _ = waiting.add(to: session) {
+            await hasBegun.open()
+            await awaited.waitUntilIdle()
+            for _ in 0..<100 { await Task.yield() }
+            hasEnded.withLock { $0 = true }
+        }
+        try await hasBegun.wait()
+        for _ in 0..<100 { await Task.yield() }
+        await mayEnd.open()
+        await first.value
+        #expect(await leftover.withLock { $0 }?.value == [true, true])
+    }
+
+    @Test("remembers no ended turns around a turn in a chain of turns begun by code left over from the last one")
+    func chain() async throws {
+        let queue = TurnQueue()
+        let counts = Locked<[Int]>([])
+        @Sendable func add(_ left: Int, after last: Task<Void, Never>?) async {
+            await last?.value
+            let own = Locked<Task<Void, Never>?>(nil)
+            let isKnown = Gate()
+            let added = queue.add(to: SessionKey(userId: "user", sessionId: "session")) {
+                counts.withLock { $0.append(TurnQueue.surroundings.count) }
+                try? await isKnown.wait()
+                guard left > 0 else { return }
+                // The turn ends before its next one begins.
+                Task { [task = own.withLock { $0 }] in await add(left - 1, after: task) }
+            }
+            own.withLock { $0 = added }
+            await isKnown.open()
+        }
+        await add(20, after: nil)
+        while counts.withLock({ $0.count }) < 21 { await Task.yield() }
+        #expect(counts.withLock { $0 }.allSatisfy { $0 == 1 })
+    }
 }

@@ -189,6 +189,49 @@ struct TurnTests {
         }
     }
 
+    @Test(
+        "whose reply has no text and no whole tool exchange is asked again under its ID", arguments: AnyStore.allCases)
+    func againWithoutAnswer(_ kind: AnyStore) async throws {
+        let call = AgentEvent.toolCall(id: "call", name: "tool", arguments: [:])
+        for pieces in [[.thinking("hm")], [call], [.thinking("hm"), call]] as [[AgentEvent]] {
+            try await kind.with { store, reopen in
+                let silent = ScriptedAgent { _, _, say in pieces.forEach(say) }
+                let first = try await Orchestrator(agents: [silent], store: store).say(.text("a", id: "u1"))
+                #expect(first.reply?.isInterrupted == false)
+                let echo = Orchestrator(agents: [ScriptedAgent.echo()], store: try reopen())
+                let again = try await echo.retried("u1")
+                #expect(again.reply?.text == "You said: a")
+                #expect(try await echo.say(.text("a", id: "u1")).reply == again.reply)
+            }
+        }
+        try await kind.with { store, reopen in
+            let tool = ScriptedAgent { _, _, say in
+                say(call)
+                say(.toolResult(id: "call", content: "done"))
+            }
+            let first = try await Orchestrator(agents: [tool], store: store).say(.text("a", id: "u1"))
+            let echo = Orchestrator(agents: [ScriptedAgent.echo()], store: try reopen())
+            #expect(try await echo.retried("u1").reply == first.reply)
+        }
+    }
+
+    @Test(
+        "replaces no question with its reply, although that question has the reply's ID", arguments: AnyStore.allCases)
+    func questionWithReplyID(_ kind: AnyStore) async throws {
+        try await kind.with { store, reopen in
+            // A reply's ID is derived from its question's.
+            let id = AgentInput.text("second", id: "second").message.copyId(from: "agent\u{0}reply")
+            let derived = "\(id.prefix(14))8\(id.dropFirst(15))"
+            let orchestrator = Orchestrator(agents: [ScriptedAgent.echo()], store: store)
+            try await orchestrator.say(.text("first", id: derived))
+            let second = try await orchestrator.say(.text("second", id: "second"))
+            let kept = try await reopen().all()
+            #expect(kept.map(\.text) == ["first", "You said: first", "second", "You said: second"])
+            #expect(kept.map(\.role) == [.user, .assistant, .user, .assistant])
+            #expect(kept.last == second.reply)
+        }
+    }
+
     @Test("that nobody iterates runs to its end", arguments: AnyStore.allCases)
     func notIterated(_ kind: AnyStore) async throws {
         try await kind.with { store, reopen in

@@ -196,6 +196,24 @@ import Testing
         #expect(try await saved() == [saying("again")] + messages(5..<6))
     }
 
+    @Test(
+        "a reply never replaces a message of another role: it cannot begin with the ID of one, and ends beside one",
+        arguments: ["agent", ""], [false, true])
+    func otherRole(agentId: String, isInterrupted: Bool) async throws {
+        let question = ConversationMessage(id: "r", role: .user, text: "question")
+        let reply = try await history.beginReply(start, in: scope)
+        reply.append("said")
+        try await history.append([question], to: scope.session.scope(agentId: agentId == "" ? "" : scope.agentId))
+        isInterrupted ? try await endWriters() : try await reply.finish()
+        #expect(try await replies().isEmpty)
+        let kept = try await saved()
+        #expect(kept.map(\.role) == [.user, .assistant])
+        #expect(kept.first == question)
+        #expect(kept.last?.isInterrupted == isInterrupted)
+        #expect(isInterrupted || kept.last?.text == "said")
+        await expectError(.invalidArgument) { _ = try await history.beginReply(start, in: scope) }
+    }
+
     // MARK: Ids that come in from elsewhere
 
     private func other(_ sessionId: String) -> Scope {
