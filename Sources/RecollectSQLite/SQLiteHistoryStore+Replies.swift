@@ -40,7 +40,7 @@ extension SQLiteHistoryStore {
         _ cache: WriterCache
     ) throws -> [StoreEvent] {
         if let row = try ScopeRow.find(scope, db, with: cache.lookUp),
-            let held = try cache.unsettled.find(message.id, in: row, db, settledID: cache.settledID),
+            let held = try cache.pending.find(message.id, in: row, db, derivedID: cache.derivedID),
             let known = try MessageQueries.message(held.sequence, db), known.role != message.role
         {
             throw RecollectError(

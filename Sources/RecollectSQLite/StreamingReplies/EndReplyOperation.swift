@@ -34,7 +34,7 @@ struct EndReplyOperation {
             options: AppendOptions(maxMessages: maxMessages, adoptsUnassigned: true), retention: retention)
         let appended = try appending.run(db, cache)
         guard appended.outcome.known > 0 else { return appended.orphans }
-        try DerivedData.settle(db)
+        try DerivedData.update(db)
         let known = try MessageQueries.one(message.id, in: scope.session, agentId: scope.agentId, db)
         if let known, known.message.role != message.role {
             return try appended.orphans
