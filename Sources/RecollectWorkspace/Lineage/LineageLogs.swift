@@ -9,8 +9,9 @@ struct LineageLogs {
     private var copied: [WorkspacePath: [ContentHash: Date]] = [:]
     /// The contents of other files with names like conflict copies: `notes (1).md`.
     private var copiedPerhaps: [WorkspacePath: Set<ContentHash>] = [:]
-    /// The contents of conflict copies of each file that this device resolved and removed.
-    private var resolved: [WorkspacePath: Set<ContentHash>] = [:]
+    /// The contents of conflict copies of each file that this device resolved and removed, and the sort key of the
+    /// first removal of each.
+    private var resolved: [WorkspacePath: [ContentHash: Int]] = [:]
 
     init() {}
 
@@ -23,11 +24,11 @@ struct LineageLogs {
         for (path, file) in index.files {
             for version in file.lineage.suffix(Self.mostVersions) {
                 add(VersionLine(mark: .done, path: path, version: version), by: device)
-                if version.kind == .trashed, version.author == .recollect,
-                    let original = ConflictCopies.original(of: path)
-                {
-                    resolved[original, default: []].insert(version.hash)
-                }
+            }
+            guard let original = ConflictCopies.original(of: path) else { continue }
+            for (version, order) in zip(file.versions, file.orders)
+            where version.kind == .trashed && version.author == .recollect {
+                resolved[original, default: [:]].merge([version.hash: order], uniquingKeysWith: min)
             }
         }
         // A service may leave two files of one segment: the longer one is newer.
@@ -94,8 +95,10 @@ struct LineageLogs {
     ) -> [ContentHash] {
         let copied = copied[path] ?? [:]
         let copiedPerhaps = copiedPerhaps[path] ?? []
-        // Only an unmerged content can equal its copy. A merge has the text of its copies.
-        let resolved = (resolved[path] ?? []).intersection(overwritten.filter { $0.folded.isEmpty }.map(\.hash))
+        // The copy was removed before the file had another content. A merge has the text of its copies.
+        let removals = resolved[path] ?? [:]
+        let resolved = Set(
+            overwritten.filter { $0.folded.isEmpty && removals[$0.hash] ?? .max < $0.order }.map(\.hash))
         let candidates = overwritten.filter {
             resolved.contains($0.hash) || copied[$0.hash] == nil && !copiedPerhaps.contains($0.hash)
         }
