@@ -24,7 +24,7 @@ extension ChatProjection {
             read.allSatisfy({ $0.session.hasSameBytes(as: first.session) })
         else { return nil }
         let merged = merged(base: base, versions: read, session: first.session)
-        let apart = zip(versions, read).filter { $1.hasOtherMessages || !merged.holds($1, base: base) }
+        let apart = zip(versions, read).filter { $1.hasOtherContent || !merged.holds($1, base: base) }
         let deleted = read.flatMap { merged.deletedTexts(of: $0, base: base) }
         return WorkspaceMerge.Result(bytes: merged.bytes, deleted: deleted, apart: apart.map(\.0))
     }

@@ -44,8 +44,9 @@ public struct ChatProjection: Equatable, Sendable {
     public let others: [String: JSONValue]
     /// Whether the projection was read from canonical bytes, as Recollect writes them. An edited file is not intact.
     public let isIntact: Bool
-    /// Whether the file had messages missing in `entries`: a repeated ID, or a message listed as deleted.
-    let hasOtherMessages: Bool
+    /// Whether the file had content missing here: a message with a repeated ID, a message listed as deleted, or a
+    /// title, an agent or an ID of another type than a string.
+    let hasOtherContent: Bool
 
     /// Creates a projection. Of entries with the same ID, the first is kept. Entries listed in `deleted` are
     /// dropped.
@@ -55,12 +56,12 @@ public struct ChatProjection: Equatable, Sendable {
     ) {
         self.init(
             session: session, title: title, entries: entries, deleted: deleted, others: others,
-            isIntact: true, hasOtherMessages: false)
+            isIntact: true, hasOtherContent: false)
     }
 
     private init(
         session: String, title: String?, entries: [Entry], deleted: [String], others: [String: JSONValue],
-        isIntact: Bool, hasOtherMessages: Bool
+        isIntact: Bool, hasOtherContent: Bool
     ) {
         let gone = Set(deleted.map { ByteString($0) })
         self.session = session
@@ -69,7 +70,7 @@ public struct ChatProjection: Equatable, Sendable {
         self.deleted = gone.sorted().map(\.string)
         self.others = others.filter { !Self.members.contains($0.key) }
         self.isIntact = isIntact
-        self.hasOtherMessages = hasOtherMessages
+        self.hasOtherContent = hasOtherContent
     }
 
     // MARK: - Order
@@ -154,14 +155,21 @@ extension ChatProjection {
         guard let session = fields["session"]?.stringValue, let messages = fields["messages"]?.arrayValue
         else { throw RecollectError(.unreadable, "the chat has no session or no messages") }
         let entries = try messages.map { try Entry(json: $0) }
-        let deleted = fields["deleted"]?.arrayValue?.compactMap(\.stringValue) ?? []
+        let listed = fields["deleted"]?.arrayValue
+        let deleted = listed?.compactMap(\.stringValue) ?? []
+        let strings: [JSONValue?] = messages.flatMap { message in
+            [message.objectValue?["agent"], message.objectValue?["after"]]
+        }
+        let optional: [JSONValue] = (strings + [fields["title"]]).compactMap { $0 } + (listed ?? [])
+        let isListUnread = listed == nil && fields["deleted"] != nil
         let read = ChatProjection(
             session: session, title: fields["title"]?.stringValue, entries: entries, deleted: deleted,
             others: fields)
         self.init(
             session: read.session, title: read.title, entries: read.entries, deleted: read.deleted,
             others: read.others, isIntact: read.bytes == bytes,
-            hasOtherMessages: read.entries.count < entries.count)
+            hasOtherContent: read.entries.count < entries.count || isListUnread
+                || optional.contains { $0.stringValue == nil && $0 != .null })
     }
 }
 

@@ -1,4 +1,5 @@
 import Crypto
+import Foundation
 import RecollectCore
 
 /// The version graph of one file, from the logs of all devices.
@@ -9,6 +10,11 @@ import RecollectCore
 /// So an observed content descends from the replaced one, unless the replaced one was a conflict copy on any
 /// device at any time. If several logs record a content, its ancestors are those in all of them. If no log records
 /// it, it has none: a gap in the logs proves nothing.
+///
+/// A device that loses a conflict takes the winning content as a successor of its own versions. So the service also
+/// replaces an older one of them on a third device, without a copy, although the winner's author did not know it.
+/// Such a content is first observed in a conflict, and later in place of the older version. It has no ancestors,
+/// unless a device observed it in place of another one before the conflict.
 struct Lineage {
     /// One occurrence of a content: the first, or a later one after a revert.
     struct Version: Hashable {
@@ -18,9 +24,12 @@ struct Lineage {
     }
 
     /// The parents of a version in one log.
-    private struct Claim {
+    private struct Claim: Equatable {
         let parents: [Version]
         let isWritten: Bool
+        /// Whether the version was observed while the file had conflict copies.
+        let isContested: Bool
+        let date: Date
         /// Whether the version began the file.
         let isFirst: Bool
     }
@@ -79,6 +88,7 @@ struct Lineage {
                 claims[Version(hash: version.hash, number: number), default: []].append(
                     Claim(
                         parents: parents, isWritten: version.author != nil,
+                        isContested: version.kind == .contested, date: version.date,
                         isFirst: version.kind == .written && parents.isEmpty))
             }
         }
@@ -122,12 +132,16 @@ struct Lineage {
         if let known = known[version] { return known }
         // Contradictory logs may contain cycles, and long chains exceed the stack: the ancestors are unknown then.
         guard underway.count < Self.mostGenerations, underway.insert(version).inserted else { return [] }
-        let trusted = (claims[version] ?? []).filter { claim in
-            claim.isWritten || !claim.parents.isEmpty && !claim.parents.contains { copied.contains($0.hash) }
+        let claims = claims[version] ?? []
+        let written = claims.filter(\.isWritten)
+        let observed = claims.filter { !$0.isWritten }
+        let inConflict = observed.filter { claim in
+            claim.isContested || claim.parents.contains { copied.contains($0.hash) }
         }
-        let written = trusted.filter(\.isWritten)
+        let trusted = observed.filter { !$0.parents.isEmpty && !inConflict.contains($0) }
+        let isKnown = trusted.map(\.date).min().map { date in inConflict.allSatisfy { date <= $0.date } } ?? false
         var common: Set<Version>?
-        for claim in written.isEmpty ? trusted : written {
+        for claim in !written.isEmpty ? written : isKnown ? trusted : [] {
             var ancestors = Set(claim.parents)
             for parent in claim.parents { ancestors.formUnion(self.ancestors(of: parent)) }
             common = common?.intersection(ancestors) ?? ancestors

@@ -9,6 +9,9 @@ struct LineageLogs {
     private var copied: [WorkspacePath: [ContentHash: Date]] = [:]
     /// The contents of other files with names like conflict copies: `notes (1).md`.
     private var copiedPerhaps: [WorkspacePath: Set<ContentHash>] = [:]
+    /// The contents of conflict copies of each file that this device resolved and removed, and the sort key of the
+    /// first removal of each.
+    private var resolved: [WorkspacePath: [ContentHash: Int]] = [:]
 
     init() {}
 
@@ -21,6 +24,11 @@ struct LineageLogs {
         for (path, file) in index.files {
             for version in file.lineage.suffix(Self.mostVersions) {
                 add(VersionLine(mark: .done, path: path, version: version), by: device)
+            }
+            guard let original = ConflictCopies.original(of: path) else { continue }
+            for (version, order) in zip(file.versions, file.orders)
+            where version.kind == .trashed && version.author == .recollect {
+                resolved[original, default: [:]].merge([version.hash: order], uniquingKeysWith: min)
             }
         }
         // A service may leave two files of one segment: the longer one is newer.
@@ -71,6 +79,9 @@ struct LineageLogs {
     ///   deletion.
     /// - No content of the file occurs twice: a device may have reverted the lost one.
     ///
+    /// A content equal to a copy is lost, too, if this device removed the copy and the present content does not descend
+    /// from it: the copy had come before the content it lost against.
+    ///
     /// A descendant of the present content is not lost. A merge counts as lost only if one of its parents does,
     /// because it has no text of its own.
     /// - Parameters:
@@ -84,7 +95,13 @@ struct LineageLogs {
     ) -> [ContentHash] {
         let copied = copied[path] ?? [:]
         let copiedPerhaps = copiedPerhaps[path] ?? []
-        let candidates = overwritten.filter { copied[$0.hash] == nil && !copiedPerhaps.contains($0.hash) }
+        // The copy was removed before the file had another content. A merge has the text of its copies.
+        let removals = resolved[path] ?? [:]
+        let resolved = Set(
+            overwritten.filter { $0.folded.isEmpty && removals[$0.hash] ?? .max < $0.order }.map(\.hash))
+        let candidates = overwritten.filter {
+            resolved.contains($0.hash) || copied[$0.hash] == nil && !copiedPerhaps.contains($0.hash)
+        }
         guard !candidates.isEmpty else { return [] }
         var lineage = lineage(of: path, contradicting: [])
         return candidates.filter { candidate in
@@ -92,7 +109,8 @@ struct LineageLogs {
                 date > candidate.dates.lowerBound && date <= candidate.dates.upperBound.addingTimeInterval(delay)
             }
             func isLost(_ content: ContentHash) -> Bool {
-                switch lineage.independence(of: current, from: content) {
+                if resolved.contains(content) { return !lineage.isAncestor(content, of: current) }
+                return switch lineage.independence(of: current, from: content) {
                 case .unproved: false
                 case .probable: isInConflict
                 case .proved: isInConflict || lineage.independence(of: candidate.hash, from: current) == .proved
@@ -113,11 +131,11 @@ struct LineageLogs {
 }
 
 extension VersionLine {
-    /// Whether other devices need a change: it is a write by Recollect, has parents, or records a conflict copy or
-    /// a file with a name like one.
+    /// Whether other devices need a change: it is a write by Recollect, has parents, was observed in a conflict, or
+    /// records a conflict copy or a file with a name like one.
     var tellsOthers: Bool {
         guard !version.kind.isAbsence else { return false }
-        return version.author != nil || !version.parents.isEmpty || ConflictCopies.original(of: path) != nil
-            || ConflictCopies.possibleOriginal(of: path) != nil
+        return version.author != nil || !version.parents.isEmpty || version.kind == .contested
+            || ConflictCopies.original(of: path) != nil || ConflictCopies.possibleOriginal(of: path) != nil
     }
 }

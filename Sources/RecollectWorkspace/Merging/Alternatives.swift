@@ -120,11 +120,7 @@ struct Alternatives {
         let old = base?.keys ?? []
         let decisions = versions.map { Decision($0.keys, of: old) }
         let new = Set(versions.flatMap(\.keys)).subtracting(old)
-        let lines = old.flatMap(\.lines)
-        let added = new.filter { key in
-            let isCut = key.lines.last.map { last in lines.contains { $0.continues(last) } } ?? false
-            return !new.contains { $0 != key && $0.holds(key, isCut: isCut) }
-        }
+        let added = new.filter { key in !new.contains { $0 != key && $0.holds(key) } }
         var result = Alternatives()
         for (version, decision) in zip(versions, decisions) {
             let isDecisive = decision == decisions.max()
@@ -158,13 +154,12 @@ extension ByteText {
     }
 
     /// Whether this text has all lines of another one, in order.
-    /// - Parameter isCut: Whether the other text's last line may be a prefix.
-    fileprivate func holds(_ other: ByteText, isCut: Bool) -> Bool {
+    fileprivate func holds(_ other: ByteText) -> Bool {
         guard bytes.count > other.bytes.count else { return false }
         var wanted = other.lines[...]
         for line in lines {
             guard let next = wanted.first else { break }
-            if line == next || isCut && wanted.count == 1 && line.continues(next) { wanted.removeFirst() }
+            if line == next { wanted.removeFirst() }
         }
         return wanted.isEmpty
     }

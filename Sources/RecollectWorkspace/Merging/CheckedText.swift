@@ -6,6 +6,8 @@ struct CheckedText {
     let lines: [Int]
     /// Whether the text has conflict blocks.
     let hasBlocks: Bool
+    /// Whether the last line has a line end. Without one, it may be incomplete.
+    let endsWithLine: Bool
     /// The occurrences of each line.
     let counts: [Int]
     /// The position of each line that occurs once; `nil` for other lines.
@@ -16,6 +18,7 @@ struct CheckedText {
     init(_ lines: Lines, of count: Int) {
         self.lines = lines.numbers
         hasBlocks = lines.haveBlocks
+        endsWithLine = lines.endWithLine
         var counts = Array(repeating: 0, count: count)
         for line in lines.numbers { counts[line] += 1 }
         var places: [Int?] = Array(repeating: nil, count: count)
@@ -28,8 +31,10 @@ struct CheckedText {
     struct Lines {
         let numbers: [Int]
         let haveBlocks: Bool
+        let endWithLine: Bool
 
         init(_ text: String, _ numbering: inout Numbering<ByteString>) {
+            endWithLine = text.utf8.last == UInt8(ascii: "\n")
             let all = text.composed.lines
             var last: Int?
             numbers = all.filter { !$0.isBlank && !Self.isMark($0) }.map { line in

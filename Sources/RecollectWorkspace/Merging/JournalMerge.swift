@@ -11,9 +11,8 @@ import RecollectCore
 ///   without one gets an ID from the day, its time and its text, the same on all devices. If the base has an entry
 ///   and a version does not, the entry was deleted there. It stays deleted unless another version changed it.
 /// - The **text** of an entry is the changed one. If several versions changed it, all of their texts are kept in a
-///   conflict block. A text with all lines of another one replaces it. The last line of the other text may be a
-///   prefix if it is the beginning of a line of the base: it was cut off then. Quotation marks (`>`),
-///   Unicode normalization and Windows line ends make no difference.
+///   conflict block. A text with all lines of another one replaces it. Quotation marks (`>`), Unicode normalization
+///   and Windows line ends make no difference.
 /// - An entry **struck out** in any version is struck out, at the earliest date.
 /// - The text **before the first entry** is merged like an entry's. It is not divided into paragraphs, because the
 ///   order of paragraphs from two devices would depend on the grouping of merges.

@@ -9,7 +9,7 @@ import RecollectCore
 /// - A line of one version alone stays between its neighbors, if these have the same order in all versions.
 ///
 /// The check ignores blank lines, line ends, Unicode normalization, and the marks of conflict blocks. A merge
-/// rewrites the entries of a journal, so their check compares words, not lines.
+/// rewrites the entries of a journal, so their check compares the words of each line, and not the order of lines.
 struct MergeCheck {
     private let numbering: Numbering<ByteString>
     let merged: CheckedText
@@ -32,9 +32,9 @@ struct MergeCheck {
         self.numbering = numbering
     }
 
-    /// Whether only deleted content is missing, and no line was moved. For a journal, only words are checked.
+    /// Whether only deleted content is missing, and no line was moved. For a journal, the order is not checked.
     var isPassed: Bool {
-        isJournal ? hasAllWords : hasAllLines && keepsOrder
+        isJournal ? hasAllEntries : hasAllLines && keepsOrder
     }
 
     /// Whether the result has a line more often than the base and all insertions of the versions together.
@@ -52,10 +52,11 @@ struct MergeCheck {
     /// The lines of the versions assumed deleted, in order, each once.
     var deleted: [String] {
         var known = Set(merged.lines)
-        let words = isJournal ? words(of: merged) : []
+        let words = isJournal ? Set(merged.lines.map(words)) : []
         return versions.flatMap { version in
-            version.lines.filter { known.insert($0).inserted }.map { numbering.values[$0].string }
-                .filter { !isJournal || !Set(Self.words(of: $0)).isSubset(of: words) }
+            version.lines.filter { known.insert($0).inserted }
+                .filter { !isJournal || !self.words(of: $0).isEmpty && !words.contains(self.words(of: $0)) }
+                .map { numbering.values[$0].string }
         }
     }
 
@@ -72,30 +73,55 @@ struct MergeCheck {
         }
     }
 
-    // MARK: Words
+    // MARK: Entries
 
-    private var hasAllWords: Bool {
-        let (words, mergedWords) = (versions.map(words), words(of: merged))
-        let baseWords = base.map(self.words) ?? []
-        for (version, own) in zip(versions, words) {
-            let lastWord = version.lines.last.flatMap { Self.words(of: numbering.values[$0].string).last }
-            let isAllowed = own.subtracting(mergedWords).allSatisfy { word in
-                if baseWords.contains(word) { return words.contains { !$0.contains(word) } }
-                // A killed writer may have left a prefix of the last word.
-                return word == lastWord && baseWords.contains { $0 != word && $0.utf8.starts(with: word.utf8) }
-            }
-            if !isAllowed { return false }
+    private var hasAllEntries: Bool {
+        let (own, merged) = (versions.map(parts), parts(of: merged))
+        let old = base.map(parts) ?? []
+        return zip(versions, own).allSatisfy { version, parts in
+            let missing = parts.subtracting(merged).subtracting(cutHeading(of: version))
+            return missing.allSatisfy { part in old.contains(part) && own.contains { !$0.contains(part) } }
         }
-        return true
     }
 
-    private func words(of text: CheckedText) -> Set<String> {
-        Set(text.lines.flatMap { Self.words(of: numbering.values[$0].string) })
+    /// A part of an entry.
+    private enum Part: Hashable {
+        /// The words of a line or of a heading's title.
+        case words([String])
+        /// A heading without its title and without strikethrough.
+        case heading(String)
+    }
+
+    private func parts(of text: CheckedText) -> Set<Part> {
+        Set(text.lines.flatMap(parts))
+    }
+
+    private func parts(of line: Int) -> [Part] {
+        let words = words(of: line)
+        let text: [Part] = words.isEmpty ? [] : [.words(words)]
+        // A merge adds the ID to the heading of a person, and the date.
+        guard var heading = JournalHeadingLine(numbering.values[line].string), heading.id != nil, heading.date != nil
+        else { return text }
+        heading.title = ""
+        heading.isStruck = false
+        heading.struckAt = nil
+        return text + [.heading(heading.text)]
+    }
+
+    /// Returns the parts of a last line without a line end, if it is the beginning of a heading of the base: a killed
+    /// writer left it.
+    private func cutHeading(of version: CheckedText) -> [Part] {
+        guard !version.endsWithLine, let last = version.lines.last, let base else { return [] }
+        let text = numbering.values[last].string
+        let isCut = base.lines.map { numbering.values[$0].string }.contains { line in
+            line.utf8.starts(with: "## ".utf8) && line.utf8.starts(with: text.utf8) && line.utf8.count > text.utf8.count
+        }
+        return isCut ? parts(of: last) : []
     }
 
     /// Returns the words of a line, of letters and digits; for an entry's heading, the words of its title.
-    private static func words(of line: String) -> [String] {
-        let text = JournalHeadingLine(line)?.title ?? line
-        return text.split { !$0.isLetter && !$0.isNumber }.map(String.init)
+    private func words(of line: Int) -> [String] {
+        let text = numbering.values[line].string
+        return (JournalHeadingLine(text)?.title ?? text).split { !$0.isLetter && !$0.isNumber }.map(String.init)
     }
 }

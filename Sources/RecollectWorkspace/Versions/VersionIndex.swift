@@ -12,7 +12,7 @@ struct VersionIndex {
         ///
         /// A writer reads the file, logs `begun`, and replaces the content it has read, or fails. So of two
         /// completed writes, the one that began first came first, in either order of their `done` lines.
-        fileprivate var orders: [Int] = []
+        fileprivate(set) var orders: [Int] = []
         /// The begun changes with an unknown outcome.
         var begun: [VersionLine] = []
         /// The versions made on this device. Both the writer and a later scan may log the same change.
@@ -142,6 +142,8 @@ extension VersionIndex.File {
         let dates: ClosedRange<Date>
         /// The parents of the content if it is a merge: a merge has no text of its own.
         let folded: [ContentHash]
+        /// The sort key of its replacement.
+        let order: Int
     }
 
     /// The contents replaced by observed versions, and since then neither restored nor a parent of another
@@ -149,12 +151,12 @@ extension VersionIndex.File {
     var overwritten: [Overwritten] {
         var overwritten: [Overwritten] = []
         var before: WorkspaceVersion?
-        for version in versions {
+        for (version, order) in zip(versions, orders) {
             if let before, version.author == nil, !version.kind.isAbsence {
                 let dates = min(before.date, version.date)...max(before.date, version.date)
                 let folded = before.kind == .folded ? before.parents : []
                 if overwritten.count == 32 { overwritten.removeFirst() }
-                overwritten.append(Overwritten(hash: before.hash, dates: dates, folded: folded))
+                overwritten.append(Overwritten(hash: before.hash, dates: dates, folded: folded, order: order))
             }
             overwritten.removeAll { $0.hash == version.hash || version.parents.contains($0.hash) }
             before = version.kind.isAbsence ? nil : version

@@ -257,16 +257,17 @@ extension SharedWorkspace {
         throw taken
     }
 
-    /// Whether a copy may have arrived before the winning content, or before the removal of its file.
+    /// Whether a copy may be here before the winning content, or before the removal of its file.
     ///
     /// A service makes a copy of the losing content. If this device lost, the file equals the copy until the winning
-    /// content arrives and overwrites the file. A duplicate folder may have some of the files, and the original folder
-    /// the others. If the copy were removed then, its content would be lost.
+    /// content arrives and overwrites the file. Both may arrive in any order: the file may come from a device without
+    /// the winning content. A duplicate folder may have some of the files, and the original folder the others.
     private func isAhead(_ copy: WorkspacePath, of path: WorkspacePath) throws -> Bool {
         let files = try archive.index().files
         guard let file = files[path]?.versions.last, let arrival = files[copy]?.versions.last else { return false }
         // A clock set back does not extend the wait.
-        return file.date <= arrival.date && abs(configuration.now().timeIntervalSince(arrival.date)) < Self.longestDelay
+        let now = configuration.now()
+        return [file, arrival].contains { abs(now.timeIntervalSince($0.date)) < Self.longestDelay }
     }
 
     /// The maximum delay between a copy and the winning content, in seconds.

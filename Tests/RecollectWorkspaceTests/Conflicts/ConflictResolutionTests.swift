@@ -239,6 +239,55 @@ struct FoldingTests {
         #expect(try await left.files()["context.md"]?.contains("three") == true)
     }
 
+    @Test(
+        "row 5: a content that was in the file and the copy is folded when the content it lost against comes late",
+        arguments: ["a.md", "a.bin"])
+    func lateWinner(name: String) async throws {
+        let left = try Left()
+        let copy = name.replacingOccurrences(of: ".", with: ".sync-conflict-20261121-101112-ABCDEFG.")
+        try await left.see("- lost\n", at: name)
+        try left.leave("- lost\n", at: copy)
+        #expect(try await left.workspace.resolveConflicts().map(\.outcome) == [.waiting])
+        left.now.withLock { $0 += SharedWorkspace.longestDelay + 1 }
+        #expect(try await left.workspace.resolveConflicts().map(\.outcome) == [.identical])
+        left.now.withLock { $0 += 3_600 }
+        try await left.see("- won\n", at: name)
+        #expect(try await left.workspace.resolveConflicts().count == 1)
+        let files = try await left.files()
+        #expect(Set(files.values.flatMap(\.lines)).isSuperset(of: ["- lost", "- won"]))
+        #expect(try await left.workspace.resolveConflicts().isEmpty)
+    }
+
+    @Test("after an equal copy was removed, a write by somebody who knew the content stays as it is")
+    func writtenLater() async throws {
+        let left = try Left()
+        try await left.see("- one\n- two\n", at: "a.md")
+        try left.leave("- one\n- two\n", at: "a.sync-conflict-20261121-101112-ABCDEFG.md")
+        left.now.withLock { $0 += SharedWorkspace.longestDelay + 1 }
+        _ = try await left.workspace.status()
+        left.now.withLock { $0 += SharedWorkspace.longestDelay + 1 }
+        #expect(try await left.workspace.resolveConflicts().map(\.outcome) == [.identical])
+        let path = try WorkspacePath("a.md")
+        try await left.workspace.write("- one\n", to: path, replacing: left.workspace.read(path).version)
+        #expect(try await left.workspace.resolveConflicts().isEmpty)
+        #expect(try await left.files() == ["a.md": "- one\n"])
+    }
+
+    @Test(
+        "row 5: a copy waits for the content it lost against, also if the file is dated later",
+        arguments: [false, true])
+    func fileAfterCopy(isClockCorrected: Bool) async throws {
+        let left = try Left()
+        let copy = "a.sync-conflict-20261121-101112-ABCDEFG.md"
+        try await left.see("- lost\n", at: isClockCorrected ? "a.md" : copy)
+        left.now.withLock { $0 += isClockCorrected ? -30 : 30 }
+        try await left.see("- lost\n", at: isClockCorrected ? copy : "a.md")
+        #expect(try await left.workspace.resolveConflicts().map(\.outcome) == [.waiting])
+        try left.leave("- won\n", at: "a.md")
+        try await left.workspace.resolveConflicts()
+        #expect(try await left.files() == ["a.md": "- lost\n- won\n"])
+    }
+
     @Test("waiting tells of nothing folded, and a clock that is set back does not prolong it")
     func clockSetBack() async throws {
         let left = try Left()

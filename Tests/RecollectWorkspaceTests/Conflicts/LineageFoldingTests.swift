@@ -95,6 +95,46 @@ struct LineageFoldingTests {
         #expect(lines.isSuperset(of: ["start", "mine", "theirs"]))
     }
 
+    @Test(
+        "row 18: a version that lost to one of a third device takes no earlier text of its own with it",
+        arguments: [false, true], [false, true])
+    func olderVersionReplaced(isEdited: Bool, hasThirdLog: Bool) async throws {
+        let third = try Left()
+        let path = try WorkspacePath("notes.txt")
+        let copy = "notes.sync-conflict-20261122-101112-ABCDEFG.txt"
+        func take(_ left: Left, _ others: [Left]) throws { for other in others { try left.takeLineage(of: other) } }
+        for left in [here, there, third] { try await left.see("start\n", at: "notes.txt") }
+        try await here.see("start\nbravo\n", at: "notes.txt")
+        pass(on: here, there, third)
+        try await there.see("start\nbravo\n", at: "notes.txt")
+        try await third.see("start\nalpha\n", at: "notes.txt")
+        try await here.see("start\nbravo\ncharlie\n", at: "notes.txt")
+        // The third device wins here. Its version replaces one there that its writer never saw.
+        pass(on: here, there, third)
+        var winner = "start\nalpha\n"
+        try here.leave("start\nbravo\ncharlie\n", at: copy)
+        try await here.see(winner, at: "notes.txt")
+        if isEdited {
+            pass(on: here, there, third)
+            winner += "edited\n"
+            try await here.see(winner, at: "notes.txt")
+        }
+        pass(on: here, there, third)
+        try await there.see(winner, at: "notes.txt")
+        try there.leave("start\nbravo\ncharlie\n", at: copy)
+        _ = try await there.workspace.status()
+        let others = hasThirdLog ? [third] : []
+        try take(here, [there] + others)
+        try take(there, [here] + others)
+        for left in [here, there] {
+            let folded = try await left.workspace.resolveConflicts()
+            #expect(folded.map(\.outcome) == [.merged] && folded.map(\.assumedDeleted) == [[]])
+            let lines = Set(try await left.workspace.read(path).text.lines)
+            #expect(lines.isSuperset(of: ["start", "alpha", "bravo", "charlie"] + (isEdited ? ["edited"] : [])))
+        }
+        #expect(try await here.files() == there.files())
+    }
+
     @Test("row 5: a content that lost and of which the service kept no copy is folded from the archive")
     func lostCopy() async throws {
         let third = try Left()

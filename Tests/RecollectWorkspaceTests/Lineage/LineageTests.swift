@@ -75,6 +75,24 @@ import Testing
         #expect(isAncestor("start", of: "later", [logs[1], try found("theirs", "later")], copied: ["mine"]))
     }
 
+    @Test("row 18: what a device found in conflict counts for others only if one of them had it before")
+    func contested() throws {
+        func found(_ content: String, from parents: [String], at date: Int64, _ kind: WorkspaceVersion.Kind) throws
+            -> VersionLine
+        {
+            VersionLine(
+                mark: .done, path: try path("a.md"),
+                version: WorkspaceVersion(
+                    hash: hash(content), date: Date(millisecondsSince1970: date), author: nil, kind: kind,
+                    parents: parents.map(hash)))
+        }
+        let losing = try [line("start"), line("mine", from: ["start"]), found("won", from: [], at: 5, .contested)]
+        for (date, isKnown) in [(4 as Int64, true), (6, false)] {
+            let logs = try [losing, [line("start"), found("won", from: ["start"], at: date, .seen)]]
+            #expect(base(["won", "mine"], logs) == (isKnown ? hash("start") : nil))
+        }
+    }
+
     @Test("row 18: a content that was taken back came of what it took back")
     func takenBack() throws {
         let here = try [

@@ -129,6 +129,20 @@ struct ChatProjectionTests {
         #expect(try merged(base, twice, base.replacing("Whales", with: "AAA")).apart == [twice])
     }
 
+    @Test(
+        "row 16: a version with values of other types than ours is kept apart",
+        arguments: [
+            (#""title":"Whales""#, #""title":7"#), (#""agent":"historian""#, #""agent":["historian"]"#),
+            (#""after":"1""#, #""after":1"#), (#","heads""#, #","deleted":[1],"heads""#),
+            (#","heads""#, #","deleted":"2","heads""#),
+        ])
+    func otherTypes(old: String, new: String) throws {
+        let base = RandomChats.sample
+        let (one, other) = (base.replacing(old, with: new), base.replacing("Call me.", with: "AAA"))
+        #expect(one != base)
+        #expect(try merged(base, one, other).apart == [one])
+    }
+
     @Test("has no recursion: a hundred thousand messages")
     func long() {
         let chat = ChatProjection(

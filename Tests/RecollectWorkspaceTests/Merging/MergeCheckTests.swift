@@ -72,12 +72,37 @@ import Testing
         #expect(!isPassed("a\n\n" + block + "\n", of: ["a\ntea\r\n", "a\ncoffee\n"]))
     }
 
-    @Test("of the journal no word is missing, but the beginning of one that a killed writer left")
+    @Test("row 17: of the journal no line is missing, but the beginning of a heading that a killed writer left")
     func words() {
         let base = "Dose: 5 mg\n"
         #expect(!isPassed("Dose: 10 mg\n", of: ["Dose: 1\n", "Dose: 10 mg\n"], base: base, isJournal: true))
-        #expect(isPassed("Dose: 10 mg\n", of: ["Dose: 5 m\n", "Dose: 10 mg\n"], base: base, isJournal: true))
-        #expect(isPassed("> Dose: 10 mg, 1\n", of: ["Dose: 1\n", "Dose: 10 mg\n"], base: base, isJournal: true))
+        #expect(!isPassed("Dose: 10 mg\n", of: ["Dose: 5 m\n", "Dose: 10 mg\n"], base: base, isJournal: true))
+        #expect(!isPassed("> Dose: 10 mg, 1\n", of: ["Dose: 1\n", "Dose: 10 mg\n"], base: base, isJournal: true))
+        #expect(isPassed("> 1, Dose\n> Dose: 10 mg\n", of: ["1 Dose\n", "Dose: 10 mg\n"], base: base, isJournal: true))
+        let heading = "## 09:12 Tea <!-- note A 2026-11-21T09:12:07.123Z -->\n"
+        for (end, isCut) in [("", true), ("\n", false)] {
+            let cut = "## 09:12 Te" + end
+            #expect(isPassed(heading + "x\n", of: [cut, heading + "x\n"], base: heading, isJournal: true) == isCut)
+        }
+        let check = MergeCheck("Call Bob\n", of: ["Call\n", "Call Bob\n"], base: "Call\n", isJournal: true)
+        #expect(check.isPassed && check.deleted == ["Call"])
+    }
+
+    @Test("row 17: of two changed headings of an entry none is dropped")
+    func headings() {
+        func heading(_ time: String, _ rest: String = "") -> String {
+            "## \(time) <!-- note A 2026-11-21T09:12:07.123Z \(rest)-->\n"
+        }
+        let base = heading("09:12")
+        for (one, other) in [
+            (heading("09:13"), heading("09:14")), (heading("09:12", "by x "), heading("09:12", "by y ")),
+        ] {
+            #expect(!isPassed(other, of: [one, other], base: base, isJournal: true))
+            #expect(isPassed(other, of: [base, other], base: base, isJournal: true))
+        }
+        #expect(
+            isPassed("## ~~09:12~~ <!-- note A 2026-11-21T09:12:07.123Z -->\n", of: [base], base: base, isJournal: true)
+        )
     }
 
     @Test("what was taken for deleted is told, each line once")
