@@ -135,7 +135,7 @@ import Testing
         #expect(heard.withLock { $0 } == [])
         try await history.update(key(name(1)), with: SessionDetails(title: "New"))
         try await list.settle()
-        #expect(heard.withLock { $0.sorted() } == ["sessions", "sections"])
+        #expect(heard.withLock { $0.sorted() } == ["sections", "sessions"])
     }
 
     @Test(

@@ -5,7 +5,7 @@ import RecollectCore
 enum ReadableChecks {
     static let all: [ChatStorageCheck] = [
         ChatStorageCheck(
-            "strangers.awkwardNumbers", rule: 9,
+            "unknownData.awkwardNumbers", rule: 9,
             "Negative zero, whole doubles beyond 2^53 and numbers without JSON come back by value, or are refused."
         ) { store in
             var kept: [ConversationMessage] = []
@@ -23,7 +23,7 @@ enum ReadableChecks {
             }
         },
         ChatStorageCheck(
-            "strangers.keysOfOtherBytes", rule: 9,
+            "unknownData.keysOfOtherBytes", rule: 9,
             "Keys come back byte for byte, those too that Swift takes for one another."
         ) { store in
             let keys = [

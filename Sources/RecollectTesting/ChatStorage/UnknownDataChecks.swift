@@ -5,7 +5,7 @@ import RecollectCore
 enum UnknownDataChecks {
     static let all: [ChatStorageCheck] = [
         ChatStorageCheck(
-            "strangers.everyPart", rule: 9, "Every kind of part comes back, alone and beside others."
+            "unknownData.everyPart", rule: 9, "Every kind of part comes back, alone and beside others."
         ) { store in
             let parts: [ContentPart] = [
                 .text("words"), .toolCall(id: "1", name: "read", arguments: ["path": "a", "lines": [1, 2]]),
@@ -18,7 +18,7 @@ enum UnknownDataChecks {
                 parts.map { [$0] } + [parts, parts.reversed(), [.text("a"), .text("b")]], in: store)
         },
         ChatStorageCheck(
-            "strangers.inlineAttachments", rule: 9,
+            "unknownData.inlineAttachments", rule: 9,
             "An attachment's bytes come back, or it is named by their SHA-256 and count and all else of it stays."
         ) { store in
             let bytes = Data((0..<5000).map { UInt8(truncatingIfNeeded: $0 &* 7) })
@@ -35,7 +35,7 @@ enum UnknownDataChecks {
             try expect(acceptable.contains(came[0].parts), "its bytes or their name", came: came[0].shown)
         },
         ChatStorageCheck(
-            "strangers.unknownParts", rule: 9, "Parts that this version does not know come back as they came."
+            "unknownData.unknownParts", rule: 9, "Parts that this version does not know come back as they came."
         ) { store in
             let parts: [ContentPart] = [
                 .unknown(["hologram": ["_0": "x", "depth": 3]]), .unknown(["text": ["_0": "hi", "language": "en"]]),
@@ -44,7 +44,7 @@ enum UnknownDataChecks {
             try await expectPreserved(parts.map { [$0] } + [[.text("before")] + parts + [.text("after")]], in: store)
         },
         ChatStorageCheck(
-            "strangers.unknownRoles", rule: 9, "Roles that this version does not know come back as they came."
+            "unknownData.unknownRoles", rule: 9, "Roles that this version does not know come back as they came."
         ) { store in
             let roles = ["developer", "User", "é", "critic/2", "e\u{301}", ""].map(Role.init(rawValue:))
             let messages = roles.enumerated().map { SampleData.message($1, "m\($0)") }
@@ -52,7 +52,7 @@ enum UnknownDataChecks {
             try await expectMessages(store.messages(in: .plain), messages, "messages of unknown roles")
         },
         ChatStorageCheck(
-            "strangers.metadata", rule: 9, "What is known of a message beside its words comes back."
+            "unknownData.metadata", rule: 9, "What is known of a message beside its words comes back."
         ) { store in
             let metadata: [[String: JSONValue]] = [
                 [
@@ -70,7 +70,7 @@ enum UnknownDataChecks {
             try await expectMessages(store.messages(in: .plain), messages, "messages with metadata")
         },
         ChatStorageCheck(
-            "strangers.unknownFields", rule: 9, "Fields of a message that this version does not know come back.",
+            "unknownData.unknownFields", rule: 9, "Fields of a message that this version does not know come back.",
             needs: .keepsUnknownFields
         ) { store in
             let messages = [
@@ -84,7 +84,7 @@ enum UnknownDataChecks {
             try await expectMessages(store.messages(in: .plain), messages, "messages with unknown fields")
         },
         ChatStorageCheck(
-            "strangers.numbers", rule: 9, "Whole numbers of 64 bits and doubles come back to the last bit."
+            "unknownData.numbers", rule: 9, "Whole numbers of 64 bits and doubles come back to the last bit."
         ) { store in
             let integers: [Int64] = [0, 1, -1, 1 << 53, (1 << 53) + 1, .max, .min]
             let doubles = [
@@ -94,7 +94,7 @@ enum UnknownDataChecks {
             try await expectPreserved([[.toolResult(id: "1", content: .array(values))]], in: store)
         },
         ChatStorageCheck(
-            "strangers.deepValues", rule: 9, "Values nested 64 deep come back."
+            "unknownData.deepValues", rule: 9, "Values nested 64 deep come back."
         ) { store in
             let deep = (0..<64).reduce(JSONValue.string("bottom")) { value, level in
                 level.isMultiple(of: 2) ? [value] : ["level \(level)": value]
@@ -103,7 +103,7 @@ enum UnknownDataChecks {
                 [[.toolCall(id: "1", name: "dig", arguments: deep)], [.unknown(deep)]], in: store)
         },
         ChatStorageCheck(
-            "strangers.deepestValues", rule: 9,
+            "unknownData.deepestValues", rule: 9,
             "However deep a value is nested, it comes back, or its batch is refused and nothing is kept."
         ) { store in
             var kept: [ConversationMessage] = []

@@ -4,7 +4,7 @@ import Testing
 
 @testable import RecollectAgents
 
-@Suite("An answer without end", .timeLimit(.minutes(5)))
+@Suite("An answer without end", .timeLimit(.minutes(10)))
 struct ReplyLimitTests {
     private static let megabyte = 1 << 20
 

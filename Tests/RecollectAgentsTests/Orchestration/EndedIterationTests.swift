@@ -2,7 +2,7 @@ import RecollectAgents
 import RecollectCore
 import Testing
 
-@Suite("A turn whose stream is left", .timeLimit(.minutes(1)))
+@Suite("A turn whose stream is left", .timeLimit(.minutes(10)))
 struct EndedIterationTests {
     private let store = InMemoryChatStorage()
     private let mayEnd = Gate()

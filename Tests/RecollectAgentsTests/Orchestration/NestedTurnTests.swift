@@ -2,7 +2,7 @@ import RecollectAgents
 import RecollectCore
 import Testing
 
-@Suite("A turn begun inside a turn", .timeLimit(.minutes(1)))
+@Suite("A turn begun inside a turn", .timeLimit(.minutes(10)))
 struct NestedTurnTests {
     /// What agents ask while they answer: set once the orchestrator is made.
     private final class Team: Sendable {

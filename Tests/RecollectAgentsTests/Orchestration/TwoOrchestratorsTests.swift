@@ -4,7 +4,7 @@ import RecollectCore
 import RecollectSQLite
 import Testing
 
-@Suite("Two orchestrators in one session", .timeLimit(.minutes(5)))
+@Suite("Two orchestrators in one session", .timeLimit(.minutes(10)))
 struct TwoOrchestratorsTests {
     /// What one of them told, and whether it failed.
     private struct Told {

@@ -11,7 +11,7 @@ struct HeldSessionTests {
 
     init() throws {
         folder = try TemporaryFolder()
-        store = FileChatStorage(baseURL: folder.url, durability: .relaxed)
+        store = FileChatStorage(baseURL: folder.url, durability: .relaxed, patience: .seconds(600))
     }
 
     /// Holds a session as a process does that hangs, until the result is released.
