@@ -110,7 +110,7 @@
         }
 
         /// Returns a stream with an element for each change of documents reported by iCloud. Needs a main run loop.
-        public func wakes() -> AsyncStream<Void> {
+        public func changeSignals() -> AsyncStream<Void> {
             AsyncStream(bufferingPolicy: .bufferingNewest(1)) { stream in
                 let watch = MetadataWatch { stream.yield() }
                 stream.onTermination = { _ in watch.end() }

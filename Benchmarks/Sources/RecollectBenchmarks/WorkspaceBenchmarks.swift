@@ -68,7 +68,7 @@ private func writeLine(rounds: Int) async throws -> Line {
         ours, floor, stretches: rounds, atMost: 4)
 }
 
-/// A `context.md` of 200 lines that two devices changed, found and folded. The floor reads both versions, writes one durably as above, and
+/// A `context.md` of 200 lines that two devices changed, found and resolved. The floor reads both versions, writes one durably as above, and
 /// removes the other.
 private func foldLine(rounds: Int) async throws -> Line {
     let folder = try Folder()
@@ -87,9 +87,9 @@ private func foldLine(rounds: Int) async throws -> Line {
             try base.replacingOccurrences(of: "line 100,", with: "line one hundred,").write(
                 to: folder.appendingPathComponent(copy), atomically: true, encoding: .utf8)
         }
-        var folded: [ResolvedConflict] = []
-        ours.add(try await time { folded = try await workspace.resolveConflicts() })
-        precondition(folded.map(\.outcome) == [.merged], "\(folded)")
+        var resolved: [ResolvedConflict] = []
+        ours.add(try await time { resolved = try await workspace.resolveConflicts() })
+        precondition(resolved.map(\.outcome) == [.merged], "\(resolved)")
         floor.add(
             try time {
                 let bytes = try bare.read(main) + bare.read(copy)

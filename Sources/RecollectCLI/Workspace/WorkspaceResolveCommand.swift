@@ -24,15 +24,15 @@
 
         func run() async throws {
             try await options.withWorkspace { workspace in
-                let folded = try await preview ? workspace.previewConflicts() : workspace.resolveConflicts()
+                let resolved = try await preview ? workspace.previewConflicts() : workspace.resolveConflicts()
                 // The output replaces the events.
                 _ = workspace.events.takeUndelivered()
                 try await Output.open { output in
                     if options.json {
-                        try await output.list(folded, isFirst: true) { Array(json(of: $0).jsonString.utf8) }
-                        return try await output.line(folded.isEmpty ? "[]" : "\n]")
+                        try await output.list(resolved, isFirst: true) { Array(json(of: $0).jsonString.utf8) }
+                        return try await output.line(resolved.isEmpty ? "[]" : "\n]")
                     }
-                    for conflict in folded {
+                    for conflict in resolved {
                         let kept = conflict.kept.map(\.description.oneLine).joined(separator: ", ")
                         try await output.line(
                             "\(output.style.bold(conflict.path.description.oneLine)): \(conflict.reason?.oneLine ?? words(for: conflict.outcome))"
@@ -43,9 +43,9 @@
                         let rest = conflict.assumedDeleted.count - Self.mostLines
                         if rest > 0 { try await output.line("  and \(rest) lines more") }
                     }
-                    if folded.isEmpty { try await output.line("There is no conflict.") }
+                    if resolved.isEmpty { try await output.line("There is no conflict.") }
                 }
-                if folded.contains(where: { !$0.outcome.isResolved }) { throw ExitCode.partly }
+                if resolved.contains(where: { !$0.outcome.isResolved }) { throw ExitCode.partly }
             }
         }
 

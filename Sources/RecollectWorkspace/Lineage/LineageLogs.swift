@@ -98,7 +98,7 @@ struct LineageLogs {
         // The copy was removed before the file had another content. A merge has the text of its copies.
         let removals = resolved[path] ?? [:]
         let resolved = Set(
-            overwritten.filter { $0.folded.isEmpty && removals[$0.hash] ?? .max < $0.order }.map(\.hash))
+            overwritten.filter { $0.mergedFrom.isEmpty && removals[$0.hash] ?? .max < $0.order }.map(\.hash))
         let candidates = overwritten.filter {
             resolved.contains($0.hash) || copied[$0.hash] == nil && !copiedPerhaps.contains($0.hash)
         }
@@ -117,7 +117,7 @@ struct LineageLogs {
                 }
             }
             return isLost(candidate.hash) && !lineage.isAncestor(current, of: candidate.hash)
-                && (candidate.folded.isEmpty || candidate.folded.contains(where: isLost))
+                && (candidate.mergedFrom.isEmpty || candidate.mergedFrom.contains(where: isLost))
         }.map(\.hash)
     }
 

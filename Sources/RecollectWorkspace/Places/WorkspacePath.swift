@@ -79,16 +79,16 @@ public struct WorkspacePath: Hashable, Sendable {
     ///
     /// More paths share a key than on any single system (`ß` and `SS`). Use it to find name collisions, not to find
     /// files.
-    public var key: String { Self.folded(description) }
+    public var key: String { Self.caseFolded(description) }
 
-    /// Returns the folded text of `key`, for any name.
-    static func folded(_ text: String) -> String {
+    /// Returns the caseFolded text of `key`, for any name.
+    static func caseFolded(_ text: String) -> String {
         if text.isASCII { return text.lowercased() }
-        var folded = text.uppercased().lowercased()
-        if folded.unicodeScalars.contains(where: WorkspaceName.isJoiner) {
-            folded.unicodeScalars.removeAll(where: WorkspaceName.isJoiner)
+        var caseFolded = text.uppercased().lowercased()
+        if caseFolded.unicodeScalars.contains(where: WorkspaceName.isJoiner) {
+            caseFolded.unicodeScalars.removeAll(where: WorkspaceName.isJoiner)
         }
-        return folded.composed
+        return caseFolded.composed
     }
 
     /// Returns a text for messages: on one line, and of limited length.

@@ -17,14 +17,14 @@ extension FolderProvider {
     /// it is renamed to `name (kept …)`, or to `unnamed (kept …)` if its temporary name does not include the
     /// original name.
     ///
-    /// Does not wait. While another Recollect writer uses the folder, nothing is settled. On file systems without
-    /// locks, and without `includingRecent`, only files older than an hour are settled.
+    /// Does not wait. While another Recollect writer uses the folder, nothing is report. On file systems without
+    /// locks, and without `includingRecent`, only files older than an hour are report.
     /// - Throws: `unavailable`, and disk errors.
     public func resolveLeftovers(
         in path: WorkspacePath, includingRecent: Bool,
         isKnown: (ContentHash, _ path: WorkspacePath?) throws -> Bool
     ) throws -> LeftoverReport {
-        var settled = LeftoverReport()
+        var report = LeftoverReport()
         try explaining("look at", self.path(of: path)) {
             guard let folder = try folder(at: path), try folder.names().contains(where: TemporaryName.isOne) else {
                 return
@@ -39,37 +39,37 @@ extension FolderProvider {
                 guard let entry = try folder.entry(name),
                     isLocked && includingRecent || isLeftover(entry)
                 else { continue }
-                try settle(name, in: folder, at: path, isKnown, into: &settled)
+                try resolve(name, in: folder, at: path, isKnown, into: &report)
             }
-            if settled != LeftoverReport() { try folder.synchronize() }
+            if report != LeftoverReport() { try folder.synchronize() }
         }
-        return settled
+        return report
     }
 
     /// Settles one file, and records the result. A file renamed to a name outside the workspace's rules is not
     /// listed.
-    private func settle(
+    private func resolve(
         _ name: String, in folder: OpenFolder, at path: WorkspacePath,
-        _ isKnown: (ContentHash, WorkspacePath?) throws -> Bool, into settled: inout LeftoverReport
+        _ isKnown: (ContentHash, WorkspacePath?) throws -> Bool, into report: inout LeftoverReport
     ) throws {
         let original = TemporaryName.original(of: name)
         // Files that cannot be read are kept unread. An exchange may also have taken out a link or a folder,
         // unknown to the archive.
         let bytes = try folder.entry(name)?.kind == .file ? try? FoundFile.read(name, in: folder) : nil
         let hash = bytes.map { ContentHash(of: $0) }
-        if try TemporaryName.isDraft(name) || isSettled(hash, original, in: folder, at: path, isKnown) {
+        if try TemporaryName.isDraft(name) || isAvailableElsewhere(hash, original, in: folder, at: path, isKnown) {
             try folder.remove(name)
-            settled.removed += 1
+            report.removed += 1
             return
         }
         let shown = original?.name ?? (bytes?.isText ?? false ? "unnamed.txt" : "unnamed")
         let names = Self.keptNames(for: shown, holding: hash, name, at: path)
         let given = try giveName(to: name, of: hash, in: folder, among: names)
-        if let kept = try? path.appending(given) { settled.kept.append(kept) }
+        if let kept = try? path.appending(given) { report.kept.append(kept) }
     }
 
     /// Whether a content exists elsewhere: in the original file, or according to `isKnown`.
-    private func isSettled(
+    private func isAvailableElsewhere(
         _ hash: ContentHash?, _ original: (name: String, isWhole: Bool)?, in folder: OpenFolder, at path: WorkspacePath,
         _ isKnown: (ContentHash, WorkspacePath?) throws -> Bool
     ) throws -> Bool {

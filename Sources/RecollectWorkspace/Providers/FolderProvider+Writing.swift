@@ -94,7 +94,7 @@ extension FolderProvider {
         }
         let holds = Result { try content(of: aside, in: folder) == expected }
         if case .success(true) = holds {
-            // The file no longer has its name. If this fails, the leftovers are settled later.
+            // The file no longer has its name. If this fails, the leftovers are report later.
             try? folder.remove(aside)
             return try folder.synchronize()
         }
@@ -136,7 +136,7 @@ extension FolderProvider {
         }
         let holds = Result { try content(of: staged, in: folder) == expected }
         if case .success(true) = holds {
-            // The file is written. If this fails, the leftovers are settled later.
+            // The file is written. If this fails, the leftovers are report later.
             try? folder.remove(staged)
             return
         }

@@ -160,7 +160,7 @@ public final class FolderProvider: WorkspaceProvider {
     /// Returns a stream with an element for possible changes in the folder, by any program. On Linux they come
     /// from the kernel, up to its limit of watched folders; otherwise from a comparison of all files every second.
     /// The stream ends when the iterating task is canceled. Without a listener, nothing is watched.
-    public func wakes() -> AsyncStream<Void> { watcher.wakes() }
+    public func changeSignals() -> AsyncStream<Void> { watcher.changeSignals() }
 }
 
 // MARK: - Finding

@@ -26,14 +26,14 @@ final class FolderWatcher: Sendable {
 
     /// Returns a stream with an element for each change after this call. For a slow listener, several changes
     /// become one element.
-    func wakes() -> AsyncStream<Void> {
+    func changeSignals() -> AsyncStream<Void> {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let key = UUID()
         // Outside the lock: if the task of the stream is already canceled, the stream ends here immediately.
         continuation.onTermination = { [weak self] _ in self?.leave(key) }
         state.withLock { state in
             state.listeners[key] = continuation
-            if state.watch == nil { state.watch = make { [weak self] in self?.wake() } }
+            if state.watch == nil { state.watch = make { [weak self] in self?.signal() } }
         }
         return stream
     }
@@ -41,7 +41,7 @@ final class FolderWatcher: Sendable {
     /// Whether there is a listener, and so the system watches.
     var isWatching: Bool { state.withLock { $0.watch != nil } }
 
-    private func wake() {
+    private func signal() {
         for listener in state.withLock({ Array($0.listeners.values) }) { listener.yield() }
     }
 

@@ -111,7 +111,7 @@ extension [String] {
     /// Returns the name considered equal to another one by the file system; preferably the name itself.
     func spelling(of name: String) -> String {
         if contains(where: { $0.hasSameBytes(as: name) }) { return name }
-        let key = WorkspacePath.folded(name)
-        return first { WorkspacePath.folded($0) == key } ?? name
+        let key = WorkspacePath.caseFolded(name)
+        return first { WorkspacePath.caseFolded($0) == key } ?? name
     }
 }

@@ -100,7 +100,7 @@ public protocol WorkspaceProvider: Sendable {
 
     /// Returns a stream with an element for possible changes in the root, by any program. It ends when the
     /// iterating task is canceled.
-    func wakes() -> AsyncStream<Void>
+    func changeSignals() -> AsyncStream<Void>
 }
 
 extension WorkspaceProvider {

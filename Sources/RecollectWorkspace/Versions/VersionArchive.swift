@@ -108,7 +108,7 @@ final class VersionArchive: Sendable {
     /// Records changes as made. Begun changes are recorded as made, too, if these changes replaced their content.
     func finish(_ changes: [VersionLine]) throws {
         try locked { folder, log in
-            let lines = changes.flatMap { log.index.settled(by: $0) + [$0] }
+            let lines = changes.flatMap { log.index.superseding(by: $0) + [$0] }
             // If this line is lost, the next scan finds the content of the `begun` line in the file.
             try log.append(lines.map { $0.marked(.done) }, in: folder, durably: false)
         }
@@ -140,7 +140,7 @@ final class VersionArchive: Sendable {
                 let file = log.index.files[found.path, default: .init()]
                 if file.content == found.hash { continue }
                 if let own = file.begun.last(where: { $0.version.hash == found.hash && !$0.version.kind.isAbsence }) {
-                    lines += (log.index.settled(by: own) + [own]).map { $0.marked(.done) }
+                    lines += (log.index.superseding(by: own) + [own]).map { $0.marked(.done) }
                 } else {
                     lines.append(found.line(at: now))
                     if let bytes = found.bytes { kept[found.hash] = bytes }
@@ -152,10 +152,10 @@ final class VersionArchive: Sendable {
     }
 
     /// Records a merge into a content already in the file.
-    func folded(_ path: WorkspacePath, into hash: ContentHash, parents: [ContentHash], now: Date) throws {
+    func recordMerge(_ path: WorkspacePath, into hash: ContentHash, parents: [ContentHash], now: Date) throws {
         try locked { folder, log in
             let version = WorkspaceVersion(
-                hash: hash, date: now.wholeMilliseconds, author: .recollect, kind: .folded, parents: parents)
+                hash: hash, date: now.wholeMilliseconds, author: .recollect, kind: .merged, parents: parents)
             let line = log.index.unlikeOthers(VersionLine(mark: .done, path: path, version: version))
             try log.append([line], in: folder, durably: false)
         }

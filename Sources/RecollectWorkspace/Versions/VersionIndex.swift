@@ -59,19 +59,19 @@ struct VersionIndex {
     /// contents. They are in the order of the changes.
     ///
     /// A change found in this way may itself have replaced the content of another begun change.
-    func settled(by change: VersionLine) -> [VersionLine] {
+    func superseding(by change: VersionLine) -> [VersionLine] {
         guard let file = files[change.path] else { return [] }
         var open = file.begun.filter { !$0.version.kind.isAbsence && !$0.isSameChange(as: change) }
-        var settled: [VersionLine] = []
+        var superseding: [VersionLine] = []
         var newest = [change]
         while !newest.isEmpty {
             let replaced = Set(newest.flatMap(\.version.replaced))
             if let content = file.content, replaced.contains(content) { break }
             newest = open.filter { replaced.contains($0.version.hash) }
             open.removeAll { replaced.contains($0.version.hash) }
-            settled = newest + settled
+            superseding = newest + superseding
         }
-        return settled
+        return superseding
     }
 
     /// Returns the lines of a shorter log with the same state, without some versions.
@@ -141,7 +141,7 @@ extension VersionIndex.File {
         /// The dates from the content's version to its replacement.
         let dates: ClosedRange<Date>
         /// The parents of the content if it is a merge: a merge has no text of its own.
-        let folded: [ContentHash]
+        let mergedFrom: [ContentHash]
         /// The sort key of its replacement.
         let order: Int
     }
@@ -154,9 +154,9 @@ extension VersionIndex.File {
         for (version, order) in zip(versions, orders) {
             if let before, version.author == nil, !version.kind.isAbsence {
                 let dates = min(before.date, version.date)...max(before.date, version.date)
-                let folded = before.kind == .folded ? before.parents : []
+                let mergedFrom = before.kind == .merged ? before.parents : []
                 if overwritten.count == 32 { overwritten.removeFirst() }
-                overwritten.append(Overwritten(hash: before.hash, dates: dates, folded: folded, order: order))
+                overwritten.append(Overwritten(hash: before.hash, dates: dates, mergedFrom: mergedFrom, order: order))
             }
             overwritten.removeAll { $0.hash == version.hash || version.parents.contains($0.hash) }
             before = version.kind.isAbsence ? nil : version

@@ -20,7 +20,7 @@ public struct WorkspaceVersion: Hashable, Sendable {
         /// Written on this device.
         public static let written = Kind(rawValue: "written")
         /// Merged from conflicting versions.
-        public static let folded = Kind(rawValue: "folded")
+        public static let merged = Kind(rawValue: "merged")
         /// Moved to the trash on this device.
         public static let trashed = Kind(rawValue: "trashed")
         /// Restored on this device.

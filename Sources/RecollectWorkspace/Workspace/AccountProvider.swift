@@ -116,21 +116,21 @@ final class AccountProvider: WorkspaceProvider {
         try provider().writeLineageFile(name, bytes)
     }
 
-    /// Returns the wakes of the provider, and of changes of the account.
-    func wakes() -> AsyncStream<Void> {
+    /// Returns the changeSignals of the provider, and of changes of the account.
+    func changeSignals() -> AsyncStream<Void> {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let changes = container.accountChanges()
         // Observation begins now, if possible, so no event before the start of the task is missed.
-        let first = try? provider().wakes()
+        let first = try? provider().changeSignals()
         let task = Task { [self] in
             await withTaskGroup(of: Void.self) { group in
                 var isListening = first != nil
                 if let first { group.addTask { for await _ in first { continuation.yield() } } }
                 for await _ in changes {
                     continuation.yield()
-                    guard !isListening, let wakes = try? provider().wakes() else { continue }
+                    guard !isListening, let changeSignals = try? provider().changeSignals() else { continue }
                     isListening = true
-                    group.addTask { for await _ in wakes { continuation.yield() } }
+                    group.addTask { for await _ in changeSignals { continuation.yield() } }
                 }
             }
         }

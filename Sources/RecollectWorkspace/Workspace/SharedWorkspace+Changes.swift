@@ -6,25 +6,25 @@ extension SharedWorkspace {
     /// task is canceled.
     ///
     /// The first changes are those since the last scan by any process, also while no program ran. In a folder never
-    /// scanned, every file is new. Simultaneous wakes cause a single scan. Changes are sorted by path, and several
+    /// scanned, every file is new. Simultaneous changeSignals cause a single scan. Changes are sorted by path, and several
     /// changes of a file's content between two scans count as one. This call reads the last known state from the
     /// archive on this device; scans run off the cooperative pool. A mass deletion causes one `vanished` change and
     /// no removals.
     public func changes() -> AsyncStream<WorkspaceChange> {
         let own = ownChanges.stream()
-        let provided = provider.wakes()
+        let provided = provider.changeSignals()
         // If the known state is unreadable, the first scan reports every file as new.
         let known = (try? knownFiles()) ?? [:]
         return AsyncStream { stream in
             let task = Task {
-                let wakes = Wakes()
-                let merged = wakes.stream()
-                wakes.wake()
-                async let others: Void = Self.pass(provided, to: wakes)
-                async let ours: Void = Self.pass(own, to: wakes)
+                let changeSignals = ChangeSignal()
+                let merged = changeSignals.stream()
+                changeSignals.signal()
+                async let others: Void = Self.pass(provided, to: changeSignals)
+                async let ours: Void = Self.pass(own, to: changeSignals)
                 var told = ReportedFiles(files: known)
                 for await _ in merged {
-                    // After a failed scan, the next wake causes another one.
+                    // After a failed scan, the next signal causes another one.
                     guard let look = try? await self.reading({ try self.look() }) else { continue }
                     for change in told.changes(to: look) { stream.yield(change) }
                 }
@@ -35,8 +35,8 @@ extension SharedWorkspace {
         }
     }
 
-    private static func pass(_ wakes: AsyncStream<Void>, to other: Wakes) async {
-        for await _ in wakes { other.wake() }
+    private static func pass(_ changeSignals: AsyncStream<Void>, to other: ChangeSignal) async {
+        for await _ in changeSignals { other.signal() }
     }
 }
 

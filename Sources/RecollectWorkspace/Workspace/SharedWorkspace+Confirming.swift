@@ -36,12 +36,12 @@ extension SharedWorkspace {
             throw UnconfirmedChangeError(path: file.path, version: file.version, cause: error)
         }
         finish([doubtful])
-        settleDoubt(at: file.path)
+        confirmDoubtful(at: file.path)
         return true
     }
 
     /// Removes the record of a file's unconfirmed change. Blocks.
-    func settleDoubt(at path: WorkspacePath) {
+    func confirmDoubtful(at path: WorkspacePath) {
         do {
             try archive.setInDoubt(nil, at: path)
         } catch {

@@ -24,7 +24,7 @@ extension SharedWorkspace {
     ///   as `diskFull`.
     @discardableResult
     public func resolveConflicts() async throws -> [ResolvedConflict] {
-        try await folding(isPreview: false)
+        try await resolve(isPreview: false)
     }
 
     /// Returns the outcomes of `resolveConflicts()` for the current files, without any change to them.
@@ -32,11 +32,11 @@ extension SharedWorkspace {
     ///   kept copies.
     /// - Throws: As `resolveConflicts()`.
     public func previewConflicts() async throws -> [ResolvedConflict] {
-        try await folding(isPreview: true)
+        try await resolve(isPreview: true)
     }
 
-    private func folding(isPreview: Bool) async throws -> [ResolvedConflict] {
-        try await on(folds) {
+    private func resolve(isPreview: Bool) async throws -> [ResolvedConflict] {
+        try await on(resolutions) {
             let look = try self.writes.sync { try self.look() }
             guard look.isAvailable, !look.isMassDeletion else {
                 throw RecollectError(
@@ -52,13 +52,13 @@ extension SharedWorkspace {
                     conflicts[path] = []
                 }
             }
-            let folded = try conflicts.sorted { $0.key < $1.key }.map { path, copies in
-                try self.fold(path, copies.sorted(), knowing: logs, isPreview: isPreview)
+            let resolved = try conflicts.sorted { $0.key < $1.key }.map { path, copies in
+                try self.resolution(path, copies.sorted(), knowing: logs, isPreview: isPreview)
             }
-            if isPreview { return folded }
+            if isPreview { return resolved }
             try self.writes.sync { try self.removeFolders(among: look.listing.items) }
-            if !folded.isEmpty { self.ownChanges.wake() }
-            return folded
+            if !resolved.isEmpty { self.ownChanges.signal() }
+            return resolved
         }
     }
 
@@ -112,16 +112,16 @@ extension SharedWorkspace {
 
     // MARK: One conflict
 
-    private func fold(
+    private func resolution(
         _ path: WorkspacePath, _ copies: [WorkspacePath], knowing logs: LineageLogs, isPreview: Bool
     ) throws -> ResolvedConflict {
         for _ in 0..<3 {
             do {
-                let folded = try foldOnce(path, copies, knowing: logs, isPreview: isPreview)
-                if !isPreview, folded.outcome.isResolved {
+                let resolved = try resolveOnce(path, copies, knowing: logs, isPreview: isPreview)
+                if !isPreview, resolved.outcome.isResolved {
                     events.post(StoreEvent(kind: .resolvedConflict, path: path.description))
                 }
-                return folded
+                return resolved
             } catch is FileChangedError {
                 continue
             } catch let error as RecollectError where error.code == .notLocal {
@@ -137,7 +137,7 @@ extension SharedWorkspace {
         return ResolvedConflict(path: path, copies: copies, outcome: .busy)
     }
 
-    private func foldOnce(
+    private func resolveOnce(
         _ path: WorkspacePath, _ copies: [WorkspacePath], knowing logs: LineageLogs, isPreview: Bool
     ) throws -> ResolvedConflict {
         let isFolder = try provider.item(at: path)?.isFolder ?? false
@@ -151,31 +151,31 @@ extension SharedWorkspace {
         let contents = Set(([main].compactMap { $0 } + files).map(\.bytes) + all.map(\.bytes) + earlier)
         // A file with another spelling does not descend from this file's versions.
         let isTwin = copies.contains { ConflictCopies.original(of: $0) != path }
-        let fold =
+        let resolution =
             try isFolder
             ? ConflictResolution(apart: contents)
             : ConflictResolution(contents, at: path, archive, isTwin ? LineageLogs() : logs)
-        if fold.outcome == .identical, main != nil, try copies.contains(where: { try isAhead($0, of: path) }) {
+        if resolution.outcome == .identical, main != nil, try copies.contains(where: { try isAhead($0, of: path) }) {
             return ResolvedConflict(path: path, copies: copies, outcome: .waiting)
         }
 
-        let outcome = fold.outcome == .identical && main == nil ? .restored : fold.outcome
+        let outcome = resolution.outcome == .identical && main == nil ? .restored : resolution.outcome
         if isPreview {
             return ResolvedConflict(
                 path: path, copies: copies, outcome: outcome,
-                kept: fold.apart.compactMap { KeptCopyName.places(for: ContentHash(of: $0), beside: path).first },
-                assumedDeleted: fold.deleted)
+                kept: resolution.apart.compactMap { KeptCopyName.places(for: ContentHash(of: $0), beside: path).first },
+                assumedDeleted: resolution.deleted)
         }
         let kept = try writes.sync {
-            let kept = try fold.apart.map { try keep($0, beside: path) }
+            let kept = try resolution.apart.map { try keep($0, beside: path) }
             try keep(versions, of: main)
             let parents = contents.map { ContentHash(of: $0) }.sorted { $0.rawValue < $1.rawValue }
-            if let whole = fold.whole, whole != main?.bytes {
-                _ = try put(whole, to: path, replacing: main?.version, by: .recollect, as: .folded, parents: parents)
-            } else if let main, !lost.isEmpty || !fold.deleted.isEmpty {
+            if let whole = resolution.whole, whole != main?.bytes {
+                _ = try put(whole, to: path, replacing: main?.version, by: .recollect, as: .merged, parents: parents)
+            } else if let main, !lost.isEmpty || !resolution.deleted.isEmpty {
                 // The file stays as it is. Without this line, the next resolution would find the same lost versions,
                 // and `restoreConflict` could not restore the text taken for deleted.
-                try archive.folded(path, into: main.version, parents: parents, now: configuration.now())
+                try archive.recordMerge(path, into: main.version, parents: parents, now: configuration.now())
             }
             // A copy is removed only with the resolved content. A copy changed since stays.
             for file in files { try discard(file.path, file, by: .recollect) }
@@ -183,7 +183,7 @@ extension SharedWorkspace {
             return kept
         }
         return ResolvedConflict(
-            path: path, copies: copies, outcome: outcome, kept: kept, assumedDeleted: fold.deleted)
+            path: path, copies: copies, outcome: outcome, kept: kept, assumedDeleted: resolution.deleted)
     }
 }
 
@@ -210,11 +210,11 @@ extension SharedWorkspace {
     ) async throws -> [WorkspacePath] {
         try await writing {
             let path = try self.provider.spelling(of: path)
-            guard let fold = try self.archive.versions(of: path).first(where: { $0.kind == .folded }) else {
+            guard let resolution = try self.archive.versions(of: path).first(where: { $0.kind == .merged }) else {
                 throw RecollectError(.notFound, "\(path) was not folded on this device")
             }
             let current = try self.fileIfThere(at: path)?.version
-            let wanted = fold.parents.filter { $0 != current && $0 != fold.hash }
+            let wanted = resolution.parents.filter { $0 != current && $0 != resolution.hash }
             // All versions are read first: if one is missing, none is restored.
             let contents = try wanted.map { version in
                 guard let bytes = try self.archive.bytes(of: version) else {
@@ -233,7 +233,7 @@ extension SharedWorkspace {
     ///   each possible name has another content.
     func keep(
         _ bytes: [UInt8], beside path: WorkspacePath, by author: WorkspaceAuthor = .recollect,
-        as kind: WorkspaceVersion.Kind = .folded
+        as kind: WorkspaceVersion.Kind = .merged
     ) throws -> WorkspacePath {
         let hash = ContentHash(of: bytes)
         var taken = FileChangedError(path: path, current: nil)
@@ -246,7 +246,7 @@ extension SharedWorkspace {
                 throw error
             }
             guard let there else {
-                let parents = kind == .folded ? [hash] : []
+                let parents = kind == .merged ? [hash] : []
                 return try put(bytes, to: place, replacing: nil, by: author, as: kind, parents: parents).path
             }
             // The content is the same if another device resolved this conflict, and different if the kept copy was

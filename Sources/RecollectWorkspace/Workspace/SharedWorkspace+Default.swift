@@ -64,5 +64,5 @@ private struct ClosedProvider: WorkspaceProvider {
     func remove(_ path: WorkspacePath, holding expected: ContentHash) throws { throw reason }
     func removeFolder(_ path: WorkspacePath) throws -> Bool { throw reason }
     func requestDownload(of path: WorkspacePath) throws { throw reason }
-    func wakes() -> AsyncStream<Void> { AsyncStream { $0.finish() } }
+    func changeSignals() -> AsyncStream<Void> { AsyncStream { $0.finish() } }
 }

@@ -9,11 +9,11 @@ extension SharedWorkspace {
         var all = LeftoverReport()
         for folder in [.root] + items.filter({ $0.isFolder && $0.state != .unreadable }).map(\.path) {
             do {
-                let settled = try provider.resolveLeftovers(in: folder, includingRecent: includingRecent) {
+                let report = try provider.resolveLeftovers(in: folder, includingRecent: includingRecent) {
                     try isKept($0, of: $1)
                 }
-                all.kept += settled.kept
-                all.removed += settled.removed
+                all.kept += report.kept
+                all.removed += report.removed
             } catch {
                 configuration.logger.debug("leftovers in \(folder) could not be settled: \(error)")
             }

@@ -62,20 +62,20 @@ extension SharedWorkspace {
         path.names.reduce(rootURL) { $0.appendingPathComponent($1) }
     }
 
-    /// Waits for a download. Reads at every wake of the provider, and every two seconds in case of a missed wake.
+    /// Waits for a download. Reads at every signal of the provider, and every two seconds in case of a missed signal.
     private func downloaded(_ path: WorkspacePath, within time: Duration) async throws -> WorkspaceFile {
-        let again = Wakes()
+        let again = ChangeSignal()
         return try await withThrowingTaskGroup(of: WorkspaceFile?.self) { group in
-            let wakes = again.stream()
-            let provided = provider.wakes()
+            let changeSignals = again.stream()
+            let provided = provider.changeSignals()
             group.addTask {
-                for await _ in provided { again.wake() }
+                for await _ in provided { again.signal() }
                 return nil
             }
             group.addTask {
                 while true {
                     try await self.configuration.sleep(Self.downloadPoll)
-                    again.wake()
+                    again.signal()
                 }
             }
             group.addTask {
@@ -84,8 +84,8 @@ extension SharedWorkspace {
             }
             group.addTask {
                 try await self.reading { try self.provider.requestDownload(of: path) }
-                again.wake()
-                for await _ in wakes {
+                again.signal()
+                for await _ in changeSignals {
                     if let file = try await self.reading({ try self.file(at: path) }) { return file }
                 }
                 throw CancellationError()

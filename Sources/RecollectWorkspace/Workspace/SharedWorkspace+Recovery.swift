@@ -34,15 +34,15 @@ extension SharedWorkspace {
     public func recover() async throws -> WorkspaceRecovery {
         try await writing {
             var recovery = WorkspaceRecovery()
-            let settled = try self.resolveLeftovers(
+            let report = try self.resolveLeftovers(
                 among: self.items(in: .root, recursively: true), includingRecent: true)
-            recovery.files = settled.kept.sorted()
-            recovery.removedLeftovers = settled.removed
+            recovery.files = report.kept.sorted()
+            recovery.removedLeftovers = report.removed
             // Contents in the folder get their log lines first, under their own paths.
             _ = try self.look()
             recovery.contents = try self.archive.recover(knowing: self.toldLines())
             recovery.damagedLogs = try self.archive.damagedLogs()
-            self.ownChanges.wake()
+            self.ownChanges.signal()
             return recovery
         }
     }

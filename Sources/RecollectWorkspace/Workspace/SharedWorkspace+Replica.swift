@@ -126,7 +126,7 @@ extension SharedWorkspace {
         let kept = try merged.apart.map { try keep($0, beside: path) }
         let parents = [mine.version, file.version].sorted { $0.rawValue < $1.rawValue }
         _ = try put(
-            merged.bytes, to: path, replacing: mine.version, by: .recollect, as: .folded, parents: parents,
+            merged.bytes, to: path, replacing: mine.version, by: .recollect, as: .merged, parents: parents,
             keeping: [file.bytes])
         return kept.first
     }

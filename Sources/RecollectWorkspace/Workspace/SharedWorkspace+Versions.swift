@@ -42,10 +42,10 @@ extension SharedWorkspace {
                 }
                 // If the withdrawal cannot be recorded, the next scan finds that neither change was made.
                 try? self.archive.withdraw(begun)
-                self.settleDoubt(at: newPath)
+                self.confirmDoubtful(at: newPath)
                 throw error.cause
             }
-            self.settleDoubt(at: newPath)
+            self.confirmDoubtful(at: newPath)
             self.applyDetails(of: path, to: newPath, holding: file.version, isDated: true)
             self.finish([begun[0]])
             do {
@@ -65,7 +65,7 @@ extension SharedWorkspace {
                 throw error
             }
             self.finish([begun[1]])
-            self.ownChanges.wake()
+            self.ownChanges.signal()
         }
     }
 
@@ -97,7 +97,7 @@ extension SharedWorkspace {
             try self.refuseFolder(path)
             let bytes = try self.current(path, holding: replacing)
             try self.discard(path, WorkspaceFile(path: path, bytes: bytes), by: author)
-            self.ownChanges.wake()
+            self.ownChanges.signal()
         }
     }
 

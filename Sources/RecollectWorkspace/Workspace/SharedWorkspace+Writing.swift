@@ -130,13 +130,13 @@ extension SharedWorkspace {
             }
             finish(begun)
         }
-        settleDoubt(at: path)
+        confirmDoubtful(at: path)
         if replacing == nil {
             if kind == .restored { applyDetails(of: path, to: path, holding: file.version, isDated: false) }
             forgetDetails(of: path)
         }
         warn(of: file)
-        ownChanges.wake()
+        ownChanges.signal()
         return file
     }
 

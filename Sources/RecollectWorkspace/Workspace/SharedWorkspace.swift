@@ -32,12 +32,12 @@ public final class SharedWorkspace: Sendable {
     let lastRead = Locked<[WorkspacePath: ContentHash]>([:])
     /// The failure of the last write; `nil` unless the disk caused it.
     let lastFailure = Locked<RecollectError?>(nil)
-    let ownChanges = Wakes()
+    let ownChanges = ChangeSignal()
     let reads = DispatchQueue(label: "recollect.workspace.reads", attributes: .concurrent)
     let writes = DispatchQueue(label: "recollect.workspace.writes")
     /// Runs conflict resolution, one call at a time. File changes run on `writes`, so a merge of long texts blocks
     /// no write.
-    let folds = DispatchQueue(label: "recollect.workspace.folds")
+    let resolutions = DispatchQueue(label: "recollect.workspace.folds")
 
     /// Creates a workspace over a provider.
     /// - Throws: `invalidArgument` for a state folder inside the workspace; `newerSchema` for an archive of a newer

@@ -45,7 +45,7 @@ extension SharedWorkspace {
             let table = try state.table ?? FileTable(bytes: archive.note(Self.tableName) ?? [])
             let known = Self.known(index, table)
 
-            guard var listing = try settledListing(&state, now: now) else {
+            guard var listing = try resolvedListing(&state, now: now) else {
                 if acceptingDeletions {
                     throw RecollectError(.unavailable, "\(rootURL.path) is gone: nothing is concluded from that")
                 }
@@ -125,11 +125,11 @@ extension SharedWorkspace {
 
     /// Returns everything in the root, and settles leftovers of killed writers at most once an hour; `nil` if the
     /// root is missing.
-    private func settledListing(_ state: inout ScanState, now: Date) throws -> WorkspaceListing? {
+    private func resolvedListing(_ state: inout ScanState, now: Date) throws -> WorkspaceListing? {
         let listing = try listingIfAvailable()
-        let isDue = state.settled.map { abs(now.timeIntervalSince($0)) >= 3_600 } ?? true
+        let isDue = state.leftoversResolved.map { abs(now.timeIntervalSince($0)) >= 3_600 } ?? true
         guard let listing, isDue else { return listing }
-        state.settled = now
+        state.leftoversResolved = now
         return try resolveLeftovers(among: listing.items).kept.isEmpty ? listing : listingIfAvailable()
     }
 
@@ -237,7 +237,7 @@ struct ScanState {
     /// The position in the archive's log up to which other devices have the lineage.
     var shared: VersionLog.Moment?
     /// The date of the last settling of leftovers.
-    var settled: Date?
+    var leftoversResolved: Date?
 }
 
 extension [UInt8] {

@@ -94,6 +94,6 @@ extension SharedWorkspace {
     /// - Throws: `unavailable` if the root folder is missing; errors of the disk.
     public func acceptDeletions() async throws {
         _ = try await writing { try self.look(acceptingDeletions: true) }
-        ownChanges.wake()
+        ownChanges.signal()
     }
 }

@@ -31,7 +31,7 @@ struct FaultyProvider: WorkspaceProvider {
                         provider.ring(path, isOwn: false)
                     },
                     evict: { path in
-                        try cloud.settle()
+                        try cloud.syncCompletely()
                         try device.evict(path)
                     },
                     setRootIsGone: { device.isUnavailable = $0 })
@@ -206,19 +206,19 @@ struct FaultyProvider: WorkspaceProvider {
 
     // MARK: - Waking
 
-    func wakes() -> AsyncStream<Void> {
+    func changeSignals() -> AsyncStream<Void> {
         switch fault {
-        case .wakesOnForeignChangesAlone, .wakesOnOwnChangesAlone, .wakesForFoldersThatWereThere:
+        case .signalsForeignChangesAlone, .signalsOwnChangesAlone, .signalsExistingFoldersAlone:
             let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
             bells.withLock { $0.append(continuation) }
             return stream
-        case .wakesOneListener:
+        case .signalsOneListener:
             let number = listeners.withLock { count in
                 count += 1
                 return count
             }
-            return number == 1 ? sound.wakes() : AsyncStream { _ in }
-        default: return sound.wakes()
+            return number == 1 ? sound.changeSignals() : AsyncStream { _ in }
+        default: return sound.changeSignals()
         }
     }
 
@@ -226,9 +226,9 @@ struct FaultyProvider: WorkspaceProvider {
     private func ring(_ path: String, isOwn: Bool) {
         let isHeard =
             switch fault {
-            case .wakesOnForeignChangesAlone: !isOwn
-            case .wakesOnOwnChangesAlone: isOwn
-            case .wakesForFoldersThatWereThere: !path.contains("/")
+            case .signalsForeignChangesAlone: !isOwn
+            case .signalsOwnChangesAlone: isOwn
+            case .signalsExistingFoldersAlone: !path.contains("/")
             default: false
             }
         guard isHeard else { return }

@@ -14,12 +14,12 @@ struct SimulatedCloudTests {
     func agrees(_ name: String) async {
         await Seeds.run(100) { seed in
             let cloud = try Self.wildCloud(seed, name)
-            try cloud.settle()
+            try cloud.syncCompletely()
             let devices = ["a", "b", "c"].map { cloud.device($0) }
             for device in devices {
                 for path in device.evictedFiles() { try device.provider.requestDownload(of: WorkspacePath(path)) }
             }
-            try cloud.settle()
+            try cloud.syncCompletely()
             for device in devices {
                 #expect(device.files() == cloud.files(), "\(device.name): \(cloud.log())")
             }
@@ -30,8 +30,8 @@ struct SimulatedCloudTests {
     func replays(_ name: String) throws {
         for seed in UInt64(0)..<20 {
             let (first, second) = (try Self.wildCloud(seed, name), try Self.wildCloud(seed, name))
-            try first.settle()
-            try second.settle()
+            try first.syncCompletely()
+            try second.syncCompletely()
             #expect(first.log(last: .max) == second.log(last: .max))
             #expect(first.files() == second.files())
         }
@@ -69,7 +69,7 @@ struct SimulatedCloudTests {
         let cloud = SimulatedCloud(seed: 77)
         _ = cloud.device("b")
         cloud.device("a").edit("context.md", "one")
-        let error = #expect(throws: UnfinishedSyncError.self) { try cloud.settle(limit: 1) }
+        let error = #expect(throws: UnfinishedSyncError.self) { try cloud.syncCompletely(limit: 1) }
         #expect(error?.seed == 77)
         #expect("\(try #require(error))".contains("a writes 3 bytes to context.md"))
     }
@@ -84,11 +84,11 @@ struct SimulatedCloudTests {
         let (a, b) = (cloud.device("anna"), cloud.device("bert"))
         if !isNew {
             a.edit("Journal/day.md", "base")
-            try cloud.settle()
+            try cloud.syncCompletely()
         }
         a.edit("Journal/day.md", "from anna")
         b.edit("Journal/day.md", "from bert")
-        try cloud.settle()
+        try cloud.syncCompletely()
         let files = cloud.files().mapValues { String(decoding: $0, as: UTF8.self) }
         let main = try #require(files["Journal/day.md"])
         return (cloud, main, files.filter { $0.key != "Journal/day.md" })
@@ -132,7 +132,7 @@ struct SimulatedCloudTests {
             a.clockSkew = 365 * 86_400
             a.edit("x.md", "from a")
             b.edit("x.md", "from b, later")
-            try cloud.settle()
+            try cloud.syncCompletely()
             #expect(cloud.files()["x.md"] == Array("from a".utf8))
             #expect(
                 try #require(b.provider.item(at: WorkspacePath("x.md"))?.modified)
@@ -147,7 +147,7 @@ struct SimulatedCloudTests {
         let path = try WorkspacePath("Journal/day.md")
         let device = cloud.device("anna")
         try device.provider.requestDownload(of: path)
-        try cloud.settle()
+        try cloud.syncCompletely()
         let versions = try device.provider.conflictVersions(of: path)
         #expect(Set(versions.map { String(decoding: $0.bytes, as: UTF8.self) } + [main]) == ["from anna", "from bert"])
         #expect(try device.provider.item(at: path)?.state == .conflicted)
@@ -168,7 +168,7 @@ struct SimulatedCloudTests {
         try a.resolve(versions, of: path)
         #expect(try a.conflictVersions(of: path) == [])
         #expect(try b.conflictVersions(of: path) == versions)
-        try cloud.settle()
+        try cloud.syncCompletely()
         #expect(try b.conflictVersions(of: path) == [])
         #expect(try b.item(at: path)?.state == .local)
     }
@@ -178,7 +178,7 @@ struct SimulatedCloudTests {
         await Seeds.run(20) { seed in
             let cloud = SimulatedCloud(seed: seed, behaviour: try Self.service(name))
             for device in ["a", "b", "c"] { cloud.device(device).edit("x.md", "the same") }
-            try cloud.settle()
+            try cloud.syncCompletely()
             #expect(cloud.files() == ["x.md": Array("the same".utf8)])
             #expect(try cloud.device("a").provider.conflictVersions(of: WorkspacePath("x.md")) == [])
         }
@@ -190,10 +190,10 @@ struct SimulatedCloudTests {
             let cloud = SimulatedCloud(seed: seed, behaviour: try Self.service(name))
             let (a, b) = (cloud.device("a"), cloud.device("b"))
             a.edit("x.md", "base")
-            try cloud.settle()
+            try cloud.syncCompletely()
             a.delete("x.md")
             b.edit("x.md", "edited")
-            try cloud.settle()
+            try cloud.syncCompletely()
             #expect(cloud.files() == ["x.md": Array("edited".utf8)], "\(cloud.log())")
         }
     }
@@ -203,12 +203,12 @@ struct SimulatedCloudTests {
         let cloud = SimulatedCloud(seed: 3)
         let (a, b) = (cloud.device("a"), cloud.device("b"))
         a.edit("x.md", "x")
-        try cloud.settle()
+        try cloud.syncCompletely()
         a.delete("x.md")
-        try cloud.settle()
+        try cloud.syncCompletely()
         #expect(b.files().isEmpty)
         b.edit("x.md", "again")
-        try cloud.settle()
+        try cloud.syncCompletely()
         #expect(a.files() == ["x.md": Array("again".utf8)])
     }
 
@@ -219,7 +219,7 @@ struct SimulatedCloudTests {
             let copy = try #require(others.first).key
             cloud.device("anna").edit(copy, "anna's copy")
             cloud.device("bert").edit(copy, "bert's copy")
-            try cloud.settle()
+            try cloud.syncCompletely()
             let texts = Set(cloud.files().values.map { String(decoding: $0, as: UTF8.self) })
             #expect(cloud.files().count == count)
             #expect(texts.isSuperset(of: ["anna's copy", "bert's copy"]) == (count == 3))
@@ -233,17 +233,17 @@ struct SimulatedCloudTests {
                 let cloud = SimulatedCloud(seed: seed, behaviour: service.behaviour)
                 let devices = ["a", "b", "c"].map { cloud.device($0) }
                 devices[0].edit("x.md", "base")
-                try cloud.settle()
+                try cloud.syncCompletely()
                 for device in devices {
                     device.isOnline = false
                     device.edit("x.md", "from \(device.name)")
                 }
                 for device in devices { device.isOnline = true }
-                try cloud.settle()
+                try cloud.syncCompletely()
                 for path in devices[0].evictedFiles() {
                     try devices[0].provider.requestDownload(of: WorkspacePath(path))
                 }
-                try cloud.settle()
+                try cloud.syncCompletely()
                 let versions = try devices[0].provider.conflictVersions(of: WorkspacePath("x.md")).map(\.bytes)
                 let texts = (devices[0].files().values.map { $0 } + versions).map {
                     String(decoding: $0, as: UTF8.self)
@@ -282,7 +282,7 @@ struct SimulatedCloudTests {
             a.edit("x.md", "a long text of a")
             while b.files()["x.md"] == nil { cloud.step() }
             b.edit("x.md", "b's")
-            try cloud.settle()
+            try cloud.syncCompletely()
             let versions = try a.provider.conflictVersions(of: WorkspacePath("x.md")).map(\.bytes)
             let texts = Set((versions + a.files().values).map { String(decoding: $0, as: UTF8.self) })
             #expect(texts == ["a long text of a", "b's"])
@@ -326,7 +326,7 @@ struct SimulatedCloudTests {
         let (a, b) = (cloud.device("a"), cloud.device("b"))
         for text in ["1\n", "1\n2\n", "1\n2\n3\n", "1\n"] {
             a.edit("log.md", text)
-            try cloud.settle()
+            try cloud.syncCompletely()
         }
         #expect(b.files() == ["log.md": Array("1\n".utf8)])
     }
@@ -340,7 +340,7 @@ struct SimulatedCloudTests {
         a.edit("cafe\u{301}.md", "x")
         #expect(a.files().keys.map { Array($0.utf8) } == [Array("cafe\u{301}.md".utf8)])
         #expect(try a.provider.read(WorkspacePath("caf\u{E9}.md"), limit: 10) == [120])
-        try cloud.settle()
+        try cloud.syncCompletely()
         for device in [a, b] { #expect(device.files().keys.map { Array($0.utf8) } == [Array("caf\u{E9}.md".utf8)]) }
     }
 
@@ -352,12 +352,12 @@ struct SimulatedCloudTests {
             folding.foldsCase = true
             a.edit("notes.md", "small")
             a.edit("Notes.md", "large")
-            try cloud.settle()
+            try cloud.syncCompletely()
             #expect(a.files().count == 2)
             #expect(folding.files().count == 1)
             let held = try #require(folding.files().first)
             a.delete(held.key)
-            try cloud.settle()
+            try cloud.syncCompletely()
             #expect(folding.files() == a.files())
             #expect(folding.files().first?.key != held.key)
         }
@@ -378,9 +378,9 @@ struct SimulatedCloudTests {
     func caseConflicts() throws {
         let cloud = SimulatedCloud(seed: 9, behaviour: .dropbox)
         cloud.device("a").edit("notes.md", "small")
-        try cloud.settle()
+        try cloud.syncCompletely()
         cloud.device("b").edit("Notes.md", "large")
-        try cloud.settle()
+        try cloud.syncCompletely()
         #expect(cloud.files().keys.sorted() == ["Notes (Case Conflict).md", "notes.md"])
     }
 
@@ -394,16 +394,16 @@ struct SimulatedCloudTests {
             let path = try WorkspacePath("x.md")
             a.edit("x.md", "text")
             #expect(throws: RecollectError.self) { try a.evict("x.md") }
-            try cloud.settle()
+            try cloud.syncCompletely()
             try a.evict("x.md")
             #expect(a.files().isEmpty)
             #expect(a.evictedFiles() == ["x.md"])
             #expect(try a.provider.item(at: path)?.size == size)
-            try cloud.settle()
+            try cloud.syncCompletely()
             #expect(try a.provider.item(at: path)?.state == .notLocal)
             try a.provider.requestDownload(of: path)
             #expect(try a.provider.item(at: path)?.state == .downloading)
-            try cloud.settle()
+            try cloud.syncCompletely()
             #expect(try a.provider.read(path, limit: 10) == Array("text".utf8))
         }
     }
@@ -431,12 +431,12 @@ struct SimulatedCloudTests {
         cloud.device("a").edit("x.md", "text")
         let b = cloud.device("b")
         let path = try WorkspacePath("x.md")
-        try cloud.settle()
+        try cloud.syncCompletely()
         try b.provider.requestDownload(of: path)
-        try cloud.settle()
+        try cloud.syncCompletely()
         #expect(try b.provider.item(at: path)?.state == .downloading)
         cloud.behaviour.downloads = .later
-        try cloud.settle()
+        try cloud.syncCompletely()
         #expect(try b.provider.item(at: path)?.state == .local)
         cloud.behaviour.downloads = .atOnce
         try b.evict("x.md")
@@ -452,15 +452,15 @@ struct SimulatedCloudTests {
         let (a, b) = (cloud.device("a"), cloud.device("b"))
         cloud.quota = 10
         try a.provider.write(Array("12345678".utf8), to: WorkspacePath("1.md"), replacing: nil)
-        try cloud.settle()
+        try cloud.syncCompletely()
         #expect(!cloud.isOverQuota)
         try a.provider.write(Array("12345678".utf8), to: WorkspacePath("2.md"), replacing: nil)
-        try cloud.settle()
+        try cloud.syncCompletely()
         #expect(cloud.isOverQuota)
         #expect(a.files().count == 2)
         #expect(b.files().count == 1)
         a.delete("1.md")
-        try cloud.settle()
+        try cloud.syncCompletely()
         #expect(!cloud.isOverQuota)
         #expect(b.files().keys.sorted() == ["2.md"])
     }
@@ -477,10 +477,10 @@ struct SimulatedCloudTests {
         }
         #expect(error?.code == .diskFull)
         b.edit("y.md", "1234567890")
-        try cloud.settle()
+        try cloud.syncCompletely()
         #expect(a.files() == ["x.md": Array("12345".utf8)])
         a.capacity = nil
-        try cloud.settle()
+        try cloud.syncCompletely()
         #expect(a.files().count == 2)
     }
 
@@ -489,16 +489,16 @@ struct SimulatedCloudTests {
         let cloud = SimulatedCloud(seed: 14)
         let (a, b) = (cloud.device("a"), cloud.device("b"))
         for number in 0..<5 { a.edit("\(number).md", "\(number)") }
-        try cloud.settle()
+        try cloud.syncCompletely()
         b.vanish()
         #expect(try b.provider.items(in: .root).allSatisfy(\.isFolder))
-        try cloud.settle()
+        try cloud.syncCompletely()
         #expect(a.files().count == 5)
         b.bringBack()
-        try cloud.settle()
+        try cloud.syncCompletely()
         #expect(b.files() == a.files())
         b.deleteEverything()
-        try cloud.settle()
+        try cloud.syncCompletely()
         #expect(a.files().isEmpty)
     }
 
@@ -510,9 +510,9 @@ struct SimulatedCloudTests {
                     seed: seed, behaviour: CloudBehavior(conflicts: .iCloud, duplicatesFolders: kind))
                 let (a, b) = (cloud.device("a"), cloud.device("b"))
                 for number in 0..<6 { a.edit("Journal/user/\(number).md", "\(number)") }
-                try cloud.settle()
+                try cloud.syncCompletely()
                 cloud.duplicate("Journal")
-                try cloud.settle()
+                try cloud.syncCompletely()
                 let names = b.files().keys.map { $0.replacing("Journal 2/", with: "Journal/") }
                 #expect(Set(names).count == 6)
                 #expect(names.count == (kind == .copies ? 12 : 6))

@@ -39,10 +39,10 @@ struct SimulatedContainerTests {
         #expect(a.container.containerURL() == nil)
         let error = #expect(throws: RecollectError.self) { try provider.items(in: .root) }
         #expect(error?.code == .unavailable)
-        try cloud.settle()
+        try cloud.syncCompletely()
         #expect(b.files().isEmpty)
         a.container.signIn()
-        try cloud.settle()
+        try cloud.syncCompletely()
         #expect(b.files().count == 1)
         #expect(try provider.items(in: .root).count == 1)
     }

@@ -41,10 +41,10 @@ enum WorkspaceFault: String, NamedFault {
     case takesEvictedForAbsent = "evicted.isNotOverwritten"
     case refusesToDownloadTwice = "evicted.canBeAskedFor"
 
-    case wakesOnForeignChangesAlone = "wake.comesAfterOwnWrites"
-    case wakesOnOwnChangesAlone = "wake.comesAfterForeignWrites"
-    case wakesForFoldersThatWereThere = "wake.comesFromNewFolders"
-    case wakesOneListener = "wake.comesAfterRemovals"
+    case signalsForeignChangesAlone = "changeSignal.comesAfterOwnWrites"
+    case signalsOwnChangesAlone = "changeSignal.comesAfterForeignWrites"
+    case signalsExistingFoldersAlone = "changeSignal.comesFromNewFolders"
+    case signalsOneListener = "changeSignal.comesAfterRemovals"
 
     case takesAGoneRootForAnEmptyOne = "root.goneIsUnavailable"
 

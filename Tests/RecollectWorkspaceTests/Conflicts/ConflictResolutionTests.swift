@@ -22,9 +22,9 @@ struct FoldingTests {
         try left.leave("mine too", at: "notes.md")
         try left.leave("other", at: "Research/moby%202/full_text.txt")
         try left.leave("one", at: "Research/moby/full_text.txt")
-        let folded = try await left.workspace.resolveConflicts()
-        #expect(folded.map(\.path.description) == ["context.md"])
-        #expect(folded.map(\.outcome) == [.merged])
+        let resolved = try await left.workspace.resolveConflicts()
+        #expect(resolved.map(\.path.description) == ["context.md"])
+        #expect(resolved.map(\.outcome) == [.merged])
         #expect(
             try await left.files() == [
                 "context.md": "# A\n\n- one\n- two\n", "notes 2.md": "mine", "notes.md": "mine too",
@@ -81,7 +81,7 @@ struct FoldingTests {
                 isWritten.wait()
             }
         }
-        async let folded = test.workspace.resolveConflicts()
+        async let resolved = test.workspace.resolveConflicts()
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async {
                 isReading.wait()
@@ -91,7 +91,7 @@ struct FoldingTests {
         try await test.workspace.write("new", to: path("new.md"), replacing: nil)
         try await test.workspace.append("- three\n", to: path("context.md"))
         isWritten.signal()
-        #expect(try await folded.map(\.outcome) == [.merged])
+        #expect(try await resolved.map(\.outcome) == [.merged])
         let text = try await test.workspace.read(path("context.md")).text
         #expect(["- one", "- two", "- three"].allSatisfy(text.contains))
     }
@@ -116,8 +116,8 @@ struct FoldingTests {
             let left = try Left()
             try left.leave(contents[0], at: "Research/moby/full_text.txt")
             try left.leave(contents[1], at: "Research/moby/full_text 2.txt")
-            let folded = try await left.workspace.resolveConflicts()
-            #expect(folded.map(\.outcome) == [.keptBoth] && folded[0].kept.count == 1)
+            let resolved = try await left.workspace.resolveConflicts()
+            #expect(resolved.map(\.outcome) == [.keptBoth] && resolved[0].kept.count == 1)
             #expect(try await left.workspace.resolveConflicts() == [])
             all.append(try await left.files())
         }
@@ -132,23 +132,23 @@ struct FoldingTests {
         for left in [knowing, third] { try await left.see("- a\n- b\n- c\n- d\n", at: "context.md") }
         try await third.see("- b\n- c\n- d\n- y\n", at: "context.md")
         try knowing.takeLineage(of: third)
-        var folds: [String] = []
+        var resolutions: [String] = []
         for left in [knowing, other] {
             try await left.see("- a\n- b\n- c\n- d\n- x\n", at: "context.md")
             try left.leave("- b\n- c\n- d\n- y\n", at: copy)
             try await left.workspace.resolveConflicts()
-            folds.append(try #require(try await left.files()["context.md"]))
+            resolutions.append(try #require(try await left.files()["context.md"]))
         }
-        #expect(folds == ["- b\n- c\n- d\n- x\n- y\n", "- a\n- b\n- c\n- d\n- x\n- y\n"])
+        #expect(resolutions == ["- b\n- c\n- d\n- x\n- y\n", "- a\n- b\n- c\n- d\n- x\n- y\n"])
         try knowing.takeLineage(of: other)
         try other.takeLineage(of: knowing, third)
         for left in [knowing, other] {
-            try left.leave(folds[0], at: "context.md")
-            try left.leave(folds[1], at: copy)
+            try left.leave(resolutions[0], at: "context.md")
+            try left.leave(resolutions[1], at: copy)
             try await left.workspace.resolveConflicts()
         }
         #expect(try await knowing.files() == other.files())
-        #expect(try await other.files() == ["context.md": folds[1]])
+        #expect(try await other.files() == ["context.md": resolutions[1]])
     }
 
     @Test("a copy over which a service writes another one of the same name goes into the file, too")
@@ -162,7 +162,7 @@ struct FoldingTests {
         #expect(try await left.workspace.resolveConflicts().map(\.outcome) == [.merged])
         let lines = Set(try await left.workspace.read(WorkspacePath("log.md")).text.lines)
         #expect(lines.isSuperset(of: ["A-1", "A-2", "B-1", "B-2"]))
-        // Once it was folded, a copy of this name is a new one.
+        // Once it was resolved, a copy of this name is a new one.
         try await left.workspace.write(
             "A\n", to: WorkspacePath("log.md"), replacing: left.workspace.read(WorkspacePath("log.md")).version)
         try await left.see("B-3\n", at: copy)
@@ -181,8 +181,8 @@ struct FoldingTests {
         try left.leave("hello", at: "Journal/user/notes.md")
         try left.leave("mine", at: "Trips 2/notes.md")
         // What is the same in both may have come before what it lost against: for that is waited.
-        let folded = try await left.workspace.resolveConflicts()
-        #expect(folded.filter { !$0.outcome.isResolved }.map(\.path.name) == ["b-0123abcd.md"])
+        let resolved = try await left.workspace.resolveConflicts()
+        #expect(resolved.filter { !$0.outcome.isResolved }.map(\.path.name) == ["b-0123abcd.md"])
         left.now.withLock { $0 += SharedWorkspace.longestDelay + 1 }
         try await left.workspace.resolveConflicts()
         #expect(
@@ -206,9 +206,9 @@ struct FoldingTests {
         try left.leave("", at: copy)
         let file = try FileHandle(forWritingTo: left.folder.root.appendingPathComponent(copy))
         try file.truncate(atOffset: 30_000_000)
-        let folded = try await left.workspace.resolveConflicts()
-        #expect(folded.map(\.path.name) == ["a.mov", "context.md"] && folded.map(\.outcome) == [.failed, .merged])
-        #expect(folded[0].reason?.contains(copy) == true && folded[1].reason == nil)
+        let resolved = try await left.workspace.resolveConflicts()
+        #expect(resolved.map(\.path.name) == ["a.mov", "context.md"] && resolved.map(\.outcome) == [.failed, .merged])
+        #expect(resolved[0].reason?.contains(copy) == true && resolved[1].reason == nil)
         #expect(
             try left.folder.names().filter { $0 != LineageFile.folderName } == [copy, "a.mov", "context.md"].sorted())
     }
@@ -218,9 +218,9 @@ struct FoldingTests {
         let left = try Left()
         try left.leave("inside", at: "notes/a.md")
         try left.leave("was a file", at: "notes.sync-conflict-20261121-101112-ABCDEFG")
-        let folded = try await left.workspace.resolveConflicts()
+        let resolved = try await left.workspace.resolveConflicts()
         let kept = KeptCopyName.name(for: "notes", holding: ContentHash(of: "was a file".utf8))
-        #expect(folded.map(\.outcome) == [.keptBoth])
+        #expect(resolved.map(\.outcome) == [.keptBoth])
         #expect(try await left.files() == ["notes/a.md": "inside", kept: "was a file"])
         #expect(try await left.workspace.resolveConflicts() == [])
     }
@@ -343,8 +343,8 @@ struct FoldingTests {
         let name = "Chats/moby-dick.json"
         try left.leave(chat.replacing("Call me.", with: "AAA"), at: name)
         try left.leave(chat.replacing("Call me.", with: "BBB"), at: "Chats/moby-dick 2.json")
-        let folded = try await left.workspace.resolveConflicts()
-        #expect(folded.map(\.outcome) == [.keptBoth] && folded.first?.kept.count == 1)
+        let resolved = try await left.workspace.resolveConflicts()
+        #expect(resolved.map(\.outcome) == [.keptBoth] && resolved.first?.kept.count == 1)
         let files = try await left.files()
         #expect(files.count == 2 && files[name]?.contains("BBB") == true)
         #expect(files.values.contains { $0.contains("AAA") })

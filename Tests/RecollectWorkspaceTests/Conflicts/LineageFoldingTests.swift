@@ -24,7 +24,7 @@ struct LineageFoldingTests {
     }
 
     /// Folds what this device has with the other one's version, as a copy beside it.
-    private func fold() async throws -> String {
+    private func resolve() async throws -> String {
         try here.takeLineage(of: there)
         let copy = try await there.workspace.read(path).text
         try here.leave(copy, at: Self.copy)
@@ -39,7 +39,7 @@ struct LineageFoldingTests {
         try await here.see("# Diary\n\nThe code of the door: 4711\n" + template, at: "notes.md")
         _ = try await here.workspace.append("here\n", to: path)
         try await there.see("# Diary\n\n" + template + "there\n", at: "notes.md")
-        let lines = Set(try await fold().lines)
+        let lines = Set(try await resolve().lines)
         #expect(lines.isSuperset(of: ["The code of the door: 4711", "here", "there", "Mood: good"]))
     }
 
@@ -54,7 +54,7 @@ struct LineageFoldingTests {
         try await there.see(text.replacingOccurrences(of: "one", with: "ONE"), at: "notes.md")
         try await here.workspace.write(
             text.replacingOccurrences(of: "four", with: "FOUR"), to: path, replacing: written.version)
-        #expect(try await fold() == "# Plan\n\nONE\ntwo\nthree\nFOUR\n")
+        #expect(try await resolve() == "# Plan\n\nONE\ntwo\nthree\nFOUR\n")
     }
 
     @Test("row 18: what another device took back stays taken back")
@@ -65,7 +65,7 @@ struct LineageFoldingTests {
         try await there.see("# Tea\n\nat five\n", at: "notes.md")
         try await there.see("# Tea\n\nat four\n", at: "notes.md")
         try await here.workspace.write("# Tea\n\nat five\n\n# Cake\n", to: path, replacing: five.version)
-        #expect(try await fold() == "# Tea\n\nat four\n\n# Cake\n")
+        #expect(try await resolve() == "# Tea\n\nat four\n\n# Cake\n")
     }
 
     @Test("row 18: without the other device's log nothing counts as deleted")
@@ -127,8 +127,8 @@ struct LineageFoldingTests {
         try take(here, [there] + others)
         try take(there, [here] + others)
         for left in [here, there] {
-            let folded = try await left.workspace.resolveConflicts()
-            #expect(folded.map(\.outcome) == [.merged] && folded.map(\.assumedDeleted) == [[]])
+            let resolved = try await left.workspace.resolveConflicts()
+            #expect(resolved.map(\.outcome) == [.merged] && resolved.map(\.assumedDeleted) == [[]])
             let lines = Set(try await left.workspace.read(path).text.lines)
             #expect(lines.isSuperset(of: ["start", "alpha", "bravo", "charlie"] + (isEdited ? ["edited"] : [])))
         }
@@ -151,8 +151,8 @@ struct LineageFoldingTests {
         #expect(try await here.workspace.read(path).text == "- others\n- theirs\n")
         for left in [there, third] { _ = try await left.workspace.status() }
         try here.takeLineage(of: there, third)
-        let folded = try await here.workspace.resolveConflicts()
-        #expect(folded.map(\.outcome) == [.merged])
+        let resolved = try await here.workspace.resolveConflicts()
+        #expect(resolved.map(\.outcome) == [.merged])
         #expect(try await here.files() == ["notes.md": "- mine\n- others\n- theirs\n"])
         #expect(try await here.workspace.resolveConflicts().isEmpty)
     }
@@ -391,8 +391,8 @@ struct LineageFoldingTests {
         try await there.see("one\nthree\n", at: "notes.md")
         try here.takeLineage(of: there)
         try here.leave("one\nthree\n", at: Self.copy)
-        let folded = try await here.workspace.resolveConflicts()
-        #expect(folded.map(\.outcome) == [.merged] && folded.map(\.assumedDeleted) == [["three"]])
+        let resolved = try await here.workspace.resolveConflicts()
+        #expect(resolved.map(\.outcome) == [.merged] && resolved.map(\.assumedDeleted) == [["three"]])
         #expect(try await here.files() == ["notes.md": "one\n"])
         #expect(try await here.workspace.resolveConflicts().isEmpty)
         try await here.workspace.restoreConflict(path)

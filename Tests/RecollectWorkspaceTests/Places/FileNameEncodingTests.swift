@@ -100,7 +100,7 @@ struct PlaceNameTests {
             if !twin.hasSameBytes(as: id),
                 try WorkspacePath(FileNameEncoding.name(for: twin)).key == WorkspacePath(name).key
             {
-                try must(WorkspacePath.folded(twin) == WorkspacePath.folded(id), "\(shown) \(twin)")
+                try must(WorkspacePath.caseFolded(twin) == WorkspacePath.caseFolded(id), "\(shown) \(twin)")
             }
         }
     }

@@ -16,9 +16,9 @@ struct FolderWatcherTests {
     }
 
     /// Does something, and waits for the wake that it causes.
-    private func wakes(_ wakes: AsyncStream<Void>, after work: () throws -> Void) async throws {
+    private func changeSignals(_ changeSignals: AsyncStream<Void>, after work: () throws -> Void) async throws {
         try work()
-        var iterator = wakes.makeAsyncIterator()
+        var iterator = changeSignals.makeAsyncIterator()
         #expect(await iterator.next() != nil)
     }
 
@@ -51,13 +51,13 @@ struct FolderWatcherTests {
         ]
         for work in works {
             // A listener of its own for each: no wake of the one before is taken for it.
-            try await wakes(provider.wakes()) { try work(folder) }
+            try await changeSignals(provider.changeSignals()) { try work(folder) }
         }
     }
 
     @Test("one listener hears of a chain of changes, each in a folder that the one before made")
     func chain() async throws {
-        var iterator = provider.wakes().makeAsyncIterator()
+        var iterator = provider.changeSignals().makeAsyncIterator()
         var path = ""
         for number in 0..<10 {
             path += "\(number)/"
@@ -74,7 +74,7 @@ struct FolderWatcherTests {
     func listeners() async throws {
         let watcher = FolderWatcher(path: folder.root.path)
         #expect(!watcher.isWatching)
-        let streams = (0..<3).map { _ in watcher.wakes() }
+        let streams = (0..<3).map { _ in watcher.changeSignals() }
         #expect(watcher.isWatching)
         try folder.put("x", at: "a.md")
         for stream in streams {
@@ -90,13 +90,13 @@ struct FolderWatcherTests {
             await task.value
         }
         #expect(!watcher.isWatching)
-        try await wakes(watcher.wakes()) { try folder.put("y", at: "a.md") }
+        try await changeSignals(watcher.changeSignals()) { try folder.put("y", at: "a.md") }
     }
 
     @Test("listeners end with the watcher")
     func end() async throws {
         var watcher: FolderWatcher? = FolderWatcher(path: folder.root.path)
-        let stream = try #require(watcher?.wakes())
+        let stream = try #require(watcher?.changeSignals())
         watcher = nil
         for await _ in stream {}
     }
@@ -140,7 +140,9 @@ struct FolderWatcherTests {
         func rights() async throws {
             try folder.put("x", at: "in/x.md")
             let shut = folder.root.appendingPathComponent("in").path
-            for rights: mode_t in [0, 0o700] { try await wakes(provider.wakes()) { #expect(chmod(shut, rights) == 0) } }
+            for rights: mode_t in [0, 0o700] {
+                try await changeSignals(provider.changeSignals()) { #expect(chmod(shut, rights) == 0) }
+            }
         }
     #endif
 }

@@ -82,9 +82,9 @@ import Testing
             let fleet = try SimulatedFleet(seed: seed)
             let first = ChatProjection(session: "moby", entries: [message("w1w")])
             try await fleet[0].write(first.bytes, to: chat, replacing: nil, by: .agent("ahab"))
-            try fleet.cloud.settle()
+            try fleet.cloud.syncCompletely()
             try fleet.devices[1].device.provider.requestDownload(of: chat)
-            try fleet.cloud.settle()
+            try fleet.cloud.syncCompletely()
             for device in fleet.devices { _ = try await device.workspace.status() }
             let broken = seed % 2 == 0
             let text =
@@ -137,10 +137,10 @@ import Testing
             let path = ["context.md", "Journal/user/2026-01-15.md", "Chats/moby.json", "Research/moby/full_text.txt"][
                 Int(seed / 7 % 4)]
             for _ in 0..<3 { people(fleet.ledger, edit: path, on: fleet.devices[0].device) }
-            try fleet.cloud.settle()
+            try fleet.cloud.syncCompletely()
             for device in fleet.devices {
                 try device.device.provider.requestDownload(of: WorkspacePath(path))
-                try fleet.cloud.settle()
+                try fleet.cloud.syncCompletely()
                 _ = try await device.workspace.status()
             }
             for _ in 0..<3 { for device in fleet.devices { people(fleet.ledger, edit: path, on: device.device) } }
@@ -172,7 +172,7 @@ import Testing
                 fleet.devices[index].device.edit("notes/plan.md", text)
                 fleet.ledger.saved(Array(text.utf8), at: "notes/plan.md", replacing: nil, isArchived: true)
             }
-            try fleet.cloud.settle()
+            try fleet.cloud.syncCompletely()
             let file = try await fleet[0].read(WorkspacePath("notes/plan.md"))
             if seed % 2 == 0 {
                 try await fleet[0].trash(file.path, replacing: file.version)

@@ -130,5 +130,5 @@ struct InterruptedProvider: WorkspaceProvider {
         try device.provider.writeLineageFile(name, bytes)
     }
 
-    func wakes() -> AsyncStream<Void> { device.provider.wakes() }
+    func changeSignals() -> AsyncStream<Void> { device.provider.changeSignals() }
 }

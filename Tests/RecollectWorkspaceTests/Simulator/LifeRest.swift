@@ -16,7 +16,7 @@ struct LifeRest {
 
     func faults() async throws -> [String] {
         clearTheWeather()
-        try cloud.settle()
+        try cloud.syncCompletely()
         for device in devices {
             device.moment.withLock { $0 += SharedWorkspace.longestDelay }
             if try await device.workspace.status().isMassDeletion { try await device.workspace.acceptDeletions() }
@@ -56,7 +56,7 @@ struct LifeRest {
                 if let path = try? WorkspacePath(path) { try device.provider.requestDownload(of: path) }
             }
         }
-        try cloud.settle()
+        try cloud.syncCompletely()
     }
 
     /// Lets all devices resolve, each without knowing what the others make of it, until none finds anything.
@@ -64,7 +64,7 @@ struct LifeRest {
     private func resolve() async throws -> Int {
         for round in 0..<6 {
             try downloadEverything()
-            var folded: [ResolvedConflict] = []
+            var resolved: [ResolvedConflict] = []
             for device in devices {
                 device.moment.withLock { $0 += SharedWorkspace.longestDelay }
                 let own = try await device.workspace.resolveConflicts()
@@ -73,10 +73,10 @@ struct LifeRest {
                         "round \(round + 1), \(device.name): \(one.path) \(one.outcome.rawValue), of \(one.copies.map(\.text))"
                     )
                 }
-                folded += own
+                resolved += own
             }
-            if folded.isEmpty { return round }
-            try cloud.settle()
+            if resolved.isEmpty { return round }
+            try cloud.syncCompletely()
         }
         return 6
     }
@@ -86,7 +86,7 @@ struct LifeRest {
         return try devices.flatMap { device -> [String] in
             let own = device.device.files()
             return try Set(files.keys).union(own.keys).filter { path in
-                // A disk that folds case has one of two twins, and a sync leaves the other one out.
+                // A disk that resolutions case has one of two twins, and a sync leaves the other one out.
                 let asked = try? WorkspacePath(path)
                 if own[path] == nil, try asked.map(device.device.provider.spelling) != asked { return false }
                 return files[path] != own[path]

@@ -31,7 +31,7 @@ import Testing
             let old = try await workspace.write("- one\n", to: note, replacing: nil)
             let copy = "notes/note.sync-conflict-20260115-120003-IAHOH7J.md"
             device.edit(copy, "- two\n")
-            try fleet.cloud.settle()
+            try fleet.cloud.syncCompletely()
             try device.evict(note.text)
             if seed % 2 == 0 { try device.evict(copy) }
             let before = (fleet.cloud.files(), device.evictedFiles())
@@ -44,7 +44,7 @@ import Testing
             #expect(try await workspace.search(WorkspaceQuery("one")).filesNotLocal > 0)
             #expect(before.0 == fleet.cloud.files() && before.1 == device.evictedFiles(), "\(fleet.name)")
             #expect(try await workspace.resolveConflicts().map(\.outcome) == [.notLocal], "\(fleet.name)")
-            try fleet.cloud.settle()
+            try fleet.cloud.syncCompletely()
             #expect(before.0 == fleet.cloud.files() && device.evictedFiles().isEmpty, "\(fleet.name)")
             #expect(try await workspace.resolveConflicts().map(\.outcome) == [.merged], "\(fleet.name)")
             #expect(fleet.text(note.text) == "- one\n- two\n", "\(fleet.name)")
@@ -58,7 +58,7 @@ import Testing
         let fleet = try SimulatedFleet(seed: 1, behaviour: .iCloud)
         let device = fleet.devices[0].device
         device.edit(note.text, "here")
-        try fleet.cloud.settle()
+        try fleet.cloud.syncCompletely()
         try device.evict(note.text)
         fleet.cloud.behaviour.downloads = .stalled
         // The wait ends at once; looking again in between never comes.
@@ -77,7 +77,7 @@ import Testing
         await #expect(throws: CancellationError.self) { try await cancelled.value }
         let waiting = Task { try await patient.read(path) }
         fleet.cloud.behaviour.downloads = .later
-        try fleet.cloud.settle()
+        try fleet.cloud.syncCompletely()
         #expect(try await waiting.value.text == "here")
     }
 
@@ -101,7 +101,7 @@ import Testing
             device.capacity = nil
             fleet.cloud.quota = 2
             try await workspace.append("- two, and more than fits\n", to: note)
-            try fleet.cloud.settle()
+            try fleet.cloud.syncCompletely()
             #expect(fleet.cloud.isOverQuota && fleet.devices[1].device.files().isEmpty, "\(fleet.name)")
             #expect(try await workspace.read(note).text == "- one\n- two, and more than fits\n")
             status = try await workspace.status()
@@ -145,7 +145,7 @@ import Testing
             for number in 0..<5 {
                 try await fleet[0].write("- \(number)\n", to: WorkspacePath("notes/\(number).md"), replacing: nil)
             }
-            try fleet.cloud.settle()
+            try fleet.cloud.syncCompletely()
             let there = fleet.cloud.files()
             _ = try await fleet[0].status()
             device.vanish()
@@ -159,7 +159,7 @@ import Testing
             #expect(
                 await code { try await workspace.write("x", to: known, replacing: nil) } == .unavailable,
                 "\(fleet.name)")
-            try fleet.cloud.settle()
+            try fleet.cloud.syncCompletely()
             #expect(fleet.cloud.files() == there, "\(fleet.name)")
             device.bringBack()
             #expect(try await !workspace.status().isMassDeletion)
@@ -173,15 +173,15 @@ import Testing
             let fleet = try SimulatedFleet(seed: seed, behaviour: .syncthing)
             let device = fleet.devices[0].device
             for number in 0..<5 { device.edit("notes/\(number).md", "- \(number)\n") }
-            try fleet.cloud.settle()
+            try fleet.cloud.syncCompletely()
             for device in fleet.devices { _ = try await device.workspace.status() }
             device.deleteEverything()
-            try fleet.cloud.settle()
+            try fleet.cloud.syncCompletely()
             #expect(try await fleet[1].status().missing.count == 5, "\(fleet.name)")
             try await fleet[1].acceptDeletions()
             #expect(try await !fleet[1].status().isMassDeletion)
             #expect(try await fleet[1].restore(WorkspacePath("notes/3.md")).text == "- 3\n", "\(fleet.name)")
-            try fleet.cloud.settle()
+            try fleet.cloud.syncCompletely()
             #expect(fleet.text("notes/3.md") == "- 3\n", "\(fleet.name)")
         }
     }

@@ -90,7 +90,7 @@ final class WorkspaceLife {
 
     private func path() throws -> WorkspacePath {
         guard kind == .twins, ledger.isOneIn(2) else { return try WorkspacePath(ledger.one(of: LifeTexts.paths) ?? "") }
-        // A service that folds case has one spelling of a folder for all, which the simulator does not do.
+        // A service that resolutions case has one spelling of a folder for all, which the simulator does not do.
         let twins = LifeTexts.twins + (cloud.behaviour.foldsCase ? [] : LifeTexts.twinFolders)
         return try WorkspacePath(ledger.one(of: twins) ?? "")
     }
@@ -203,8 +203,8 @@ final class WorkspaceLife {
     private func resolve(on index: Int) async throws {
         let workspace = devices[index].workspace
         try await attempt("\(devices[index].name) resolves conflicts") {
-            let folded = try await workspace.resolveConflicts()
-            for one in folded {
+            let resolved = try await workspace.resolveConflicts()
+            for one in resolved {
                 self.ledger.note("  \(one.path): \(one.outcome.rawValue), of \(one.copies.map(\.text))")
             }
         }

@@ -33,7 +33,7 @@ import Testing
             173, 102_404, 104_242,
             // A conflicted file was put into the trash, and the version beside it went unseen.
             23,
-            // Copies that another device had folded were taken for files that vanished.
+            // Copies that another device had resolved were taken for files that vanished.
             872,
             // Somebody wrote under the name that something was to be kept under.
             1133,

@@ -28,7 +28,7 @@ final class MemoryProvider: WorkspaceProvider {
 
     let rootURL = URL(fileURLWithPath: "/memory")
     let state = Locked(State())
-    let waker = Wakes()
+    let waker = ChangeSignal()
 
     func items(in folder: WorkspacePath) throws -> [WorkspaceItem] {
         try state.withLock { state in
@@ -85,7 +85,7 @@ final class MemoryProvider: WorkspaceProvider {
         state.withLock { $0.requested.append(path) }
     }
 
-    func wakes() -> AsyncStream<Void> { waker.stream() }
+    func changeSignals() -> AsyncStream<Void> { waker.stream() }
 
     /// Writes as somebody else does.
     func put(_ text: String, at path: String) {
@@ -98,14 +98,14 @@ final class MemoryProvider: WorkspaceProvider {
             state.stamps += 1
             state.files[path] = (bytes, state.stamps)
         }
-        waker.wake()
+        waker.signal()
     }
 
     /// Removes as somebody else does.
     func drop(_ path: String) {
         guard let path = try? WorkspacePath(path) else { return }
         state.withLock { $0.files[path] = nil }
-        waker.wake()
+        waker.signal()
     }
 
     func text(_ path: String) throws -> String? {
@@ -130,7 +130,7 @@ final class MemoryProvider: WorkspaceProvider {
             state.stamps += 1
             change(&state)
         }
-        waker.wake()
+        waker.signal()
     }
 
     private func check(_ state: State) throws {

@@ -26,21 +26,21 @@ extension SyncthingTests {
             for workspace in devices.workspaces {
                 #expect(try await workspace.status().conflicted.map(\.description) == names)
             }
-            let folded = try await devices.workspaces[0].resolveConflicts()
-            #expect(folded.map(\.path.description) == names)
-            #expect(folded.allSatisfy { $0.copies.count == 1 && $0.outcome.isResolved })
+            let resolved = try await devices.workspaces[0].resolveConflicts()
+            #expect(resolved.map(\.path.description) == names)
+            #expect(resolved.allSatisfy { $0.copies.count == 1 && $0.outcome.isResolved })
             #expect(try await devices.workspaces[0].resolveConflicts().isEmpty)
             try await devices.pair.sync()
             for workspace in devices.workspaces { #expect(try await workspace.resolveConflicts().isEmpty) }
             let files = try devices.expectSettled()
             for name in names {
-                let kept = folded.first { $0.path.description == name }?.kept.map(\.description) ?? []
+                let kept = resolved.first { $0.path.description == name }?.kept.map(\.description) ?? []
                 let texts = ([name] + kept).compactMap { files[$0] }.joined()
                 for text in ["from the left\n", "from the right\n"] {
                     #expect(texts.components(separatedBy: text).count == 2, "\(name): \(texts)")
                 }
             }
-            let kept = folded.flatMap(\.kept).map(\.description)
+            let kept = resolved.flatMap(\.kept).map(\.description)
             #expect(Set(files.keys) == Set(names + kept))
         }
 
@@ -74,9 +74,9 @@ extension SyncthingTests {
                     }
                     try await publish()
                 }
-                #expect(try await devices.settle() <= 2)
+                #expect(try await devices.syncCompletely() <= 2)
                 try await publish()
-                #expect(try await devices.settle() <= 2)
+                #expect(try await devices.syncCompletely() <= 2)
             }
             // Both know all of it, and nobody has anything more to write.
             let settled = try devices.expectSettled()
@@ -111,7 +111,7 @@ extension SyncthingTests {
                     }
                 }
             }
-            #expect(try await devices.settle() <= 2)
+            #expect(try await devices.syncCompletely() <= 2)
             // And again while there is a file, which one of the two strikes an entry out of.
             let struck = try #require(written[.user]?.first)
             written[.user]?.removeFirst()
@@ -120,7 +120,7 @@ extension SyncthingTests {
                 let moment = morning.addingTimeInterval(7200)
                 written[.user]?.append(try await journals[1].write("later", at: moment))
             }
-            #expect(try await devices.settle() <= 2)
+            #expect(try await devices.syncCompletely() <= 2)
             let files = try devices.expectSettled()
             #expect(Set(files.keys) == ["Journal/user/2026-11-21.md", "Journal/agent/2026-11-21.md"])
             for author in authors {

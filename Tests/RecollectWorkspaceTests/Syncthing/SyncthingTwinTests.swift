@@ -30,7 +30,7 @@ extension SyncthingTests {
                     try await workspace.write("\(path) by one of them\n", to: path, replacing: nil)
                 }
             }
-            #expect(try await devices.settle() == 0)
+            #expect(try await devices.syncCompletely() == 0)
             for workspace in devices.workspaces {
                 #expect(try await workspace.status().nameCollisions == [paths])
                 let told = workspace.events.takeUndelivered().filter { $0.kind == .nameCollision }
@@ -55,7 +55,7 @@ extension SyncthingTests {
             }
             try await devices.pair.sync()
             for folder in devices.folders { #expect(try names(in: folder).count == 2) }
-            #expect(try await devices.settle() <= 2)
+            #expect(try await devices.syncCompletely() <= 2)
             try expectOneFile(devices, of: ["composed", "decomposed"])
         }
 
@@ -69,9 +69,9 @@ extension SyncthingTests {
             try await devices.pair.until("the composed one has come") {
                 try names(in: devices.folders[1]) == [Array(composed.utf8)]
             }
-            let folded = try await devices.workspaces[0].resolveConflicts()
-            #expect(folded.map(\.path.name) == [composed])
-            #expect(try await devices.settle() <= 2)
+            let resolved = try await devices.workspaces[0].resolveConflicts()
+            #expect(resolved.map(\.path.name) == [composed])
+            #expect(try await devices.syncCompletely() <= 2)
             try expectOneFile(devices, of: ["composed", "decomposed"])
         }
 

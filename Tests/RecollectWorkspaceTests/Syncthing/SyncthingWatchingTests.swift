@@ -39,7 +39,7 @@ extension SyncthingTests {
                         words.append(word)
                     }
                 }
-                try await devices.settle()
+                try await devices.syncCompletely()
                 for device in devices.devices {
                     let files = try SyncthingPair.files(in: device.folder).filter { !$0.key.hasPrefix(".") }
                     let texts = files.values.map { String(decoding: $0, as: UTF8.self) }

@@ -26,7 +26,7 @@ extension SyncthingTests {
                     "# About\n\nLikes black tea.\n\n# Work\n\nBuilds boats.\n\n# Travel\n\nGoes north.\n", to: path,
                     replacing: version)
             }
-            #expect(try await devices.settle() <= 2)
+            #expect(try await devices.syncCompletely() <= 2)
             let files = try devices.expectSettled()
             #expect(files.count == 1)
             let text = try #require(files["context.md"])
@@ -58,7 +58,7 @@ extension SyncthingTests {
                             }
                         }
                     }
-                    #expect(try await devices.settle() <= 2)
+                    #expect(try await devices.syncCompletely() <= 2)
                 }
                 let files = try devices.expectSettled()
                 #expect(Set(files.keys).isSubset(of: Set(paths.map(\.description))), "\(files.keys.sorted())")

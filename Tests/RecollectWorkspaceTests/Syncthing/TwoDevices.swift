@@ -42,14 +42,14 @@ struct TwoDevices {
 
     func end() { try? FileManager.default.removeItem(at: states) }
 
-    /// Syncs and folds on both, again and again, until neither finds anything to fold. Returns how many rounds wrote something.
-    func settle() async throws -> Int {
+    /// Syncs and resolutions on both, again and again, until neither finds anything to resolve. Returns how many rounds wrote something.
+    func syncCompletely() async throws -> Int {
         for round in 0..<6 {
             try await pair.sync()
-            var folded = 0
-            for workspace in workspaces { folded += try await workspace.resolveConflicts().count }
+            var resolved = 0
+            for workspace in workspaces { resolved += try await workspace.resolveConflicts().count }
             try await pair.sync()
-            if folded == 0 { return round }
+            if resolved == 0 { return round }
         }
         throw RecollectError(
             .conflict, "two devices fold again and again: \(try SyncthingPair.files(in: folders[0]).keys.sorted())")

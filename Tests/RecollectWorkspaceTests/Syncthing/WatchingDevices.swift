@@ -39,15 +39,15 @@ final class WatchingDevices: Sendable {
         try? FileManager.default.removeItem(at: home)
     }
 
-    /// Syncs and folds everywhere until nobody finds anything to fold.
-    func settle() async throws {
+    /// Syncs and resolutions everywhere until nobody finds anything to resolve.
+    func syncCompletely() async throws {
         for _ in 0..<20 {
             try await devices.sync()
             // What a copy lost against is here by now.
             clock.withLock { $0 += SharedWorkspace.longestDelay + 1 }
-            var folded = 0
-            for workspace in workspaces { folded += try await workspace.resolveConflicts().count }
-            if folded == 0 { return }
+            var resolved = 0
+            for workspace in workspaces { resolved += try await workspace.resolveConflicts().count }
+            if resolved == 0 { return }
         }
         throw RecollectError(
             .conflict,

@@ -196,7 +196,7 @@ import Testing
         let (old, new) = (Date(millisecondsSince1970: 1000), Date(millisecondsSince1970: 9000))
         try note("base", .seen, by: nil, date: old)
         for text in ["one", "two", "now"] { try note(text, .written, date: old) }
-        try note("folded", .folded, at: "f.md", date: old)
+        try note("merged", .merged, at: "f.md", date: old)
         try note("gone", .trashed, at: "t.md", date: old)
         try note("just gone", .trashed, at: "u.md", date: new)
         let before = try archive.size().contents
@@ -211,7 +211,7 @@ import Testing
             #expect(try archive.bytes(of: ContentHash(of: "one".utf8)) == nil)
             #expect(try archive.versions(of: path("t.md")).isEmpty)
             #expect(try archive.versions(of: path("u.md")).count == 1)
-            #expect(try archive.versions(of: path("f.md")).map(\.kind) == [.folded])
+            #expect(try archive.versions(of: path("f.md")).map(\.kind) == [.merged])
         }
         #expect(try archive.size().contents == 4)
         try note("later", .written)

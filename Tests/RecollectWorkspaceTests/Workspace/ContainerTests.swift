@@ -113,7 +113,7 @@ struct ContainerTests {
         #expect(try await open().list().isEmpty)
         try await open().write("again", to: .other, replacing: nil)
         device.container.signIn()
-        // The account has a replica already: both are folded.
+        // The account has a replica already: both are resolved.
         #expect(try await open().mergeReplica().merged == [.other])
         #expect(try await first.list().map(\.path) == [note, .other])
         device.container.signIn(to: SimulatedCloud(seed: 3, account: "berta"))
@@ -126,12 +126,12 @@ struct ContainerTests {
         try await replica.write("# Offline\n", to: note, replacing: nil)
         try await replica.lookUpContainer()
         device.edit("note.md", "# Cloud\n")
-        _ = try cloud.settle()
+        _ = try cloud.syncCompletely()
         try device.evict("note.md")
         let workspace = try open()
         let first = try await workspace.mergeReplica(download: .ask)
         #expect(first.merged.isEmpty && first.left[note] is FileNotYetAvailableError)
-        _ = try cloud.settle()
+        _ = try cloud.syncCompletely()
         #expect(try await workspace.mergeReplica().left.isEmpty)
         let all = device.files().values.map { String(decoding: $0, as: UTF8.self) }.joined()
         #expect(all.contains("Offline") && all.contains("Cloud"))
@@ -188,14 +188,14 @@ struct ContainerTests {
                 device.edit(path, old + Array(added.utf8))
             }
             // Only one device at a time, so that there are no conflicts but with the replica.
-            _ = try cloud.settle()
+            _ = try cloud.syncCompletely()
         }
         try await replica.lookUpContainer()
         let workspace = try open()
         let result = try await workspace.mergeReplica()
         #expect(result.left.isEmpty)
         #expect(try await workspace.mergeReplica().merged.isEmpty)
-        _ = try cloud.settle()
+        _ = try cloud.syncCompletely()
         let all = tablet.files().values.map { String(decoding: $0, as: UTF8.self) }.joined(separator: "\n")
         for word in words { #expect(all.contains(word), "lost \(word)") }
         #expect(tablet.files() == phone.files())

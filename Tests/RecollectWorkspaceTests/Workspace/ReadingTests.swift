@@ -44,7 +44,7 @@ import Testing
         let reading = Task { try await told.workspace.read(path("a.md")) }
         while told.files.state.withLock({ $0.requested.isEmpty }) { await Task.yield() }
         told.files.state.withLock { $0.notLocal = [] }
-        told.files.waker.wake()
+        told.files.waker.signal()
         #expect(try await reading.value.text == "text")
 
         let polls = Locked<MemoryProvider?>(nil)
@@ -168,7 +168,7 @@ import Testing
         var changes = test.workspace.changes().makeAsyncIterator()
         let all = test.files.state.withLock { $0.files }
         test.files.state.withLock { $0.files = [:] }
-        test.files.waker.wake()
+        test.files.waker.signal()
         #expect(await changes.next() == WorkspaceChange(path: .root, kind: .massDeletion, isOwn: false))
         test.files.state.withLock { $0.files = all }
         test.files.put("new", at: "new.md")

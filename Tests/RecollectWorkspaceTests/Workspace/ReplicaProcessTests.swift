@@ -84,7 +84,7 @@ import Testing
                     let isTheirs = version.author == nil && version.kind == .seen
                     // The killed process may have begun what the next one did.
                     let isOurs = version.author == .agent("ahab") && [.written, .begun].contains(version.kind)
-                    let isBoth = version.author == .recollect && [.folded, .begun].contains(version.kind)
+                    let isBoth = version.author == .recollect && [.merged, .begun].contains(version.kind)
                     #expect(
                         given.contains(version.hash) ? isTheirs || isOurs : isBoth, "\(name): \(path) \(version)")
                 }

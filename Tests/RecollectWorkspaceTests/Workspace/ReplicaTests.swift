@@ -116,7 +116,7 @@ import Testing
         let workspace = try test.open()
         try await workspace.mergeReplica()
         let versions = try await workspace.versions(of: path("notes.md"))
-        #expect(versions.map(\.kind) == [.folded, .seen] && versions[0].author == .recollect)
+        #expect(versions.map(\.kind) == [.merged, .seen] && versions[0].author == .recollect)
         #expect(try await workspace.content(of: ours.version) == ours.bytes)
     }
 

@@ -71,8 +71,8 @@ import Testing
         try shut()
         test.files.put("# One\n", at: "context.md")
         test.files.put("# One\n\n- two\n", at: "context.sync-conflict-20261121-101010-ABCDEFG.md")
-        let folded = try await workspace.resolveConflicts()
-        #expect(folded.map(\.path.description) == ["context.md"] && folded.map(\.outcome.isResolved) == [true])
+        let resolved = try await workspace.resolveConflicts()
+        #expect(resolved.map(\.path.description) == ["context.md"] && resolved.map(\.outcome.isResolved) == [true])
         var told: Set<String> = []
         while !told.contains("context.md"), let change = await changes.next() {
             told.insert(change.path.description)

@@ -5,7 +5,7 @@ import RecollectCore
 ///
 /// Every device has a folder of its own. Programs read and write it freely. Changes pass between the folders only
 /// on request. `step()` performs one event drawn by the seed: a change reaches the service or a device, one file
-/// at a time and in any order; a file is evicted; a folder is duplicated. `settle()` performs all pending events,
+/// at a time and in any order; a file is evicted; a folder is duplicated. `syncCompletely()` performs all pending events,
 /// until all devices agree. The same seed and the same calls give the same bytes everywhere, so the seed of a
 /// failure repeats it. `log` lists the events.
 ///
@@ -14,7 +14,7 @@ import RecollectCore
 /// let (a, b) = (cloud.device("a"), cloud.device("b"))
 /// a.edit("context.md", "from a")
 /// b.edit("context.md", "from b")
-/// try cloud.settle()
+/// try cloud.syncCompletely()
 /// // Both folders hold context.md and context.sync-conflict-….md.
 /// ```
 ///
@@ -94,7 +94,7 @@ public final class SimulatedCloud: Sendable {
     /// - Returns: The number of events.
     /// - Throws: `UnfinishedSyncError` after `limit` events: the devices keep writing in response to each other.
     @discardableResult
-    public func settle(limit: Int = 20_000) throws -> Int {
+    public func syncCompletely(limit: Int = 20_000) throws -> Int {
         for count in 0..<limit {
             guard change({ $0.step(withMishaps: false) }) else { return count }
         }
@@ -120,11 +120,11 @@ public final class SimulatedCloud: Sendable {
 
     /// Changes the state atomically, then notifies the listeners of all changed devices.
     func change<Result>(_ body: (inout CloudState) throws -> Result) rethrows -> Result {
-        defer { wake() }
+        defer { signal() }
         return try state.withLock(body)
     }
 
-    private func wake() {
+    private func signal() {
         let awake = state.withLock { state in
             defer { state.awake = [] }
             return state.awake

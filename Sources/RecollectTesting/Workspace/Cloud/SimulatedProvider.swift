@@ -212,7 +212,7 @@ public struct SimulatedProvider: WorkspaceProvider {
     // MARK: - Notifications
 
     /// Returns a stream with an element after each change of the device's folder, by any writer.
-    public func wakes() -> AsyncStream<Void> {
+    public func changeSignals() -> AsyncStream<Void> {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let (listeners, name, id) = (device.cloud.listeners, device.name, UUID())
         listeners.withLock { $0[name, default: [:]][id] = continuation }

@@ -16,7 +16,7 @@ public struct WorkspaceProviderFixture: Sendable {
     public let evict: @Sendable (_ path: String) throws -> Void
     /// Makes the root unavailable or available again. Needs the capability `losesRoot`.
     public let setRootIsGone: @Sendable (_ isGone: Bool) throws -> Void
-    /// The longest duration until a wake.
+    /// The longest duration until a signal.
     public let patience: Duration
 
     /// Creates a place. The capabilities must not include actions left out here.
@@ -82,7 +82,7 @@ extension StoreFixture<WorkspaceProviderFixture> {
                 return WorkspaceProviderFixture(
                     provider: device.provider, put: { device.edit($0, $1) },
                     evict: { path in
-                        try cloud.settle()
+                        try cloud.syncCompletely()
                         try device.evict(path)
                     },
                     setRootIsGone: { device.isUnavailable = $0 })

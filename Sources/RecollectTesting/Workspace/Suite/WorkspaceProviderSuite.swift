@@ -17,7 +17,7 @@ public enum WorkspaceProviderSuite {
     /// All checks.
     public static let checks: [WorkspaceProviderCheck] =
         FileWriteChecks.all + FileRaceChecks.all + FileListChecks.all + FileNameChecks.all + FileRemovalChecks.all
-        + EvictedFileChecks.all + FileWakeChecks.all + WorkspaceRootChecks.all
+        + EvictedFileChecks.all + FileChangeSignalChecks.all + WorkspaceRootChecks.all
         + FileLineageChecks.all
 
     /// Runs all checks one at a time and returns a report.

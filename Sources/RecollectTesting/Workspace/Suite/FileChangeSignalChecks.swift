@@ -3,18 +3,20 @@ import RecollectCore
 import RecollectWorkspace
 
 /// Checks of notifications about changes.
-enum FileWakeChecks {
+enum FileChangeSignalChecks {
     static let all: [WorkspaceProviderCheck] = [
-        check("wake.comesAfterOwnWrites", "Every listener wakes after a write of the provider's own.") { place in
+        check("changeSignal.comesAfterOwnWrites", "Every listener wakes after a write of the provider's own.") {
+            place in
             try place.provider.write("two", to: "a.md", replacing: "one")
         },
-        check("wake.comesAfterForeignWrites", "Every listener wakes after another program's write.") { place in
+        check("changeSignal.comesAfterForeignWrites", "Every listener wakes after another program's write.") { place in
             try place.put("a.md", Array("foreign".utf8))
         },
-        check("wake.comesFromNewFolders", "Every listener wakes after a write in a folder that is new.") { place in
+        check("changeSignal.comesFromNewFolders", "Every listener wakes after a write in a folder that is new.") {
+            place in
             try place.put("Journal/user/a.md", Array("foreign".utf8))
         },
-        check("wake.comesAfterRemovals", "Every listener wakes after a removal.") { place in
+        check("changeSignal.comesAfterRemovals", "Every listener wakes after a removal.") { place in
             try place.provider.remove("a.md", holding: "one")
         },
     ]
@@ -25,10 +27,10 @@ enum FileWakeChecks {
     ) -> WorkspaceProviderCheck {
         WorkspaceProviderCheck(name, promise) { place in
             try await offThePool { try place.provider.write("one", to: "a.md", replacing: nil) }
-            let listeners = [place.provider.wakes(), place.provider.wakes()]
+            let listeners = [place.provider.changeSignals(), place.provider.changeSignals()]
             try await offThePool { try act(place) }
-            for wakes in listeners {
-                try await within(place.patience, "a wake") { for await _ in wakes { return } }
+            for changeSignals in listeners {
+                try await within(place.patience, "a wake") { for await _ in changeSignals { return } }
             }
         }
     }

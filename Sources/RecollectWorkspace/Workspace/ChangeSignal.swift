@@ -1,11 +1,11 @@
 import Foundation
 import RecollectCore
 
-/// A signal for several listeners. Simultaneous wakes are combined.
-final class Wakes: Sendable {
+/// A signal for several listeners. Simultaneous changeSignals are combined.
+final class ChangeSignal: Sendable {
     private let listeners = Locked<[UUID: AsyncStream<Void>.Continuation]>([:])
 
-    /// Returns a stream of the wakes from now on. It ends when the iterating task is canceled.
+    /// Returns a stream of the changeSignals from now on. It ends when the iterating task is canceled.
     func stream() -> AsyncStream<Void> {
         let (stream, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
         let key = UUID()
@@ -16,7 +16,7 @@ final class Wakes: Sendable {
         return stream
     }
 
-    func wake() {
+    func signal() {
         listeners.withLock { $0.values }.forEach { $0.yield() }
     }
 }
