@@ -8,7 +8,7 @@ extension SharedWorkspace {
     /// The first changes are those since the last scan by any process, also while no program ran. In a folder never
     /// scanned, every file is new. Simultaneous changeSignals cause a single scan. Changes are sorted by path, and several
     /// changes of a file's content between two scans count as one. This call reads the last known state from the
-    /// archive on this device; scans run off the cooperative pool. A mass deletion causes one `vanished` change and
+    /// archive on this device; scans run off the cooperative pool. A mass deletion causes one `massDeletion` change and
     /// no removals.
     public func changes() -> AsyncStream<WorkspaceChange> {
         let own = ownChanges.stream()
