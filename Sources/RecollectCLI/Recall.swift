@@ -7,18 +7,18 @@
     struct Recall: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "recall",
-            abstract: "Your agent sessions: imported, listed, searched, shown, kept in order and exported.",
+            abstract: "Import, list, search, print, organize and export agent sessions.",
             discussion: """
-                The history lies in one folder: --store, else the environment variable RECOLLECT_STORE, else Recollect in \
-                the place for application data. SESSION is a session's id or any beginning of it that no other has.
+                The history is in one folder: --store, the environment variable RECOLLECT_STORE, or Recollect in the folder for \
+                application data. SESSION is a session ID or a unique prefix of one.
 
-                With --json every command writes JSON to standard output, with keys that stay and moments in milliseconds \
-                since 1970. Messages for people go to standard error. Colours, progress and the pager (PAGER, else less) \
-                are used on a terminal only; NO_COLOR turns colours off. \
-                `recall --generate-completion-script zsh` (or bash, fish) writes what shells complete commands with.
+                With --json, every command prints JSON to standard output, with permanent keys and dates in milliseconds since 1970. \
+                Messages for people go to standard error. Colors, progress and the pager (PAGER, else less) are used only on a \
+                terminal; NO_COLOR turns colors off. \
+                `recall --generate-completion-script zsh` (or bash, fish) prints a completion script for a shell.
 
-                Exit codes: 0 done; 1 failed, and the message says what to do; 2 done in part: some lines could not be \
-                read, or the history has a problem; 64 the command line itself is wrong.
+                Exit codes: 0 done; 1 failed, with the remedy in the message; 2 partly done: some lines are unreadable, or the history \
+                has a problem; 64 invalid command line.
                 """,
             version: Self.version,
             groupedSubcommands: [

@@ -11,10 +11,10 @@
 
         @Option(
             name: .customLong("user"),
-            help: ArgumentHelp("The user whose sessions are meant (default: local).", valueName: "id"))
+            help: ArgumentHelp("The user of the sessions (default: local).", valueName: "id"))
         var namedUser: String?
 
-        @Flag(name: .long, help: "Write JSON.")
+        @Flag(name: .long, help: "Print JSON.")
         var json = false
 
         /// The user ID, `local` by default.

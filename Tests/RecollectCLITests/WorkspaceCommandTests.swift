@@ -61,7 +61,7 @@
                 input: "Darjeeling\r\nno end of line")
             #expect(piped.code == 0, "\(piped.messages)")
             #expect(try await recall.run("workspace", "write", "Notes/tea.md", "--append", "sugar").code == 0)
-            let cat = try await recall.run("workspace", "cat", "Notes/tea.md", "--tell-version")
+            let cat = try await recall.run("workspace", "cat", "Notes/tea.md", "--print-version")
             #expect(cat.output == "Darjeeling\r\nno end of line\nsugar\n")
             let current = try await self.version(recall, "Notes/tea.md")
             #expect(cat.messages == current + "\n")

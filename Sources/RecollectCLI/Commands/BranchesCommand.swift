@@ -6,18 +6,18 @@
     struct BranchesCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "branches",
-            abstract: "List what a session said before it was edited or said anew.",
+            abstract: "List the branches of a session: messages replaced by an edit or a retry.",
             discussion: """
-                A branch holds the messages that were replaced, from the place on where it left its session. See one with \
-                `recall show SESSION --branch ID`, bring it back with `recall restore SESSION --branch ID`.
+                A branch has the messages after the point at which it left its session. Print one with \
+                `recall show SESSION --branch ID`, restore it with `recall restore SESSION --branch ID`.
 
-                JSON: a list of objects with the keys of `recall sessions`; branchOf has the sessionId and the messageId \
-                of the last message that both have.
+                JSON: a list of objects with the keys of `recall sessions`; branchOf has the sessionId and the messageId of the last \
+                common message.
                 """)
 
         @OptionGroup var options: StoreOptions
 
-        @Argument(help: "A session's id, or a beginning of it that no other has.")
+        @Argument(help: "A session ID, or a unique prefix of one.")
         var session: String
 
         func run() async throws {

@@ -6,58 +6,58 @@
     struct ChatCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "chat",
-            abstract: "Talk with agents; what is said is kept.",
+            abstract: "Chat with agents; messages are saved.",
             discussion: """
-                Goes on with the session of the latest activity, or begins one where there is none. Without MESSAGE it asks for \
-                one after the other; what begins with / is a command, and /help tells those there are. Ctrl-C stops a reply and \
-                keeps what was said; a reply is kept while it streams, so that a crash loses at most its last second.
+                Continues the session with the latest activity, or starts one. Without MESSAGE, prompts for messages; lines that begin with \
+                / are commands, listed by /help. Ctrl-C stops a reply and saves the received text. Replies are saved while they stream: a \
+                crash loses at most the last second.
 
-                Who answers: Historian, who finds what was said in your sessions, and Scribe, who takes notes into the journal, \
-                both without a model; which of them is decided by the words of your message and of the conversation. With --model an \
-                Assistant in their place, who may search the history, read sessions, and take and read notes; the API key comes \
-                from the environment variable OPENAI_API_KEY, the server from --base-url, else from OPENAI_BASE_URL, else it is \
-                OpenAI's. With --agents those of a file, in YAML or JSON:
+                Two agents reply without a model: Historian searches your sessions, and Scribe takes notes in the journal. The words \
+                of the message and of the session select the agent. With --model, an Assistant replaces both; it can search the \
+                history, read sessions, and take and read notes. The API key is in the environment variable OPENAI_API_KEY, the server \
+                in --base-url or OPENAI_BASE_URL; the default server is OpenAI's. With --agents, the agents come from a YAML or JSON \
+                file:
 
-                    classifier: keyword            # or model, which asks the model below
-                    model: gpt-5-mini              # for all that name none
+                    classifier: keyword            # or model: ask the model below
+                    model: gpt-5-mini              # the default model of the agents
                     base_url: http://localhost:11434/v1
-                    api_key_env: OPENAI_API_KEY    # the variable that holds the key
+                    api_key_env: OPENAI_API_KEY    # the variable with the key
                     agents:
                       - name: Navigator
-                        description: Plans routes, tides and harbours.
+                        description: Plans routes, tides and harbors.
                         prompt: You are a calm navigator.
                         tools: [search_history, read_session, take_note, read_notes]
                       - kind: historian            # or scribe: no model
 
-                The first agent answers what fits none. An agent may name a model, base_url and api_key_env of its own; a server \
-                that is not OpenAI's is given a key only where the file names its variable.
+                The first agent is the default. An agent may have its own model, base_url and api_key_env. A server other than OpenAI's \
+                gets a key only if the file names its variable.
 
-                Without a terminal every line of standard input is a message, and replies alone go to standard output. A turn \
-                that fails does not keep the next lines from being said, a command that fails does; both end with exit code 1. \
-                Stopped by Ctrl-C it ends with 130, by SIGTERM with 143.
+                Without a terminal, each line of standard input is a message, and only replies go to standard output. After a failed \
+                turn the next lines are sent; a failed command stops the chat; both end with exit code 1. Interrupted by Ctrl-C, the \
+                exit code is 130; by SIGTERM, 143.
 
                 JSON: a line for each event: session (id), began (replyId, agentId, inputId), thinking and text (text), toolCall \
-                (id, name, arguments), toolResult (id, content), error (message), final (message, as `recall show` gives it), \
-                failed (message).
+                (id, name, arguments), toolResult (id, content), error (message), final (message, as in `recall show`), failed (message).
 
-                What you type is remembered for the key ↑ in a file chat-history of the history's folder, one for each user; deleting a session does not change it.
+                Your input is stored for the ↑ key in the file chat-history in the history's folder, for each user; deleting a session \
+                does not change it.
                 """)
 
         @OptionGroup var options: StoreOptions
 
-        @Argument(help: "Say this, show the reply and end.")
+        @Argument(help: "Send this message, print the reply and exit.")
         var message: [String] = []
 
-        @Option(name: .long, help: "Go on in this session: its id or a beginning of it.")
+        @Option(name: .long, help: "Continue this session: its ID or a prefix.")
         var session: String?
 
-        @Flag(name: .long, help: "Begin a new session.")
+        @Flag(name: .long, help: "Start a new session.")
         var new = false
 
-        @Option(name: .long, help: ArgumentHelp("The agents that answer.", valueName: "file"))
+        @Option(name: .long, help: ArgumentHelp("The file of the agents.", valueName: "file"))
         var agents: String?
 
-        @Option(name: .long, help: ArgumentHelp("An assistant with this model answers.", valueName: "name"))
+        @Option(name: .long, help: ArgumentHelp("Chat with an assistant with this model.", valueName: "name"))
         var model: String?
 
         @Option(name: .long, help: ArgumentHelp("The model's server: https://…/v1.", valueName: "url"))
@@ -65,7 +65,7 @@
 
         @Option(
             name: .long,
-            help: ArgumentHelp("Where notes are taken (default: journal, beside the history).", valueName: "dir"))
+            help: ArgumentHelp("The folder for notes (default: journal, beside the history).", valueName: "dir"))
         var journal: String?
 
         func validate() throws {

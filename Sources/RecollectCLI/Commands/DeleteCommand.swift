@@ -6,26 +6,25 @@
     struct DeleteCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "delete",
-            abstract: "Delete sessions for good; `recall discard` can be undone.",
+            abstract: "Delete sessions permanently; `recall discard` can be undone.",
             discussion: """
-                Messages, branches, attachments that nothing else uses and search entries go for good. Without --yes it \
-                says what goes and asks, and where it cannot ask it deletes nothing. The transcripts that a session \
-                was imported from are left alone: importing them again brings it back.
+                Deletes messages, branches, search entries, and attachments without other uses. Without --yes, asks for confirmation; \
+                without a terminal, deletes nothing. Imported transcripts are not changed: importing them again restores the session.
 
-                At the end it tells whether the deleted text has been erased from the history's files, or is pending: another \
-                program still reads the history, or the history is large. What is pending is erased by the next program that \
-                uses the history. `recall doctor --prove WORD` looks for what is left.
+                Finally prints whether the deleted text is erased from the history's files, or pending because another program is \
+                reading the history, or the history is large. The next program that uses the history continues. \
+                `recall doctor --prove WORD` searches for remains.
 
-                JSON: a list of objects with the keys id, messageCount, erasure (erased or pending), setAside (damaged \
-                files that were set aside and may still hold it); needs --yes.
+                JSON: a list of objects with the keys id, messageCount, erasure (erased or pending), setAside (damaged files set aside, \
+                possibly with deleted text); needs --yes.
                 """)
 
         @OptionGroup var options: StoreOptions
 
-        @Argument(help: "Sessions: their ids, or beginnings of them that no other has.")
+        @Argument(help: "One or more session IDs, or unique prefixes.")
         var session: [String]
 
-        @Flag(name: .shortAndLong, help: "Do not ask.")
+        @Flag(name: .shortAndLong, help: "Do not ask for confirmation.")
         var yes = false
 
         func validate() throws {

@@ -6,16 +6,16 @@
     struct DiscardCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "discard",
-            abstract: "Take sessions out of lists and searches; `recall restore` brings them back.",
+            abstract: "Remove sessions from lists and searches; `recall restore` restores them.",
             discussion: """
-                What is said or imported into a discarded session later brings it back too. `recall delete` deletes for good.
+                New messages, also imported ones, restore a discarded session. `recall delete` deletes permanently.
 
-                JSON: a list of the sessions as `recall sessions` gives them.
+                JSON: a list of the sessions with the keys of `recall sessions`.
                 """)
 
         @OptionGroup var options: StoreOptions
 
-        @Argument(help: "Sessions: their ids, or beginnings of them that no other has.")
+        @Argument(help: "One or more session IDs, or unique prefixes.")
         var session: [String]
 
         func run() async throws {

@@ -6,33 +6,31 @@
     struct DoctorCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "doctor",
-            abstract: "Check the history, and mend it with --repair.",
+            abstract: "Check the history; --repair fixes problems.",
             discussion: """
-                Reads everything. Without --repair it changes nothing but what every command does: a damaged database is \
-                salvaged, and set aside. --repair sets counts right, \
-                makes the search index anew and removes attachments that nothing uses; what cannot be read stays in a file \
-                that is set aside.
+                Reads the whole history. Without --repair, the only change is that of every command: a damaged database is salvaged and \
+                set aside. --repair corrects counts, rebuilds the search index and removes unused attachments. Unreadable data stays in \
+                a file set aside.
 
-                JSON keys: version, directory, sqliteVersion, migrations, users, sessions, messages, messagesToIndex, \
-                databaseBytes, logBytes, attachments, attachmentBytes, setAside, losses (a list of \
-                setAside, date, recoveredMessages, lostMessages, sessions), problems (a list of kind, message), erasure \
-                (what is left to be erased: sessions, attachments, files, isIndexPending, isLogPending). Exit code 2 says \
-                that there are problems; messages that were lost are one until the file set aside is removed.
+                JSON keys: version, directory, sqliteVersion, migrations, users, sessions, messages, messagesToIndex, databaseBytes, \
+                logBytes, attachments, attachmentBytes, setAside, losses (a list of setAside, date, recoveredMessages, lostMessages, \
+                sessions), problems (a list of kind, message), erasure (remaining work: sessions, attachments, files, isIndexPending, \
+                isLogPending). Exit code 2: there are problems. Lost messages are a problem until the file set aside is removed.
 
-                --prove WORD looks for a word in everything that the history keeps: messages, the search index, the bytes of the \
-                database and its log, attachments, and files that were set aside or left. It prints where the word stands, never \
-                what stands around it. Exit code 0 says that it is nowhere, 2 that it was found. JSON: a list of objects with \
-                the keys kind, file, count, isLive (whether it belongs to something that was not deleted), and, where they are \
-                known, offset, page, userId, sessionId, messageId.
+                --prove WORD searches for a word in all data of the history: messages, the search index, the bytes of the database and \
+                its log, attachments, and files set aside or left over. It prints positions, never the text around them. Exit code 0: \
+                not found; 2: found. JSON: a list of objects with the keys kind, file, count, isLive (whether it belongs to data not \
+                deleted), and, if known, offset, page, userId, sessionId, messageId.
                 """)
 
         @OptionGroup var options: StoreOptions
 
-        @Flag(name: .long, help: "Mend what is found.")
+        @Flag(name: .long, help: "Fix problems.")
         var repair = false
 
         @Option(
-            name: .long, help: ArgumentHelp("Look for a word in all files of the history instead.", valueName: "word"))
+            name: .long, help: ArgumentHelp("Search for a word in all files of the history instead.", valueName: "word")
+        )
         var prove: String?
 
         func validate() throws {

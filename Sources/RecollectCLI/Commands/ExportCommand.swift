@@ -7,16 +7,16 @@
     struct ExportCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "export",
-            abstract: "Write a session as json, jsonl or markdown.",
+            abstract: "Export a session as json, jsonl or markdown.",
             discussion: """
-                jsonl holds everything and can be imported again, here or elsewhere; json is one object with the keys \
-                session and messages; markdown is for reading. Attachments go along in json and jsonl; one whose bytes are gone \
-                or damaged is named on standard error, and the exit code is 2.
+                jsonl is complete and can be imported again; json is one object with the keys session and messages; markdown is for \
+                reading. json and jsonl include attachments. Missing or damaged attachments are printed to standard error, with exit \
+                code 2.
                 """)
 
         @OptionGroup var options: StoreOptions
 
-        @Argument(help: "A session's id, or a beginning of it that no other has.")
+        @Argument(help: "A session ID, or a unique prefix of one.")
         var session: String
 
         @Option(name: .shortAndLong, help: "json, jsonl or markdown.")

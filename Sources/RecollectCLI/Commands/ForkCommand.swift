@@ -7,24 +7,24 @@
             commandName: "fork",
             abstract: "Copy a session up to a message into a new session.",
             discussion: """
-                A search shows what both hold once. The new session goes on by itself.
+                A search shows common messages once. Both sessions continue independently.
 
-                JSON: a list with the new session as `recall sessions` gives it.
+                JSON: a list with the new session, with the keys of `recall sessions`.
                 """)
 
         @OptionGroup var options: StoreOptions
 
-        @Argument(help: "A session's id, or a beginning of it that no other has.")
+        @Argument(help: "A session ID, or a unique prefix of one.")
         var session: String
 
         @Option(
             name: .long,
             help: ArgumentHelp(
-                "The last message to copy: its id or a beginning of it (`recall show --ids`); all unless given.",
+                "The last message to copy: its ID or a prefix (`recall show --ids`). Default: all messages.",
                 valueName: "message"))
         var at: String?
 
-        @Option(name: .long, help: ArgumentHelp("The new session's id; a new one unless given.", valueName: "id"))
+        @Option(name: .long, help: ArgumentHelp("The ID of the new session. Default: a new ID.", valueName: "id"))
         var into: String?
 
         func validate() throws {

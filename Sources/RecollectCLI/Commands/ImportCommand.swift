@@ -7,17 +7,16 @@
     struct ImportCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "import",
-            abstract: "Bring transcripts into the history.",
+            abstract: "Import transcripts of other programs.",
             discussion: """
-                PATH is a Claude Code transcript (.jsonl) or a folder of them such as ~/.claude/projects; a file that \
-                `recall export --format jsonl` wrote; a ClaudeCodeUI database (claude_code_sessions.sqlite) or its folder; \
-                or the folder of an Agent Squad file storage, whose users stay who they are (--user takes only that one). \
-                Which of these it is, is seen from what is there. Importing again adds only what is new; what is imported \
-                is never changed.
+                PATH is a Claude Code transcript (.jsonl) or a folder of them such as ~/.claude/projects; a file from \
+                `recall export --format jsonl`; a ClaudeCodeUI database (claude_code_sessions.sqlite) or its folder; or the folder of an \
+                Agent Squad file storage, with its users (--user imports one of them). The format is detected. Importing again adds only \
+                new messages. Imported files are never changed.
 
-                JSON keys: sessions, users, messages, added, unchanged, notMessages (lines by kind), unreadable (a list of \
-                file, line, reason; at most 1,000), unreadableCount, unfinished (files whose last line is half written). \
-                Exit code 2 says that some lines or files could not be read; the rest was imported.
+                JSON keys: sessions, users, messages, added, unchanged, notMessages (lines by kind), unreadable (a list of file, line, \
+                reason; at most 1,000), unreadableCount, unfinished (files with an incomplete last line). Exit code 2: some lines or \
+                files are unreadable; the rest is imported.
                 """)
 
         @OptionGroup var options: StoreOptions

@@ -7,28 +7,27 @@
     struct MigrateCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "migrate",
-            abstract: "Move everything from one store to another, and compare it there.",
+            abstract: "Copy all sessions from one store to another, and verify them.",
             discussion: """
-                A place is a path, or store:PATH for the folder of a Recollect history, or files:PATH for a folder of chat \
-                files as Agent Squad's FileChatStorage keeps them. What stands at a plain path is seen from what is there; \
-                one that is not there becomes a Recollect history. --from also takes all that `recall import` takes. The \
-                place that is left out is the history that --store names.
+                A place is a path, store:PATH for the folder of a Recollect history, or files:PATH for a folder of chat files of Agent \
+                Squad's FileChatStorage. The format of a plain path is detected; a missing one becomes a Recollect history. --from also \
+                takes the formats of `recall import`. The default of --from or --to is the history of --store.
 
-                The source is only read. Every message is read back and compared. What the target has of its own stays, \
-                and what it has already is passed over, so a migration that was interrupted is simply run again. All \
-                users are moved, or the one that --user names. Chat files have no place for titles, tags and the like.
+                The source is only read. Every message is read back and compared. Other data of the target stays, and known messages \
+                are skipped, so an interrupted migration can be repeated. All users are copied, or the one in --user. Chat files cannot \
+                store titles, tags and other details.
 
-                JSON keys: from, to, users, sessions, messages, added, unchanged, and where other programs' files were \
-                read those of `recall import`. Exit code 1 also says that the target holds other content under some \
-                message's id: such sessions are left alone, all others were moved.
+                JSON keys: from, to, users, sessions, messages, added, unchanged, and for files of other programs those of \
+                `recall import`. Exit code 1 also means that the target has different content under the ID of a message: such sessions \
+                are left unchanged, all others are copied.
                 """)
 
         @OptionGroup var options: StoreOptions
 
-        @Option(name: .long, help: ArgumentHelp("Where the sessions are.", valueName: "place"))
+        @Option(name: .long, help: ArgumentHelp("The source.", valueName: "place"))
         var from: Place?
 
-        @Option(name: .long, help: ArgumentHelp("Where they go.", valueName: "place"))
+        @Option(name: .long, help: ArgumentHelp("The target.", valueName: "place"))
         var to: Place?
 
         func validate() throws {

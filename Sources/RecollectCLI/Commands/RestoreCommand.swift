@@ -5,23 +5,22 @@
     struct RestoreCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "restore",
-            abstract: "Bring discarded sessions back, or a branch of a session.",
+            abstract: "Restore discarded sessions, or a branch of a session.",
             discussion: """
-                With --branch what the session has said since that branch left it becomes a branch in its turn, so \
-                nothing is lost and the same command brings it back.
+                With --branch, the later messages of the session become a branch themselves, so the same command undoes it.
 
-                JSON: a list of the sessions as `recall sessions` gives them.
+                JSON: a list of the sessions with the keys of `recall sessions`.
                 """)
 
         @OptionGroup var options: StoreOptions
 
         @Argument(
-            help: "Discarded sessions (`recall sessions --discarded`): ids, or beginnings of them that no other has.")
+            help: "Discarded sessions (`recall sessions --discarded`): IDs, or unique prefixes.")
         var session: [String]
 
         @Option(
             name: .long,
-            help: ArgumentHelp("Bring this branch of the session back (`recall branches`).", valueName: "id"))
+            help: ArgumentHelp("The branch to restore (`recall branches`).", valueName: "id"))
         var branch: String?
 
         func validate() throws {

@@ -6,21 +6,21 @@
     struct SearchCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "search",
-            abstract: "Find messages in all sessions, the best first.",
+            abstract: "Search the messages of all sessions, the best matches first.",
             discussion: """
-                Every word of QUERY must be in a message. The ends of words may be missing, parts of identifiers are found, \
-                accents and case do not matter, Chinese and Japanese are found by two characters. Any text is a valid query.
+                A message must have all words of QUERY. Prefixes of words and parts of identifiers match. Accents and case do not \
+                matter. Chinese and Japanese match by two characters. Any text is a valid query.
 
-                JSON: a list of objects with the keys sessionId, agentId, messageId, role, timestamp, snippet (matches \
-                between « and »), score (larger is better).
+                JSON: a list of objects with the keys sessionId, agentId, messageId, role, timestamp, snippet (matches between « and »), \
+                score (larger is better).
                 """)
 
         @OptionGroup var options: StoreOptions
 
-        @Argument(help: "The words to find.")
+        @Argument(help: "The words to search for.")
         var query: [String]
 
-        @Option(name: .long, help: "Only this session: its id or a beginning of it.")
+        @Option(name: .long, help: "Only this session: its ID or a prefix.")
         var session: String?
 
         @Option(name: .long, help: ArgumentHelp("Only this agent.", valueName: "id"))
@@ -32,17 +32,17 @@
         @Option(
             name: [.long, .customLong("since")],
             help: ArgumentHelp(
-                "Only from then on: a day (2026-02-03), a time (2026-02-03T09:30) or how long ago (12h, 7d, 2w).",
-                valueName: "moment"))
+                "Only from this date on: a day (2026-02-03), a time (2026-02-03T09:30) or an age (12h, 7d, 2w).",
+                valueName: "date"))
         var from: DateArgument?
 
-        @Option(name: .long, help: ArgumentHelp("Only before then.", valueName: "moment"))
+        @Option(name: .long, help: ArgumentHelp("Only before this date.", valueName: "date"))
         var until: DateArgument?
 
-        @Option(name: .shortAndLong, help: "Give at most so many hits.")
+        @Option(name: .shortAndLong, help: "The maximum number of hits.")
         var limit = 20
 
-        @Option(name: .long, help: ArgumentHelp("Leave out the first so many hits.", valueName: "count"))
+        @Option(name: .long, help: ArgumentHelp("The number of hits to skip.", valueName: "count"))
         var skip = 0
 
         func validate() throws {

@@ -6,24 +6,24 @@
     struct SessionsCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "sessions",
-            abstract: "List the sessions.",
+            abstract: "List sessions.",
             discussion: """
-                Archived sessions are left out unless --all or --archived asks for them. Before the tags P marks pinned, \
-                U unread, A archived ones. TOKENS are those sent and those generated, without a cache's. Columns that do \
-                not fit the terminal, or that no session has anything in, are left out.
+                Archived sessions are listed only with --all or --archived. Before the tags, P marks pinned, U unread, and A archived \
+                sessions. TOKENS are sent and generated tokens, without those of a cache. Empty columns, and columns too wide for the \
+                terminal, are left out.
 
-                JSON: a list of objects with the keys id, title (the one that was given), displayTitle, createdAt, \
-                lastActivityAt, lastAccessedAt, messageCount, agents, workingDirectory, branch, preview, tags, isPinned, \
-                isArchived, isUnread, usage (input, output, cacheCreation, cacheRead), discardedAt, branchOf, metadata.
+                JSON: a list of objects with the keys id, title (if set), displayTitle, createdAt, lastActivityAt, lastAccessedAt, \
+                messageCount, agents, workingDirectory, branch, preview, tags, isPinned, isArchived, isUnread, usage (input, output, \
+                cacheCreation, cacheRead), discardedAt, branchOf, metadata.
 
-                Exit code 2 says that messages were lost with a damaged file that is set aside; it is named on standard \
-                error until it is removed.
+                Exit code 2: messages were lost with a damaged file. The file set aside is printed to standard error until it is \
+                removed.
                 """)
 
         @OptionGroup var options: StoreOptions
         @OptionGroup var filter: SessionFilter
 
-        @Option(name: .shortAndLong, help: "List at most so many sessions.")
+        @Option(name: .shortAndLong, help: "The maximum number of sessions.")
         var limit: Int?
 
         func validate() throws {

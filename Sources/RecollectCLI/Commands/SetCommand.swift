@@ -6,38 +6,38 @@
     struct SetCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "set",
-            abstract: "Title, tag, pin, archive sessions, or mark them as read.",
+            abstract: "Set the title, tags, pin, archive mark or read mark of sessions.",
             discussion: """
-                What is not named stays as it is. An empty --title takes the title away; the list then shows what was \
-                said first. An import never replaces a title that was set here.
+                Other details stay unchanged. An empty --title removes the title; lists then show the first message. An import never \
+                replaces a title set here.
 
-                JSON: a list of the sessions as `recall sessions` gives them.
+                JSON: a list of the sessions with the keys of `recall sessions`.
                 """)
 
         @OptionGroup var options: StoreOptions
 
-        @Argument(help: "Sessions: their ids, or beginnings of them that no other has.")
+        @Argument(help: "One or more session IDs, or unique prefixes.")
         var session: [String]
 
-        @Option(name: .long, help: "Give it this title.")
+        @Option(name: .long, help: "The new title.")
         var title: String?
 
         @Option(name: .long, help: "Add this tag. May be repeated.")
         var tag: [String] = []
 
-        @Option(name: .long, help: "Take this tag away. May be repeated.")
+        @Option(name: .long, help: "Remove this tag. May be repeated.")
         var untag: [String] = []
 
-        @Flag(inversion: .prefixedNo, help: "Pin it, or no longer.")
+        @Flag(inversion: .prefixedNo, help: "Pin or unpin.")
         var pin: Bool?
 
-        @Flag(inversion: .prefixedNo, help: "Put it away, or back.")
+        @Flag(inversion: .prefixedNo, help: "Archive or unarchive.")
         var archive: Bool?
 
-        @Flag(help: "Mark all that was said as read.")
+        @Flag(help: "Mark all messages as read.")
         var read = false
 
-        @Flag(help: "Mark it as unread.")
+        @Flag(help: "Mark as unread.")
         var unread = false
 
         func validate() throws {

@@ -6,36 +6,36 @@
     struct ShowCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "show",
-            abstract: "Show what was said in a session.",
+            abstract: "Print the messages of a session.",
             discussion: """
-                Long tool calls, results and thoughts are cut to a few lines; --full shows them whole. A reply that is still \
-                being written comes last, as far as it has come.
+                Long tool calls, results and thinking are shortened to a few lines; --full prints them completely. Streaming replies \
+                come last.
 
-                JSON: a list of objects with the keys id, role, agentId, timestamp, text, parts, metadata; always whole. In \
-                metadata inFlight is true of a reply that is still being written, interrupted of one that was stopped.
+                JSON: a list of objects with the keys id, role, agentId, timestamp, text, parts, metadata; always complete. In metadata, \
+                inFlight marks a streaming reply, interrupted a stopped one.
                 """)
 
         @OptionGroup var options: StoreOptions
 
-        @Argument(help: "A session's id, or a beginning of it that no other has.")
+        @Argument(help: "A session ID, or a unique prefix of one.")
         var session: String
 
-        @Option(name: .long, help: ArgumentHelp("Only what this agent said and heard.", valueName: "id"))
+        @Option(name: .long, help: ArgumentHelp("Only the messages of this agent.", valueName: "id"))
         var agent: String?
 
-        @Option(name: .long, help: ArgumentHelp("Only the last so many messages.", valueName: "count"))
+        @Option(name: .long, help: ArgumentHelp("Only this number of messages, from the end.", valueName: "count"))
         var last: Int?
 
         @Option(
             name: .long,
             help: ArgumentHelp(
-                "Show this branch instead (`recall branches`): what the session said before.", valueName: "id"))
+                "Print this branch instead (`recall branches`).", valueName: "id"))
         var branch: String?
 
-        @Flag(name: .long, help: "Show everything whole.")
+        @Flag(name: .long, help: "Do not shorten messages.")
         var full = false
 
-        @Flag(name: .long, help: "Show the messages' ids.")
+        @Flag(name: .long, help: "Print the IDs of messages.")
         var ids = false
 
         func validate() throws {

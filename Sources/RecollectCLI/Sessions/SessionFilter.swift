@@ -19,48 +19,50 @@
             }
         }
 
-        @Option(name: .long, help: "Only those whose title or messages hold this text.")
+        @Option(name: .long, help: "Only sessions with this text in the title or messages.")
         var search: String?
 
-        @Option(name: .long, help: "Only those with this tag. May be repeated: then with all of them.")
+        @Option(name: .long, help: "Only sessions with this tag. May be repeated to require several.")
         var tag: [String] = []
 
-        @Option(name: .long, help: ArgumentHelp("Only those in which this agent speaks.", valueName: "id"))
+        @Option(name: .long, help: ArgumentHelp("Only sessions with messages of this agent.", valueName: "id"))
         var agent: String?
 
         @Option(
             name: [.long, .customLong("from")],
             help: ArgumentHelp(
-                "Only those active since then: a day (2026-02-03), a time (2026-02-03T09:30) or how long ago (12h, 7d, 2w).",
-                valueName: "moment"))
+                "Only sessions active since this date: a day (2026-02-03), a time (2026-02-03T09:30) or an age (12h, 7d, 2w).",
+                valueName: "date"))
         var since: DateArgument?
 
-        @Option(name: .long, help: ArgumentHelp("Only those whose last activity was before then.", valueName: "moment"))
+        @Option(
+            name: .long,
+            help: ArgumentHelp("Only sessions with their last activity before this date.", valueName: "date"))
         var until: DateArgument?
 
-        @Flag(name: .long, help: "Only pinned ones.")
+        @Flag(name: .long, help: "Only pinned sessions.")
         var pinned = false
 
-        @Flag(name: .long, help: "Only those with something new.")
+        @Flag(name: .long, help: "Only unread sessions.")
         var unread = false
 
-        @Flag(name: .long, help: "Only archived ones.")
+        @Flag(name: .long, help: "Only archived sessions.")
         var archived = false
 
-        @Flag(name: .long, help: "Archived ones too.")
+        @Flag(name: .long, help: "Include archived sessions.")
         var all = false
 
-        @Flag(name: .long, help: "Discarded ones instead: `recall restore` brings them back.")
+        @Flag(name: .long, help: "Only discarded sessions; `recall restore` restores them.")
         var discarded = false
 
         @Option(
             name: .long,
             help:
-                "What comes first: the latest activity or access, the last created, titles from A to Z, the most messages."
+                "The first sessions: latest activity, latest access, last created, titles from A to Z, most messages."
         )
         var sort = Order.activity
 
-        @Flag(name: .long, help: "Turn the order round.")
+        @Flag(name: .long, help: "Reverse the order.")
         var reverse = false
 
         func validate() throws {

@@ -5,21 +5,21 @@
     struct WorkspaceCatCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "cat",
-            abstract: "Write a file's content to standard output, to the byte.",
+            abstract: "Print a file.",
             discussion: """
-                Of a file that is not on this device the download is asked for and waited for. --tell-version writes the version, \
-                which `recall workspace write --replacing` takes, to standard error. --as-of gives what the file was: a version \
-                that `recall workspace versions` lists, or the beginning of one.
+                A file that is not on this device is downloaded first. --print-version prints the version for \
+                `recall workspace write --replacing` to standard error. --as-of prints an earlier content: a version from \
+                `recall workspace versions`, or a unique prefix of one.
 
                 JSON keys: path, version, bytes, text.
                 """)
 
         @OptionGroup var options: WorkspaceOptions
 
-        @Flag(name: .long, help: "Tell the file's version on standard error.")
-        var tellVersion = false
+        @Flag(name: .long, help: "Print the file's version to standard error.")
+        var printVersion = false
 
-        @Option(name: .long, help: ArgumentHelp("The content that it had as this version.", valueName: "version"))
+        @Option(name: .long, help: ArgumentHelp("Print the content of this version.", valueName: "version"))
         var asOf: String?
 
         @Argument(help: "The file.")
@@ -42,7 +42,7 @@
                     }
                     try await output.write(file.bytes)
                 }
-                if tellVersion { Output.tell(file.version.rawValue) }
+                if printVersion { Output.tell(file.version.rawValue) }
             }
         }
 

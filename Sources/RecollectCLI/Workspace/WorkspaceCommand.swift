@@ -5,13 +5,13 @@
         static let configuration = CommandConfiguration(
             commandName: "workspace",
             abstract:
-                "The files that you and your agents share: list, read, write, bring back, keep journals, fold conflicts, recover, watch.",
+                "Shared files of you and your agents: list, read, write, restore, journals, conflicts, recovery, changes.",
             discussion: """
-                The workspace is one folder: --root, else the environment variable RECOLLECT_WORKSPACE, else Recollect/Workspace \
-                in the place for application data. A sync service may keep it the same on other devices. Nothing in it is overwritten unseen: a write \
-                says which version it replaces, and what is replaced stays in an archive on this device.
+                The workspace is one folder: --root, the environment variable RECOLLECT_WORKSPACE, or Recollect/Workspace in the \
+                folder for application data. A sync service may carry it to other devices. A write names the version it replaces, and \
+                replaced versions stay in an archive on this device.
 
-                Names that some system or sync service refuses or skips (what?.md, .hidden, ~x.tmp) are left out.
+                Names refused or skipped by some system or sync service (what?.md, .hidden, ~x.tmp) are left out.
 
                 PATH is relative to the folder, with / between names: Journal/user/2026-02-03.md.
                 """,

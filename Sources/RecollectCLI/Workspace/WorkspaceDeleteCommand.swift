@@ -5,9 +5,9 @@
     struct WorkspaceDeleteCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "delete",
-            abstract: "Put files into the trash; `recall workspace restore` brings them back.",
+            abstract: "Move files to the trash; `recall workspace restore` restores them.",
             discussion: """
-                The trash is on this device (`recall workspace trash`). A sync service deletes the files on the others.
+                The trash is on this device (`recall workspace trash`). A sync service deletes the files on other devices.
 
                 JSON: a list of path, version, bytes.
                 """)

@@ -5,10 +5,9 @@
     struct WorkspaceInitCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "init",
-            abstract: "Make a workspace, or take a folder with files in it as one.",
+            abstract: "Create a workspace in a new or existing folder.",
             discussion: """
-                Nothing that is in the folder is changed. What was there when the workspace was first looked at is what later \
-                versions are compared with.
+                Files in the folder are not changed. The first scan records their versions.
 
                 JSON keys: root, files.
                 """)

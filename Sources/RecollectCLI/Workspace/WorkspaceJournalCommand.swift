@@ -6,26 +6,26 @@
     struct WorkspaceJournalCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "journal",
-            abstract: "Write something down, or read what was written down on a day.",
+            abstract: "Add a journal entry, or print the entries of a day.",
             discussion: """
-                With TEXT an entry of this moment is added; - takes it from standard input. Without, the entries of a day are \
-                read, those left out that were struck out. A day is one where you are, and a file in the workspace: \
+                With TEXT, adds an entry with the current time; - reads the text from standard input. Without TEXT, prints the entries \
+                of a day, except those struck out. Days are in your time zone. Each day is a file of the workspace: \
                 Journal/user/2026-02-03.md. Text in the shape of a password or key is refused.
 
-                JSON: a list of id, date, text, the latest last; of what was added that entry alone.
+                JSON: a list of id, date, text, the latest last; after an addition, only the new entry.
                 """)
 
         @OptionGroup var options: WorkspaceOptions
 
-        @Option(name: .long, help: ArgumentHelp("An agent's journal instead of yours.", valueName: "id"))
+        @Option(name: .long, help: ArgumentHelp("Use this agent's journal instead of yours.", valueName: "id"))
         var agent: String?
 
         @Option(
             name: .long,
-            help: ArgumentHelp("Read this day, 2026-02-03 or 1d for yesterday; today if left out.", valueName: "day"))
+            help: ArgumentHelp("The day to print: 2026-02-03, or 1d for yesterday. Default: today.", valueName: "day"))
         var day: DateArgument?
 
-        @Argument(help: "What to write down; - for standard input.")
+        @Argument(help: "The text of the entry; - for standard input.")
         var text: String?
 
         func validate() throws {

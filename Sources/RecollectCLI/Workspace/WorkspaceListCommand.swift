@@ -6,24 +6,23 @@
     struct WorkspaceListCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "ls",
-            abstract: "List files, in the order of their paths.",
+            abstract: "List files by path.",
             discussion: """
-                -l tells of each whether its content is here (local, notLocal, downloading, conflicted), its size, when it was \
-                changed, and who wrote it: you, an agent's id, recollect where copies were folded, or elsewhere: an editor, \
-                another device.
+                -l adds the state (local, notLocal, downloading, conflicted), the size, the date of the last change, and the author: \
+                you, an agent's ID, recollect for a merge, or elsewhere for an editor or another device.
 
                 JSON: a list of path, isFolder, bytes, modified, state, author (null for folders).
                 """)
 
         @OptionGroup var options: WorkspaceOptions
 
-        @Flag(name: .short, help: "With states, sizes, moments and authors.")
+        @Flag(name: .short, help: "Also print states, sizes, dates and authors.")
         var long = false
 
-        @Flag(name: [.customShort("R"), .long], help: "What lies in folders too.")
+        @Flag(name: [.customShort("R"), .long], help: "Include the contents of folders.")
         var recursive = false
 
-        @Argument(help: "A folder or file; the whole workspace if left out.")
+        @Argument(help: "A folder or file. Default: the whole workspace.")
         var path: TypedPath?
 
         func run() async throws {

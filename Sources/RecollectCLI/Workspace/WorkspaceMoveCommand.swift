@@ -5,9 +5,9 @@
     struct WorkspaceMoveCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "mv",
-            abstract: "Give a file another path.",
+            abstract: "Move or rename a file.",
             discussion: """
-                Where a file is at the new path already nothing is moved.
+                Fails if a file with the new path exists.
 
                 JSON keys: path, newPath.
                 """)
@@ -19,7 +19,7 @@
         @Argument(help: "The file.")
         var path: TypedPath
 
-        @Argument(help: "Its new path, or the folder that it goes into.")
+        @Argument(help: "The new path, or the target folder.")
         var newPath: TypedPath
 
         func run() async throws {

@@ -9,7 +9,7 @@
         @Option(name: .long, help: ArgumentHelp("The workspace's folder.", valueName: "dir"))
         var root: String?
 
-        @Flag(name: .long, help: "Write JSON.")
+        @Flag(name: .long, help: "Print JSON.")
         var json = false
 
         func validate() throws {
@@ -57,8 +57,8 @@
                 let what =
                     switch event.kind {
                     case .resolvedConflict: "versions of \(path) that contradicted each other have been folded into one"
-                    case .nameCollision: "some systems take these files for one: \(path)"
-                    case .massDeletion: "most of the files are missing; nothing was concluded from that"
+                    case .nameCollision: "names that differ only in case or normalization: \(path)"
+                    case .massDeletion: "most files are missing; they do not count as deleted"
                     case .largeFile: "\(path) is larger than a synced folder is good for"
                     case .frequentWrites: "\(path) is written more often than a synced folder is good for"
                     case .salvaged:
@@ -73,7 +73,7 @@
 
     /// The options of every command with changes to files: their author.
     struct WriterOptions: ParsableArguments {
-        @Option(name: .long, help: ArgumentHelp("Do it as an agent instead of as you.", valueName: "id"))
+        @Option(name: .long, help: ArgumentHelp("Act as this agent instead of yourself.", valueName: "id"))
         var agent: String?
 
         func validate() throws {

@@ -5,14 +5,14 @@
     struct WorkspaceRecoverCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "recover",
-            abstract: "Find what crashes and failing disks left, and make it findable again.",
+            abstract: "Recover content left by crashes and disk errors.",
             discussion: """
-                Looks for what killed programs left under temporary names in the workspace: what the archive on this device has is \
-                removed, anything else becomes a file, name (kept …). And for contents of the archive that its log does not name: they become \
-                versions of their files again, or come into the trash, as Recovered/…, where nobody knows whose they were; see \
-                `recall workspace trash`. A log that is damaged is made anew of what can be read; the damaged one is told, and stays.
+                Finds temporary files of killed programs: content already in the archive is removed, other content becomes a file, \
+                name (kept …). Finds content of the archive without a record in its log: it becomes a version of its file again, or, if \
+                the file is unknown, goes to the trash under Recovered/…; see `recall workspace trash`. A damaged log is rebuilt from \
+                its readable part; the damaged one is kept.
 
-                Changes no file and throws nothing away. May be called at any time.
+                Changes no file and deletes nothing. Safe to run at any time.
 
                 JSON keys: files, removedLeftovers, contents, damagedLogs.
                 """)

@@ -5,21 +5,21 @@
     struct WorkspaceResolveCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "resolve",
-            abstract: "Fold the copies that sync services made of files which two devices changed.",
+            abstract: "Resolve sync conflicts.",
             discussion: """
-                Every version is kept in the archive first. What can be merged is merged; where it contradicts itself both wordings stand \
-                in a labelled block, and what has no structure lies side by side. Lines that are gone because one device deleted them are told; \
-                `recall workspace restore --conflict` brings the versions back as files. Two devices that fold the same conflict write the \
-                same bytes. Exit code 2 says that some are left: a version is not on this device yet or cannot be read, others were \
-                writing, or a copy is the same as its file and so young that a sync service may still bring what it stands against.
+                Every version is archived first. Versions are merged if possible. Contradicting lines of both stay in a labeled conflict \
+                block, and versions without structure stay side by side. Lines counted as deleted by a device are printed; \
+                `recall workspace restore --conflict` restores the versions as files. Two devices that resolve the same conflict write \
+                the same bytes. Exit code 2: conflicts are left. A version is not on this device yet or unreadable, another program was \
+                writing, or a copy equals its file and is so new that the other version may still arrive.
 
-                JSON: a list of path, outcome (identical, restored, superseded, merged, keptBoth, waiting, notLocal, busy, failed), copies, kept, assumedDeleted (lines), and the \
-                reason where one failed.
+                JSON: a list of path, outcome (identical, restored, superseded, merged, keptBoth, waiting, notLocal, busy, failed), \
+                copies, kept, assumedDeleted (lines), and the reason of a failure.
                 """)
 
         @OptionGroup var options: WorkspaceOptions
 
-        @Flag(help: "Tell what would become of each, and change nothing.")
+        @Flag(help: "Print the results without changing anything.")
         var preview = false
 
         func run() async throws {

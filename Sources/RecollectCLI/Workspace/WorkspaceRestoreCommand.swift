@@ -5,14 +5,14 @@
     struct WorkspaceRestoreCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "restore",
-            abstract: "Bring deleted files back, or what a file was before.",
+            abstract: "Restore deleted files or earlier versions.",
             discussion: """
-                A file that is not there any more gets its last content back (`recall workspace trash`), one that is there the one \
-                before the current, or the one that --as-of names (`recall workspace versions`). What it replaces is kept, and told, so \
-                that it can be brought back in the same way. With --conflict the versions that `recall workspace resolve` last folded into a \
-                file come back, as files beside it.
+                A missing file gets its last content (`recall workspace trash`). An existing file gets the previous version, or the one \
+                in --as-of (`recall workspace versions`). The replaced version is archived and printed, so it can be restored in the \
+                same way. With --conflict, the versions merged by the last `recall workspace resolve` are restored as files beside it.
 
-                JSON: a list of path, version, bytes, replaced (the version; null where there was no file); with --conflict of path and kept.
+                JSON: a list of path, version, bytes, replaced (the version; null if there was no file); with --conflict of path and \
+                kept.
                 """)
 
         @OptionGroup var options: WorkspaceOptions
@@ -21,10 +21,10 @@
 
         @Option(
             name: .long,
-            help: ArgumentHelp("Bring this version of the file back, or what begins so.", valueName: "version"))
+            help: ArgumentHelp("The version to restore, or a unique prefix of it.", valueName: "version"))
         var asOf: String?
 
-        @Flag(help: "Bring the versions back that were folded into the files.")
+        @Flag(help: "Restore the versions merged into the files.")
         var conflict = false
 
         @Argument(help: "The files.")

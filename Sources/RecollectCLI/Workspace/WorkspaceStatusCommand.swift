@@ -6,22 +6,20 @@
     struct WorkspaceStatusCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "status",
-            abstract:
-                "Tell how the workspace is: files, conflicts, what is not on this device or left out, the archive.",
+            abstract: "Show the status of the workspace.",
             discussion: """
-                When most of the files are missing at once, nothing is concluded from that until they are back, or until \
-                --accept-deletions says that they were deleted on purpose. Exit code 2 says that they are missing, or the folder is.
+                If most files are missing at once, they do not count as deleted until they are back or --accept-deletions confirms the \
+                deletion. Exit code 2: they are missing, or the folder is.
 
-                Left out are what has a name that not every system takes, and links; hidden files are not told. The first of them \
-                are named.
+                Links, and names not valid on every system, are left out; the first of them are listed. Hidden files are ignored.
 
                 JSON keys: root, isAvailable, isMassDeletion, missing, files, bytes, conflicted, notLocal, unreadable, leftOut, \
-                leftOutCount, notUploaded, overQuota, twins, archivedContents, archivedBytes.
+                leftOutCount, notUploaded, overQuota, nameCollisions, archivedContents, archivedBytes.
                 """)
 
         @OptionGroup var options: WorkspaceOptions
 
-        @Flag(name: .long, help: "Say that the files which are missing were deleted on purpose.")
+        @Flag(name: .long, help: "Confirm the deletion of the missing files.")
         var acceptDeletions = false
 
         func run() async throws {

@@ -6,10 +6,10 @@
     struct WorkspaceTrashCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "trash",
-            abstract: "List the files that were deleted and can come back, the latest first.",
+            abstract: "List deleted files, the latest first.",
             discussion: """
-                `recall workspace restore PATH` brings one back. Deleted files lie in the archive on this device, whoever deleted them: \
-                you, an agent's id, recollect where copies were folded, or elsewhere: another program, another device.
+                `recall workspace restore PATH` restores one. Deleted files are in the archive on this device. The author of a deletion \
+                is you, an agent's ID, recollect for a merge, or elsewhere for another program or device.
 
                 JSON: a list of path, version, state (trashed, or removed elsewhere), date, author, bytes.
                 """)

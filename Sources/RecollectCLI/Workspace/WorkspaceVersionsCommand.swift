@@ -6,23 +6,23 @@
     struct WorkspaceVersionsCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "versions",
-            abstract: "List what a file has been on this device, the newest first.",
+            abstract: "List the versions of a file on this device, the newest first.",
             discussion: """
-                See one with `recall workspace cat PATH --as-of VERSION`, bring it back with `recall workspace restore`. The same content \
+                Print one with `recall workspace cat PATH --as-of VERSION`, restore it with `recall workspace restore`. Equal content \
                 is the same version.
 
-                States: seen (it came from elsewhere: another device, an editor), contested (so did copies that contradict it), \
-                written, folded (of copies), trashed, restored, moved (it came from another path, under which its earlier versions are \
-                listed), movedAway (it went to another path), removed (by somebody else), begun (its writer was stopped: whether it \
-                was ever there is not known). A content that is not kept was no text, and others replaced it.
+                States: seen (observed: written by another device or an editor), contested (observed beside a conflict copy), written, \
+                merged, trashed, restored, moved (from another path with its earlier versions), movedAway (to another path), removed (by \
+                another program), begun (its writer was killed; unknown whether the file ever had it). Content other than text is not \
+                archived if another program replaces it.
 
-                JSON: a list of version, state, date, author, bytes (null where the content is not kept), parents (the versions that \
-                it replaced), otherPath.
+                JSON: a list of version, state, date, author, bytes (null if the content is missing), parents (the replaced versions), \
+                otherPath.
                 """)
 
         @OptionGroup var options: WorkspaceOptions
 
-        @Argument(help: "The file, also one that is not there any more.")
+        @Argument(help: "The file; it may be deleted.")
         var path: TypedPath
 
         func run() async throws {

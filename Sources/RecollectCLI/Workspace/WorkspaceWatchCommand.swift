@@ -5,12 +5,12 @@
     struct WorkspaceWatchCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "watch",
-            abstract: "Tell every change as it comes, until Ctrl-C.",
+            abstract: "Print changes until interrupted.",
             discussion: """
-                Begins with a line that says which folder is watched, then what became different since anybody last looked. Changes: added, changed, removed, conflicted, and \
-                vanished, when most files are gone at once and no removal is concluded from that.
+                The first line names the folder, followed by the changes since the last scan. Changes: added, changed, removed, \
+                conflicted, and massDeletion if most files are missing at once; they do not count as removed then.
 
-                JSON: a line for each: event (watching first), path, isOwn (written on this device through Recollect).
+                JSON: a line for each event: event (watching first), path, isOwn (written on this device through Recollect).
                 """)
 
         @OptionGroup var options: WorkspaceOptions

@@ -6,25 +6,24 @@
     struct WorkspaceWriteCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "write",
-            abstract: "Give a file new text, or add to it.",
+            abstract: "Write or append text to a file.",
             discussion: """
-                Takes TEXT, else what standard input gives. Say what the file is to be: --replacing VERSION, as `cat --tell-version` \
-                told it (its first 8 digits are enough), --new for a file that is not there yet, or --append. Where somebody else \
-                wrote meanwhile nothing is written, what they changed is shown, and the exit code is 1. Text in the shape \
-                of a password or key is refused. Tells the new version.
+                Takes TEXT, or standard input. State the expected version: --replacing VERSION from `cat --print-version` (the first 8 \
+                digits are enough), --new for a new file, or --append. If the file was changed meanwhile, nothing is written, the \
+                difference is printed, and the exit code is 1. Text in the shape of a password or key is refused. Prints the new version.
 
                 JSON keys: path, version, bytes.
                 """)
 
         @OptionGroup var options: WorkspaceOptions
 
-        @Option(name: .long, help: ArgumentHelp("The version that was read and is replaced.", valueName: "version"))
+        @Option(name: .long, help: ArgumentHelp("The version to replace.", valueName: "version"))
         var replacing: String?
 
-        @Flag(name: .long, help: "There is no such file yet.")
+        @Flag(name: .long, help: "Create a new file.")
         var new = false
 
-        @Flag(name: .long, help: "Add at the end; the file is made if it is not there.")
+        @Flag(name: .long, help: "Append to the file, or create it.")
         var append = false
 
         @OptionGroup var writer: WriterOptions
@@ -32,7 +31,7 @@
         @Argument(help: "The file.")
         var path: TypedPath
 
-        @Argument(help: "The text; an end of line is added.")
+        @Argument(help: "The text; a line break is added.")
         var text: String?
 
         func validate() throws {
