@@ -22,14 +22,14 @@
                 """,
             version: Self.version,
             groupedSubcommands: [
-                CommandGroup(name: "Talk", subcommands: [ChatCommand.self]),
+                CommandGroup(name: "Chat", subcommands: [ChatCommand.self]),
                 CommandGroup(
                     name: "Read",
                     subcommands: [
                         SessionsCommand.self, ShowCommand.self, SearchCommand.self, BranchesCommand.self,
                     ]),
                 CommandGroup(
-                    name: "Keep in order",
+                    name: "Organize",
                     subcommands: [
                         SetCommand.self, ForkCommand.self, DiscardCommand.self, RestoreCommand.self, DeleteCommand.self,
                     ]),

@@ -245,20 +245,47 @@ struct FileDamageTests {
         }
     }
 
-    @Test("a copy of the end in the middle of a file hides no message behind it")
-    func copiedEnd() throws {
+    @Test("a copy of the end in the middle of a file hides no message behind it", arguments: [60, 200, 512, 700])
+    func copiedEnd(count: Int) throws {
         let file = try Layout.lines.write(Self.many)
         let ranges = try #require(MessageArray.layout(of: file)).messages
         for start in stride(from: 1024, to: file.count - 1024, by: 512) {
             var damaged = file
-            damaged.replaceSubrange(start..<start + 512, with: file.suffix(512))
+            damaged.replaceSubrange(start..<start + count, with: file.suffix(count))
+            // The messages in the copy come where it is.
             let others = zip(ranges, Self.many).filter {
-                !$0.0.overlaps(start - 2..<start + 514) && $0.1 != Self.many.last
+                !$0.0.overlaps(start - 2..<start + count + 2) && $0.0.upperBound < file.count - count
             }.map(\.1)
             let recovered = Damage(bytes: damaged).messages
             #expect(recovered.filter(others.contains) == others, "at \(start)")
+            #expect(recovered.contains(Self.many[38]))
             #expect(recovered.contains(Self.many[39]))
         }
+    }
+
+    @Test("a save cut off leaves no half of itself, also if all messages end alike")
+    func unfinishedAlike() throws {
+        let messages = Self.many.map { message in
+            var message = message
+            message.metadata = ["model": .string(String(repeating: "the same ", count: 50))]
+            return message
+        }
+        let file = try Layout.lines.write(Array(messages.prefix(3)))
+        let batch = try Layout.lines.write(Array(messages[3..<8])).dropFirst()
+        for length in stride(from: 2, to: batch.count, by: 97) {
+            #expect(Damage(bytes: file + batch.prefix(length)).messages == Array(messages.prefix(3)), "\(length)")
+        }
+    }
+
+    @Test("an object that is no message, between damages, hides none before it")
+    func noMessageBetween() {
+        func line(_ id: String) -> String { #"{"id":"\#(id)","role":"user","timestamp":1,"parts":[]}"# }
+        let lines = [
+            "{\u{1}}", line("3"), line("4"), #"{"id":"5","ro":"user","timestamp":1},\#(line("inner"))]}}"#, line("6"),
+            line("7"),
+        ]
+        let file = Array("[\n\(lines.joined(separator: ",\n"))]".utf8)
+        #expect(Damage(bytes: file).messages.map(\.id) == ["3", "4", "6", "7"])
     }
 
     @Test("damage to the white space of a trim costs no message", arguments: [1, 2, 3, 512])

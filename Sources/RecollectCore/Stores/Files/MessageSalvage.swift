@@ -21,8 +21,8 @@ struct MessageSalvage {
     private let firstLine: Int
     /// Whether a space follows commas, as in the output of Python.
     private let isSpaced: Bool
-    /// The shortest run of spaces left by a trim in place of messages.
-    private static let longestIndentation = 32
+    /// The longest run of spaces in place of a line break. A longer one is left by a trim in place of messages.
+    private static let longestSeparator = 4
 
     /// Creates a search.
     /// - Parameter isMessage: Whether the bytes of a valid JSON object are a message.
@@ -66,7 +66,7 @@ struct MessageSalvage {
             case .whole(let end):
                 if isMessage(start..<end) {
                     run.append(start..<end)
-                } else if !followsDamage {
+                } else if !followsDamage || isAtTopLevel(start, indentation) {
                     endRun()
                     followsDamage = true
                 }
@@ -77,7 +77,7 @@ struct MessageSalvage {
                 }
                 if case .closing(let place, inObject: false) = next, let last = run.last {
                     let rest = MessageArray.layout(ofRest: bytes, from: place + 1, begun: false)
-                    if rest != nil || !isRepeated(last, behind: place, &attempts) {
+                    if rest != nil || isUnfinishedSave(behind: place, after: last, &attempts) {
                         return found + run + (rest?.messages ?? []).filter(isMessage)
                     }
                 } else if followsDamage || end >= firstLine, isInsideObject(run, endingAt: end, before: next) {
@@ -109,10 +109,14 @@ struct MessageSalvage {
         var areInMessages = false
         /// The number of damaged objects still to be read beyond such a line. Each may take the rest of the bytes.
         var attempts = 8
+        /// The result of the last search for a line, with its beginning and indentation.
+        var found: (start: Int, indentation: Int, line: Int?)?
     }
 
     private func object(at start: Int, _ lines: inout Lines) -> Object {
-        guard !lines.areInMessages, let limit = nextLine(behind: start) else { return object(start..<bytes.count) }
+        guard !lines.areInMessages, let limit = nextLine(behind: start, &lines) else {
+            return object(start..<bytes.count)
+        }
         let object = object(start..<limit)
         guard case .damaged = object, lines.attempts > 0 else { return object }
         if case .whole(let end) = self.object(start..<bytes.count) {
@@ -138,9 +142,20 @@ struct MessageSalvage {
 
     /// Returns the next object that begins a line and is indented no deeper than an object; `nil` if there is none, or
     /// the object does not begin a line though messages do.
-    private func nextLine(behind start: Int) -> Int? {
+    private func nextLine(behind start: Int, _ lines: inout Lines) -> Int? {
         guard start >= firstLine else { return firstLine < .max ? firstLine : nil }
         guard let indentation = lineIndentation(of: start) else { return nil }
+        if let found = lines.found, found.indentation == indentation, found.start <= start,
+            start < found.line ?? .max
+        {
+            return found.line
+        }
+        let line = nextLine(behind: start, indentation)
+        lines.found = (start, indentation, line)
+        return line
+    }
+
+    private func nextLine(behind start: Int, _ indentation: Int) -> Int? {
         var position = start
         while let newline = bytes[position...].firstIndex(of: Byte.newline) {
             let next = bytes[(newline + 1)...].firstIndex { $0 != Byte.space && $0 != Byte.tab } ?? bytes.count
@@ -216,13 +231,22 @@ struct MessageSalvage {
         bytes[..<start].last { $0 != Byte.space && $0 != Byte.tab } == Byte.newline
     }
 
-    /// Whether the end of a message is repeated behind the closing bracket. Then the bracket was copied there from the
-    /// end of the array, and more messages follow.
-    private func isRepeated(_ message: Range<Int>, behind place: Int, _ attempts: inout Int) -> Bool {
-        guard attempts > 0 else { return false }
+    /// Whether an object begins a line, indented no deeper than messages.
+    private func isAtTopLevel(_ start: Int, _ deepest: Int) -> Bool {
+        start >= firstLine && beginsLine(start) && (lineIndentation(of: start) ?? .max) <= deepest
+    }
+
+    /// Whether the bytes after a closing bracket are a save not joined to the array: a message in the next line, or
+    /// NUL bytes after a power loss.
+    ///
+    /// Otherwise the bracket was copied there from the end of the array, and more messages follow. The same is true if
+    /// the message before it is repeated.
+    private func isUnfinishedSave(behind closing: Int, after message: Range<Int>, _ attempts: inout Int) -> Bool {
+        let rest = bytes[(closing + 1)...]
+        guard attempts > 0, rest.first != 0 else { return true }
+        guard rest.starts(with: [Byte.newline, Byte.openingBrace]) else { return false }
         attempts -= 1
-        let end = Data(bytes[message].suffix(256))
-        return Data(bytes[(place + 1)...]).range(of: end) != nil
+        return Data(rest).range(of: Data(bytes[message])) == nil
     }
 
     private func follower(of end: Int) -> Follower {
@@ -230,12 +254,22 @@ struct MessageSalvage {
         let next = MessageArray.skippingSpace(in: bytes, from: place + 1)
         switch (bytes[place], next.map { bytes[$0] }) {
         case (Byte.comma, Byte.openingBrace): return .object(next ?? place)
-        case (Byte.comma, Byte.quote), (Byte.comma, Byte.openingBracket): return .value
+        case (Byte.comma, let byte?) where Self.beginsValue(byte): return .value
         case (Byte.closingBracket, let byte):
             let others = [Byte.comma, Byte.closingBrace, Byte.closingBracket]
             return .closing(place, inObject: byte.map(others.contains) ?? false)
         case (Byte.closingBrace, _): return .closingBrace
         default: return .other
+        }
+    }
+
+    /// Whether a byte begins a JSON value other than an object.
+    private static func beginsValue(_ byte: UInt8) -> Bool {
+        switch byte {
+        case Byte.quote, Byte.openingBracket, UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+            UInt8(ascii: "t"), UInt8(ascii: "f"), UInt8(ascii: "n"):
+            true
+        default: false
         }
     }
 
@@ -267,7 +301,7 @@ struct MessageSalvage {
             place >= 1 && bytes[place] == Byte.comma && bytes[place - 1] == Byte.closingBrace
         }
         let isLineBreak = bytes[mark] == Byte.newline || isComma(mark - 1)
-        if isLineBreak || start - mark > Self.longestIndentation { return start - mark - 1 }
+        if isLineBreak || start - mark > Self.longestSeparator { return start - mark - 1 }
         // The line break became a space.
         return !isSpaced && isComma(mark) && start > mark + 1 ? start - mark - 2 : nil
     }

@@ -82,18 +82,6 @@ struct ScopeFile {
         return id.map { ByteString($0) } == entry.id
     }
 
-    /// Whether the known message with an ID can still be read. A file may be damaged, or replaced by another program,
-    /// while it is known.
-    func isReadable(_ id: String, in file: OpenFile) throws -> Bool {
-        let id = ByteString(id)
-        guard let index = entries.firstIndex(where: { $0.id == id }) else { return false }
-        let end = index + 1 < entries.count ? entries[index + 1].offset : closing
-        let bytes = try file.read(at: entries[index].offset, count: end - entries[index].offset)
-        // A separator follows the message.
-        let last = bytes.lastIndex(of: Byte.closingBrace) ?? 0
-        return EncodedMessage(stored: bytes[..<min(last + 1, bytes.count)]).map { ByteString($0.message.id) } == id
-    }
-
     /// Returns the bytes of the last messages, as a JSON array.
     func bytes(ofLast count: Int, from file: OpenFile) throws -> [UInt8] {
         guard count > 0, !entries.isEmpty else { return [Byte.openingBracket, Byte.closingBracket] }

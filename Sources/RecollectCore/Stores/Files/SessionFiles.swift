@@ -239,17 +239,16 @@ final class SessionFiles {
     }
 
     /// Returns the state of a file after its repair.
-    /// - Parameter batch: Messages to save. A known one is acknowledged only if it can be read.
+    /// - Parameter batch: Messages to save. With a known one, the whole file is read again: a retry is acknowledged
+    ///   only if the message can be read.
     private func healedState(
         of agentId: String, _ name: String, in folder: OpenFolder, retrying batch: [ConversationMessage]
     ) throws -> ScopeFile {
         do {
             let file = try open(name, in: folder)
             let state = try state(of: name, file)
-            let isReadable = try explaining("read", file.path) {
-                try batch.allSatisfy { try !state.ids.contains(ByteString($0.id)) || state.isReadable($0.id, in: file) }
-            }
-            if isReadable { return state }
+            guard batch.contains(where: { state.ids.contains(ByteString($0.id)) }) else { return state }
+            // The file may have been damaged or replaced since it was read.
             known[name] = nil
             return try self.state(of: name, file)
         } catch let damage as Damage {
