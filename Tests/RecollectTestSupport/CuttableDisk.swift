@@ -16,7 +16,11 @@ package final class CuttableDisk {
         url = folder.appendingPathComponent("mounted")
         image = folder.appendingPathComponent("image")
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-        try Data(count: 16 << 20).write(to: image)
+        // Sparse, and large enough for a writer that goes on until a busy machine gets round to cutting the power.
+        try Data().write(to: image)
+        let handle = try FileHandle(forWritingTo: image)
+        try handle.truncate(atOffset: 512 << 20)
+        try handle.close()
         try run("mkfs.ext4", "-q", "-F", "-m", "0", "-b", "\(blockSize)", image.path)
         try run("mount", "-o", "loop", image.path, url.path)
     }
