@@ -19,14 +19,19 @@ import RecollectCore
 /// - Entries are **sorted** by displayed time, then by date and ID.
 public enum JournalMerge {
     /// Returns the merged bytes; `nil` if a version is not UTF-8, or without versions. Leaves out an incomplete
-    /// character at the end of a version, and an incomplete heading of the base.
+    /// character at the end of a version, and an incomplete heading of the base at the end of a version equal to the
+    /// beginning of the base.
     /// - Parameters:
     ///   - base: A common ancestor, if one is known.
     ///   - versions: The contents, in any order.
     ///   - day: The file's day, `2026-11-21`. With it, the generated IDs of entries differ from day to day.
     public static func merged(base: [UInt8]?, versions: [[UInt8]], on day: String = "") -> [UInt8]? {
+        let whole = base ?? []
         let base = base.flatMap { JournalVersion($0, on: day) }
-        let read = versions.compactMap { JournalVersion($0, on: day, cutting: base?.headings ?? []) }
+        let read = versions.compactMap { version in
+            // Only a killed writer leaves the beginning of the base. Otherwise, a person wrote the last line.
+            JournalVersion(version, on: day, cutting: whole.starts(with: version) ? base?.headings ?? [] : [])
+        }
         guard read.count == versions.count, !read.isEmpty else { return nil }
         var result = JournalVersion()
         result.dayLine = latest(of: read.compactMap(\.dayLine), base: base?.dayLine)

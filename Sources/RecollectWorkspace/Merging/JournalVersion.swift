@@ -50,8 +50,8 @@ struct JournalVersion {
 
 extension JournalVersion {
     /// Creates a day from the bytes of a file; `nil` if they are not UTF-8.
-    /// - Parameter cut: The headings of the base. A last line without a line end is an incomplete heading if it is
-    ///   a prefix of one.
+    /// - Parameter cut: The headings of the base, if the bytes may be its beginning. A last line without a line end is
+    ///   an incomplete heading if it is a prefix of one.
     init?(_ bytes: [UInt8], on day: String, cutting cut: [ByteText] = []) {
         guard let lines = Self.lines(of: bytes, cutting: cut) else { return nil }
         var heading: JournalHeadingLine?

@@ -108,14 +108,16 @@ struct MergeCheck {
         return text + [.heading(heading.text)]
     }
 
-    /// Returns the parts of a last line without a line end, if it is the beginning of a heading of the base: a killed
-    /// writer left it.
+    /// Returns the parts of a last line without a line end, if the version ends within a heading of the base, and its
+    /// other lines are the beginning of the base: a killed writer left it.
     private func cutHeading(of version: CheckedText) -> [Part] {
-        guard !version.endsWithLine, let last = version.lines.last, let base else { return [] }
+        guard !version.endsWithLine, let last = version.lines.last, let base,
+            base.lines.starts(with: version.lines.dropLast()), base.lines.count >= version.lines.count
+        else { return [] }
         let text = numbering.values[last].string
-        let isCut = base.lines.map { numbering.values[$0].string }.contains { line in
+        let line = numbering.values[base.lines[version.lines.count - 1]].string
+        let isCut =
             line.utf8.starts(with: "## ".utf8) && line.utf8.starts(with: text.utf8) && line.utf8.count > text.utf8.count
-        }
         return isCut ? parts(of: last) : []
     }
 

@@ -128,6 +128,15 @@ struct JournalMergeTests {
         #expect(entries(once.replacingOccurrences(of: "Five", with: "Six")).first?.id == id)
     }
 
+    @Test("a last line without a line end is no cut heading, unless the version is the beginning of the base")
+    func lastLineLikeHeading() throws {
+        let base = day + "\n## 09:00 Planning trip <!-- note ABCD -->\n\n> alpha\n"
+        let typed = base + "\n## 09:00 Plan"
+        let both = try merged(base: base, typed, base + "> one\n")
+        #expect(["Planning trip", "> alpha", "> one"].allSatisfy(both.contains))
+        #expect(entries(both).count == entries(day).count + 2)
+    }
+
     @Test(
         "ends with all entries of a file that is cut anywhere, and a cut heading is left out where the base has the whole one"
     )
