@@ -13,8 +13,9 @@ import RecollectCore
 ///
 /// A device that loses a conflict takes the winning content as a successor of its own versions. So the service also
 /// replaces an older one of them on a third device, without a copy, although the winner's author did not know it.
-/// Such a content is first observed in a conflict, and later in place of the older version. It has no ancestors,
-/// unless a device observed it in place of another one before the conflict.
+/// Such a content is first in a conflict, and later in place of the older version. It has no ancestors, unless a device
+/// had it in place of another one before the conflict. The dates of both are those of the files' changes in their file
+/// systems, because a scan may come much later.
 struct Lineage {
     /// One occurrence of a content: the first, or a later one after a revert.
     struct Version: Hashable {
@@ -29,6 +30,7 @@ struct Lineage {
         let isWritten: Bool
         /// Whether the version was observed while the file had conflict copies.
         let isContested: Bool
+        /// The date of the file's change, or if unknown, of the observation.
         let date: Date
         /// Whether the version began the file.
         let isFirst: Bool
@@ -88,7 +90,7 @@ struct Lineage {
                 claims[Version(hash: version.hash, number: number), default: []].append(
                     Claim(
                         parents: parents, isWritten: version.author != nil,
-                        isContested: version.kind == .contested, date: version.date,
+                        isContested: version.kind == .contested, date: version.changed ?? version.date,
                         isFirst: version.kind == .written && parents.isEmpty))
             }
         }
@@ -139,7 +141,7 @@ struct Lineage {
             claim.isContested || claim.parents.contains { copied.contains($0.hash) }
         }
         let trusted = observed.filter { !$0.parents.isEmpty && !inConflict.contains($0) }
-        let isKnown = trusted.map(\.date).min().map { date in inConflict.allSatisfy { date <= $0.date } } ?? false
+        let isKnown = trusted.map(\.date).min().map { date in inConflict.allSatisfy { date < $0.date } } ?? false
         var common: Set<Version>?
         for claim in !written.isEmpty ? written : isKnown ? trusted : [] {
             var ancestors = Set(claim.parents)

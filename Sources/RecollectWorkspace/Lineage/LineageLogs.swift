@@ -9,9 +9,9 @@ struct LineageLogs {
     private var copied: [WorkspacePath: [ContentHash: Date]] = [:]
     /// The contents of other files with names like conflict copies: `notes (1).md`.
     private var copiedPerhaps: [WorkspacePath: Set<ContentHash>] = [:]
-    /// The contents of conflict copies of each file that this device resolved and removed, and the sort key of the
-    /// first removal of each.
-    private var resolved: [WorkspacePath: [ContentHash: Int]] = [:]
+    /// The contents of conflict copies of each file that this device resolved and removed, and for each copy the sort
+    /// keys of its first observation and its removal.
+    private var resolved: [WorkspacePath: [ContentHash: [ClosedRange<Int>]]] = [:]
 
     init() {}
 
@@ -26,9 +26,17 @@ struct LineageLogs {
                 add(VersionLine(mark: .done, path: path, version: version), by: device)
             }
             guard let original = ConflictCopies.original(of: path) else { continue }
-            for (version, order) in zip(file.versions, file.orders)
-            where version.kind == .trashed && version.author == .recollect {
-                resolved[original, default: [:]].merge([version.hash: order], uniquingKeysWith: min)
+            var observed: [ContentHash: Int] = [:]
+            for (version, order) in zip(file.versions, file.orders) {
+                if version.kind == .trashed, version.author == .recollect {
+                    let first = min(observed[version.hash] ?? order, order)
+                    resolved[original, default: [:]][version.hash, default: []].append(first...order)
+                }
+                if version.kind.isAbsence {
+                    observed = [:]
+                } else if observed[version.hash] == nil {
+                    observed[version.hash] = order
+                }
             }
         }
         // A service may leave two files of one segment: the longer one is newer.
@@ -82,8 +90,8 @@ struct LineageLogs {
     /// A content equal to a copy is lost, too, if this device removed the copy and the present content does not descend
     /// from it: the copy had come before the content it lost against.
     ///
-    /// A descendant of the present content is not lost. A merge counts as lost only if one of its parents does,
-    /// because it has no text of its own.
+    /// A descendant of the present content is not lost. A merge counts as lost only if a copy of the merge itself was
+    /// removed or one of its parents is lost, because it has no text of its own.
     /// - Parameters:
     ///   - overwritten: The contents observed as replaced on this device.
     ///   - path: The file's path.
@@ -95,10 +103,16 @@ struct LineageLogs {
     ) -> [ContentHash] {
         let copied = copied[path] ?? [:]
         let copiedPerhaps = copiedPerhaps[path] ?? []
-        // The copy was removed before the file had another content. A merge has the text of its copies.
         let removals = resolved[path] ?? [:]
         let resolved = Set(
-            overwritten.filter { $0.mergedFrom.isEmpty && removals[$0.hash] ?? .max < $0.order }.map(\.hash))
+            overwritten.filter { content in
+                removals[content.hash, default: []].contains { copy in
+                    // The copy was removed before the file had another content. A merge may have taken its content
+                    // from the copy; it lost only if the copy came after the merge.
+                    copy.upperBound < content.orders.upperBound
+                        && (content.mergedFrom.isEmpty || copy.lowerBound > content.orders.lowerBound)
+                }
+            }.map(\.hash))
         let candidates = overwritten.filter {
             resolved.contains($0.hash) || copied[$0.hash] == nil && !copiedPerhaps.contains($0.hash)
         }
@@ -117,7 +131,8 @@ struct LineageLogs {
                 }
             }
             return isLost(candidate.hash) && !lineage.isAncestor(current, of: candidate.hash)
-                && (candidate.mergedFrom.isEmpty || candidate.mergedFrom.contains(where: isLost))
+                && (candidate.mergedFrom.isEmpty || resolved.contains(candidate.hash)
+                    || candidate.mergedFrom.contains(where: isLost))
         }.map(\.hash)
     }
 

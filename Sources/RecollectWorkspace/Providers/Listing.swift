@@ -66,7 +66,7 @@ struct Listing {
             WorkspaceItem(path: path, isFolder: true, modified: entry.modified, stamp: "\(entry.stamp)")
         case .file:
             WorkspaceItem(
-                path: path, size: entry.size, modified: entry.modified,
+                path: path, size: entry.size, modified: entry.modified, changed: entry.touched,
                 state: entry.isDataless ? .notLocal : isConflicted ? .conflicted : .local,
                 stamp: "\(entry.stamp) \(entry.touched.timeIntervalSince1970)")
         }

@@ -10,6 +10,10 @@ public struct WorkspaceItem: Hashable, Sendable {
     public let size: Int
     /// The modification date in the file system; `nil` if unknown.
     public let modified: Date?
+    /// The date of the last change of the content, the name or the permissions in the file system; `nil` if unknown.
+    ///
+    /// Sync services set `modified` to its value on the other device. This is the date of arrival on this device.
+    public let changed: Date?
     /// The availability of the content.
     public let state: FileState
     /// A value different after every possible change of the content. The content is read again only if the stamp
@@ -20,13 +24,14 @@ public struct WorkspaceItem: Hashable, Sendable {
 
     /// Creates an item.
     public init(
-        path: WorkspacePath, isFolder: Bool = false, size: Int = 0, modified: Date? = nil, state: FileState = .local,
-        stamp: String = "", upload: UploadState? = nil
+        path: WorkspacePath, isFolder: Bool = false, size: Int = 0, modified: Date? = nil, changed: Date? = nil,
+        state: FileState = .local, stamp: String = "", upload: UploadState? = nil
     ) {
         self.path = path
         self.isFolder = isFolder
         self.size = size
         self.modified = modified
+        self.changed = changed
         self.state = state
         self.stamp = stamp
         self.upload = upload
@@ -35,7 +40,9 @@ public struct WorkspaceItem: Hashable, Sendable {
     /// Returns the same item with another state.
     func with(_ state: FileState) -> WorkspaceItem {
         WorkspaceItem(
-            path: path, isFolder: isFolder, size: size, modified: modified, state: state, stamp: stamp, upload: upload)
+            path: path, isFolder: isFolder, size: size, modified: modified, changed: changed, state: state,
+            stamp: stamp,
+            upload: upload)
     }
 }
 

@@ -142,24 +142,25 @@ extension VersionIndex.File {
         let dates: ClosedRange<Date>
         /// The parents of the content if it is a merge: a merge has no text of its own.
         let mergedFrom: [ContentHash]
-        /// The sort key of its replacement.
-        let order: Int
+        /// The sort keys of the content's version and of its replacement.
+        let orders: ClosedRange<Int>
     }
 
     /// The contents replaced by observed versions, and since then neither restored nor a parent of another
     /// version; the last 32, oldest first.
     var overwritten: [Overwritten] {
         var overwritten: [Overwritten] = []
-        var before: WorkspaceVersion?
+        var before: (version: WorkspaceVersion, order: Int)?
         for (version, order) in zip(versions, orders) {
-            if let before, version.author == nil, !version.kind.isAbsence {
+            if let (before, began) = before, version.author == nil, !version.kind.isAbsence {
                 let dates = min(before.date, version.date)...max(before.date, version.date)
                 let mergedFrom = before.kind == .merged ? before.parents : []
                 if overwritten.count == 32 { overwritten.removeFirst() }
-                overwritten.append(Overwritten(hash: before.hash, dates: dates, mergedFrom: mergedFrom, order: order))
+                overwritten.append(
+                    Overwritten(hash: before.hash, dates: dates, mergedFrom: mergedFrom, orders: began...order))
             }
             overwritten.removeAll { $0.hash == version.hash || version.parents.contains($0.hash) }
-            before = version.kind.isAbsence ? nil : version
+            before = version.kind.isAbsence ? nil : (version, order)
         }
         return overwritten
     }

@@ -53,6 +53,9 @@ public struct WorkspaceVersion: Hashable, Sendable {
     public let otherPath: WorkspacePath?
     /// The size of the content in bytes, recorded for observed contents; otherwise `nil`.
     var size: Int?
+    /// The date of the file's last change in its file system before the observation, at most `date`; `nil` for
+    /// written contents, and if unknown.
+    var changed: Date?
 
     /// Creates a version.
     public init(
@@ -81,6 +84,7 @@ public struct WorkspaceVersion: Hashable, Sendable {
         var version = WorkspaceVersion(
             hash: hash, date: date, author: author, kind: kind, parents: parents, otherPath: otherPath)
         version.size = size
+        version.changed = changed
         return version
     }
 

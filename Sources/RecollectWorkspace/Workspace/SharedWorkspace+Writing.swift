@@ -196,7 +196,8 @@ extension SharedWorkspace {
         guard let file, file.version == expected else { throw FileChangedError(path: path, current: file) }
         if index.files[path]?.content != expected {
             let found = ObservedContent(
-                path: path, hash: expected, bytes: file.bytes, isContested: try isConflicted(path))
+                path: path, hash: expected, bytes: file.bytes, isContested: try isConflicted(path),
+                changed: try provider.item(at: path)?.changed)
             try archive.found([found], since: moment, now: configuration.now())
         }
         return file.bytes

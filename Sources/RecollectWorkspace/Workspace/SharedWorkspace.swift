@@ -28,6 +28,7 @@ public final class SharedWorkspace: Sendable {
     let archive: VersionArchive
     let counters = WriteCounters()
     let looking = Locked(ScanState())
+    let sharedLineage = Locked(SharedLineage())
     /// The versions last returned by `readFile(at:)` or written by `writeFile(_:to:)`, by path.
     let lastRead = Locked<[WorkspacePath: ContentHash]>([:])
     /// The failure of the last write; `nil` unless the disk caused it.
@@ -74,7 +75,11 @@ public final class SharedWorkspace: Sendable {
 
     /// Runs blocking work with changes, after all earlier calls of this method.
     func writing<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
-        try await on(writes, work)
+        try await on(writes) {
+            let result = try work()
+            self.shareLineageOfWrite()
+            return result
+        }
     }
 
     func on<Result: Sendable>(

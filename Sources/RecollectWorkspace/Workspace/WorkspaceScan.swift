@@ -97,7 +97,7 @@ extension SharedWorkspace {
                 postNameCollisions(among: found.rows.keys, &state)
             }
             state.table = found
-            if !isMassDeletion { shareLineage(&state) }
+            if !isMassDeletion { shareLineage() }
             return WorkspaceScan(
                 index: try archive.index(), table: found, listing: listing, missing: isMassDeletion ? missing : [],
                 isMassDeletion: isMassDeletion)
@@ -168,7 +168,8 @@ extension SharedWorkspace {
         if index.contents[item.path] != hash {
             batch.add(
                 ObservedContent(
-                    path: item.path, hash: hash, bytes: bytes.isText ? bytes : nil, isContested: isContested))
+                    path: item.path, hash: hash, bytes: bytes.isText ? bytes : nil, isContested: isContested,
+                    changed: item.changed))
         }
         return FileTable.Row(stamp: item.stamp, hash: hash, isResting: isResting)
     }
@@ -234,8 +235,6 @@ struct ScanState {
     var postedNameCollisions: Set<String> = []
     /// Whether the last scan found a mass deletion, so that its event is posted once.
     var isGuarded = false
-    /// The position in the archive's log up to which other devices have the lineage.
-    var shared: VersionLog.Moment?
     /// The date of the last settling of leftovers.
     var leftoversResolved: Date?
 }

@@ -18,9 +18,9 @@ struct LineageFoldingTests {
         path = try WorkspacePath("notes.md")
     }
 
-    /// Lets a second pass on some devices.
-    private func pass(on lefts: Left...) {
-        for left in lefts { left.now.withLock { $0 += 1 } }
+    /// Lets time pass on some devices.
+    private func pass(on lefts: Left..., seconds: TimeInterval = 1) {
+        for left in lefts { left.now.withLock { $0 += seconds } }
     }
 
     /// Folds what this device has with the other one's version, as a copy beside it.
@@ -133,6 +133,104 @@ struct LineageFoldingTests {
             #expect(lines.isSuperset(of: ["start", "alpha", "bravo", "charlie"] + (isEdited ? ["edited"] : [])))
         }
         #expect(try await here.files() == there.files())
+    }
+
+    @Test("row 5: a merge that lost, and whose copy was removed before the winner came, is merged again")
+    func lateWinnerOfMerge() async throws {
+        for left in [here, there] { try await left.see("start\n", at: "notes.txt") }
+        let path = try WorkspacePath("notes.txt")
+        let copy = "notes.sync-conflict-20261122-101112-ABCDEFG.txt"
+        try await here.workspace.append("mine\n", to: path)
+        let theirs = try await there.workspace.append("theirs\n", to: path)
+        try here.takeLineage(of: there)
+        try here.leave("start\nmine\n", at: copy)
+        try await here.see("start\ntheirs\n", at: "notes.txt")
+        #expect(try await here.workspace.resolveConflicts().map(\.outcome) == [.merged])
+        let merge = try await here.workspace.read(path).text
+        #expect(Set(merge.lines).isSuperset(of: ["start", "mine", "theirs"]))
+        // The other device never had the merge. Its next version won against the merge on a third device, from where
+        // the copy comes first.
+        try await there.workspace.write("start\ntheirs\nmore\n", to: path, replacing: theirs.version)
+        try here.leave(merge, at: copy.replacingOccurrences(of: "101112", with: "101113"))
+        #expect(try await here.workspace.resolveConflicts().map(\.outcome) == [.waiting])
+        pass(on: here, seconds: SharedWorkspace.longestDelay + 1)
+        #expect(try await here.workspace.resolveConflicts().map(\.outcome) == [.identical])
+        try here.takeLineage(of: there)
+        try await here.see("start\ntheirs\nmore\n", at: "notes.txt")
+        let resolved = try await here.workspace.resolveConflicts()
+        #expect(resolved.map(\.outcome) == [.merged] && resolved.map(\.assumedDeleted) == [[]])
+        let lines = Set(try await here.workspace.read(path).text.lines)
+        #expect(lines.isSuperset(of: ["start", "mine", "theirs", "more"]))
+        #expect(try await here.workspace.resolveConflicts().isEmpty)
+    }
+
+    @Test(
+        "row 18: a winner without a log takes no text with it that it replaced on a third device before the loser's scan",
+        arguments: [false, true])
+    func olderVersionReplacedBeforeScan(hasLog: Bool) async throws {
+        let third = try Left()
+        let path = try WorkspacePath("notes.txt")
+        for left in [here, there, third] { try await left.see("start\n", at: "notes.txt") }
+        for left in [here, there] { try await left.see("start\nbravo\n", at: "notes.txt") }
+        try await here.see("start\nbravo\ncharlie\n", at: "notes.txt")
+        pass(on: here, there, third, seconds: 60)
+        try await third.see("start\nalpha\n", at: "notes.txt")
+        // The file systems' clocks are real: the third device's version is newer, and arrives later.
+        func later() async throws { try await Task.sleep(nanoseconds: 20_000_000) }
+        try await later()
+        let copy = "notes.sync-conflict-20261122-101112-ABCDEFG.txt"
+        try here.leave("start\nbravo\ncharlie\n", at: copy)
+        try here.leave("start\nalpha\n", at: "notes.txt")
+        try await later()
+        pass(on: here, there, third, seconds: 60)
+        try await there.see("start\nalpha\n", at: "notes.txt")
+        pass(on: here, there, third, seconds: 60)
+        _ = try await here.workspace.status()
+        try here.takeLineage(of: there)
+        if hasLog { try here.takeLineage(of: third) }
+        let resolved = try await here.workspace.resolveConflicts()
+        #expect(resolved.map(\.outcome) == [.merged] && resolved.map(\.assumedDeleted) == [[]])
+        let lines = Set(try await here.workspace.read(path).text.lines)
+        #expect(lines.isSuperset(of: ["start", "alpha", "bravo", "charlie"]))
+    }
+
+    @Test("row 18: an edit scanned only after it won is still known to come of the version it replaced")
+    func editScannedLate() async throws {
+        let path = try WorkspacePath("notes.txt")
+        for left in [here, there] { try await left.see("start\ndelta\n", at: "notes.txt") }
+        try await here.see("start\ndelta\nbravo\n", at: "notes.txt")
+        pass(on: here, there, seconds: 60)
+        try there.leave("start\nalpha\n", at: "notes.txt")
+        try await Task.sleep(nanoseconds: 20_000_000)
+        try here.leave("start\ndelta\nbravo\n", at: "notes.sync-conflict-20261122-101112-ABCDEFG.txt")
+        try await here.see("start\nalpha\n", at: "notes.txt")
+        pass(on: here, there, seconds: 60)
+        _ = try await there.workspace.status()
+        try here.takeLineage(of: there)
+        #expect(try await here.workspace.resolveConflicts().map(\.assumedDeleted) == [["delta"]])
+        let lines = Set(try await here.workspace.read(path).text.lines)
+        #expect(lines.isSuperset(of: ["start", "alpha", "bravo"]) && !lines.contains("delta"))
+    }
+
+    @Test("a write is in the lineage log without a scan, and a folder in place of the workspace gets none")
+    func writeWithoutScan() async throws {
+        let written = try await here.workspace.write("one\n", to: path, replacing: nil)
+        func lines() throws -> [VersionLine] {
+            try here.workspace.provider.lineageFiles().compactMap { LineageSegment($0.bytes) }.flatMap(\.lines)
+        }
+        #expect(try lines().map(\.version.hash) == [written.version])
+        // The next write within the second is published by the next scan or a later write.
+        let second = try await here.workspace.write("two\n", to: path, replacing: written.version)
+        #expect(try lines().count == 1)
+        pass(on: here)
+        let third = try await here.workspace.write("three\n", to: path, replacing: second.version)
+        #expect(try lines().map(\.version.hash) == [written, second, third].map(\.version))
+        let root = here.workspace.rootURL
+        try FileManager.default.moveItem(at: root, to: here.folder.url.appendingPathComponent("elsewhere"))
+        try FileManager.default.createDirectory(at: root, withIntermediateDirectories: true)
+        pass(on: here)
+        _ = try await here.workspace.pruneVersions(olderThan: here.now.withLock { $0 })
+        #expect(try FileManager.default.contentsOfDirectory(atPath: root.path).isEmpty)
     }
 
     @Test("row 5: a content that lost and of which the service kept no copy is folded from the archive")

@@ -6,20 +6,22 @@ import Testing
 
 @Suite("What the logs of several devices tell") struct LineageTests {
     /// A line that a device wrote: `seen` without an author.
-    private func line(_ content: String, from parents: [String] = [], isWritten: Bool = false) throws -> VersionLine {
+    private func line(
+        _ content: String, from parents: [String] = [], at date: Int64 = 1, isWritten: Bool = false
+    ) throws -> VersionLine {
         VersionLine(
             mark: .done, path: try path("a.md"),
             version: WorkspaceVersion(
-                hash: hash(content), date: Date(millisecondsSince1970: 1), author: isWritten ? .user : nil,
+                hash: hash(content), date: Date(millisecondsSince1970: date), author: isWritten ? .user : nil,
                 kind: isWritten ? .written : .seen, parents: parents.map(hash)))
     }
 
     private func hash(_ content: String) -> ContentHash { ContentHash(of: content.utf8) }
 
     /// A log in which each content was found in place of the one before.
-    private func found(_ contents: String...) throws -> [VersionLine] {
+    private func found(_ contents: String..., at date: Int64 = 1) throws -> [VersionLine] {
         try zip([nil] + contents.map(Optional.some), contents).map { before, content in
-            try line(content, from: [before].compactMap { $0 })
+            try line(content, from: [before].compactMap { $0 }, at: date)
         }
     }
 
@@ -68,7 +70,7 @@ import Testing
 
     @Test("row 18: what lay as a copy is not what came in its place came of")
     func copied() throws {
-        let logs = [try found("start", "mine", "theirs", "later"), try found("start", "theirs")]
+        let logs = [try found("start", "mine", "theirs", "later", at: 2), try found("start", "theirs")]
         #expect(base(["later", "mine"], logs) == hash("start"))
         #expect(base(["later", "mine"], [logs[0]]) == nil)
         #expect(!isAncestor("mine", of: "later", logs, copied: ["mine"]))
@@ -87,7 +89,7 @@ import Testing
                     parents: parents.map(hash)))
         }
         let losing = try [line("start"), line("mine", from: ["start"]), found("won", from: [], at: 5, .contested)]
-        for (date, isKnown) in [(4 as Int64, true), (6, false)] {
+        for (date, isKnown) in [(4 as Int64, true), (5, false), (6, false)] {
             let logs = try [losing, [line("start"), found("won", from: ["start"], at: date, .seen)]]
             #expect(base(["won", "mine"], logs) == (isKnown ? hash("start") : nil))
         }

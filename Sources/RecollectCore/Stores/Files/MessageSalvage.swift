@@ -44,7 +44,8 @@ struct MessageSalvage {
     /// Returns the ranges of the messages, in order.
     ///
     /// Bytes after the closing bracket are messages of a save not yet joined to the array. If they are incomplete,
-    /// the save was not finished, and all of them are left out.
+    /// the save was not finished, and all of them are left out. If they are damaged too, some of them may be returned,
+    /// although the save was never acknowledged.
     func messages() -> [Range<Int>] {
         var found: [Range<Int>] = []
         // The messages since the last damage, joined by commas.
