@@ -1,3 +1,5 @@
+import Foundation
+
 /// An operation on files: a change of content or names, a sync, or a lock against other writers.
 package enum FileOperation: Sendable {
     case makeFolder(path: String)
@@ -37,18 +39,20 @@ package protocol FileObserver: AnyObject, Sendable {
 /// Reports file operations to an observer, the crash explorer, for replays. Without an observer, the cost is one
 /// uncontended lock per operation.
 package enum FileObservation {
-    private static let installed = Locked<(any FileObserver)?>(nil)
+    private static let lock = NSLock()
+    /// `nonisolated(unsafe)` is safe because the lock guards every access.
+    private nonisolated(unsafe) static var installed: (any FileObserver)?
 
     /// Installs the process's observer; `nil` removes it.
     package static func observe(with observer: (any FileObserver)?) {
-        installed.withLock { $0 = observer }
+        lock.withLock { installed = observer }
     }
 
     /// Performs an operation, and calls the observer, if there is one, before and after it.
     package static func perform<Result>(
         _ operation: @autoclosure () -> FileOperation, _ body: () throws -> Result
     ) rethrows -> Result {
-        guard let observer = installed.withLock({ $0 }) else { return try body() }
+        guard let observer = lock.withLock({ installed }) else { return try body() }
         let operation = operation()
         guard observer.willPerform(operation) else { return try body() }
         do {

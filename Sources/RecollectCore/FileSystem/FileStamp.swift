@@ -77,3 +77,10 @@ extension OpenFolder {
         return FileStamp(status)
     }
 }
+
+extension OpenFile {
+    /// Returns the stamp of this file.
+    package func stamp() throws -> FileStamp {
+        FileStamp(try status(of: descriptor))
+    }
+}

@@ -14,20 +14,11 @@ package struct POSIXFailure: Error, CustomStringConvertible {
     package var description: String { String(cString: strerror(number)) }
 }
 
-extension RecollectError {
-    /// Creates the error for a failed system call on a file. Its code and its advice depend on the error number.
-    package init(_ failure: POSIXFailure, doing action: String, path: String) {
-        let (code, advice): (Code, String) =
-            switch failure.number {
-            case ENOSPC, EDQUOT: (.diskFull, "free some space and save again")
-            case EROFS: (.readOnly, "the file system is read-only: choose another folder")
-            case EACCES, EPERM: (.permissionDenied, "check the permissions of the folder and its files")
-            case EMFILE, ENFILE: (.tooManyOpenFiles, "close files or raise the limit (ulimit -n)")
-            case EWOULDBLOCK: (.busy, "another process has held it for too long: end it if it hangs")
-            case ENOTDIR, EEXIST: (.cannotOpen, "something else is in the way: choose another folder")
-            case ENOENT: (.cannotOpen, "check that the folder still exists")
-            default: (.inputOutput, "check the disk")
-            }
-        self.init(code, "cannot \(action) \(path): \(failure); \(advice)", cause: failure)
+/// Returns the result of work on a file or folder; `nil` if it does not exist.
+package func ifThere<Result>(_ work: () throws -> Result) throws -> Result? {
+    do {
+        return try work()
+    } catch let failure as POSIXFailure where failure.number == ENOENT {
+        return nil
     }
 }

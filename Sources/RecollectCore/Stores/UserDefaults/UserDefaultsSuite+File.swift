@@ -61,7 +61,7 @@
 
             private mutating func read(_ name: String, in folder: OpenFolder?) throws {
                 let file = try ifThere { try folder?.file(name, forWriting: false) } ?? nil
-                let stamp = try file.map { FileStamp(try status(of: $0.descriptor)) }
+                let stamp = try file?.stamp()
                 if let stamp, stamp == self.stamp { return }
                 let isStable = stamp?.isStable(at: Date()) ?? false
                 self.stamp = nil
