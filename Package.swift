@@ -39,9 +39,12 @@ let package = Package(
         .package(url: "https://github.com/jpsim/Yams", from: "6.0.0"),
     ],
     targets: [
+        .target(name: "CRecollectFileSystem"),
+        .target(name: "RecollectFileSystem", dependencies: ["CRecollectFileSystem"]),
         .target(
             name: "RecollectCore",
             dependencies: [
+                "RecollectFileSystem",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Crypto", package: "swift-crypto"),
             ]),
@@ -50,18 +53,17 @@ let package = Package(
         .target(
             name: "RecollectSQLite",
             dependencies: [
-                "RecollectCore", "CFiles", "CSQLite",
+                "RecollectCore", "RecollectFileSystem", "CSQLite",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]),
         .target(
             name: "RecollectAgents",
-            dependencies: ["RecollectCore", .product(name: "Logging", package: "swift-log")]),
-        .target(name: "CFiles"),
+            dependencies: ["RecollectCore", "RecollectFileSystem", .product(name: "Logging", package: "swift-log")]),
         .target(
             name: "RecollectWorkspace",
             dependencies: [
-                "RecollectCore", "CFiles",
+                "RecollectCore", "RecollectFileSystem",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Crypto", package: "swift-crypto"),
             ]),
@@ -80,7 +82,9 @@ let package = Package(
             dependencies: ["RecollectCore", "RecollectSQLite", "RecollectAgents", "RecollectWorkspace"]),
         .target(name: "RecollectObservation", dependencies: ["RecollectCore"]),
         .target(name: "RecollectTranscripts", dependencies: ["RecollectCore"]),
-        .target(name: "RecollectTesting", dependencies: ["RecollectCore", "RecollectWorkspace", "CRecordingVFS"]),
+        .target(
+            name: "RecollectTesting",
+            dependencies: ["RecollectCore", "RecollectFileSystem", "RecollectWorkspace", "CRecordingVFS"]),
         .target(name: "AgentSquad", dependencies: ["Recollect"]),
         .target(name: "ClaudeCodeCore", dependencies: ["Recollect"]),
         .systemLibrary(name: "CEditLine", providers: [.apt(["libedit-dev"])]),
@@ -106,7 +110,7 @@ let package = Package(
         .target(
             name: "RecollectFaults",
             dependencies: [
-                "RecollectCore", "RecollectSQLite", "RecollectTesting",
+                "RecollectCore", "RecollectFileSystem", "RecollectSQLite", "RecollectTesting",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -124,16 +128,17 @@ let package = Package(
                 .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["Models"])),
             ],
             path: "Tests/RecollectTestServer"),
+        .testTarget(name: "RecollectFileSystemTests", dependencies: ["RecollectFileSystem", "RecollectTestSupport"]),
         .testTarget(
             name: "RecollectCoreTests",
             dependencies: [
-                "RecollectCore", "RecollectTestSupport", "RecollectTestWorker",
+                "RecollectCore", "RecollectFileSystem", "RecollectTestSupport", "RecollectTestWorker",
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .testTarget(
             name: "RecollectSQLiteTests",
             dependencies: [
-                "RecollectSQLite", "RecollectTestSupport", "RecollectTestWorker",
+                "RecollectFileSystem", "RecollectSQLite", "RecollectTestSupport", "RecollectTestWorker",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -145,8 +150,8 @@ let package = Package(
         .testTarget(
             name: "RecollectWorkspaceTests",
             dependencies: [
-                "RecollectWorkspace", "RecollectTesting", "RecollectSQLite", "RecollectTestSupport",
-                "RecollectTestWorker",
+                "RecollectFileSystem", "RecollectWorkspace", "RecollectTesting", "RecollectSQLite",
+                "RecollectTestSupport", "RecollectTestWorker",
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .testTarget(
@@ -157,8 +162,8 @@ let package = Package(
         .testTarget(
             name: "RecollectTestingTests",
             dependencies: [
-                "Recollect", "RecollectSQLite", "RecollectTesting", "RecollectTestSupport", "RecollectFaults",
-                "RecollectTestWorker",
+                "Recollect", "RecollectFileSystem", "RecollectSQLite", "RecollectTesting", "RecollectTestSupport",
+                "RecollectFaults", "RecollectTestWorker",
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .testTarget(
@@ -166,7 +171,7 @@ let package = Package(
             dependencies: ["RecollectObservation", "RecollectSQLite", "RecollectTestSupport", "RecollectTestWorker"]),
         .testTarget(
             name: "RecollectTranscriptsTests",
-            dependencies: ["RecollectTranscripts", "RecollectSQLite", "RecollectTestSupport"],
+            dependencies: ["RecollectFileSystem", "RecollectTranscripts", "RecollectSQLite", "RecollectTestSupport"],
             resources: [.copy("Fixtures")]),
         .testTarget(
             name: "RecollectCLITests",

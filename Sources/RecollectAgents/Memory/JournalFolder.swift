@@ -1,5 +1,6 @@
 import Foundation
 import RecollectCore
+import RecollectFileSystem
 
 /// Stores journals as Markdown files for people to read and edit, one for each day:
 /// `base/user/agent/2026-11-21.md`.

@@ -1,4 +1,5 @@
 import Foundation
+import RecollectFileSystem
 
 /// Performs work on a file, and throws a failed system call as a `RecollectError` with the path.
 ///

@@ -1,3 +1,5 @@
+import RecollectFileSystem
+
 extension OpenFile {
     /// The length of the largest file to read as a whole, in bytes: 1 GiB. Larger ones are not written.
     package static let largestSize = 1 << 30

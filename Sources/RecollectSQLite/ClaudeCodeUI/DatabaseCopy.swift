@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import GRDBSQLite
 import RecollectCore
+import RecollectFileSystem
 
 /// A snapshot of another program's SQLite database, in a temporary folder. The folder is removed with the last
 /// reference. Creating a copy also removes leftovers of killed processes.

@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import GRDBSQLite
 import RecollectCore
+import RecollectFileSystem
 
 /// The header of a file, possibly a SQLite database.
 enum DatabaseHeader {

@@ -1,5 +1,6 @@
 import Foundation
 import RecollectCore
+import RecollectFileSystem
 
 extension HistoryFiles {
     /// Renames a foreign file under the log's name. SQLite would treat it as an empty log, overwrite it, and

@@ -3,6 +3,7 @@ import Foundation
 import GRDB
 import GRDBSQLite
 import RecollectCore
+import RecollectFileSystem
 
 /// An open database: the writing connection, the reading connections, and the lock against writers of other
 /// processes.

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import RecollectCore
+import RecollectFileSystem
 
 #if canImport(Darwin)
     import Darwin

@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import GRDBSQLite
 import RecollectCore
+import RecollectFileSystem
 
 /// Opens a history's files: checks them before any change, creates missing ones, migrates the schema, and salvages
 /// damaged files.

@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import RecollectFileSystem
 
 /// The databases open in this process, by the identity of their file. Each has one set of connections,
 /// independently of the paths used to open it.

@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import RecollectCore
+import RecollectFileSystem
 
 /// Shares the open database of a history: opens it at first use, and again after it was retired.
 ///

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import RecollectCore
+import RecollectFileSystem
 
 /// Replaces a damaged database with a new one of all readable records, and sets the damaged files aside.
 ///

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import GRDBSQLite
+import RecollectFileSystem
 import RecollectTestSupport
 import Testing
 

@@ -1,5 +1,6 @@
 import Foundation
 import GRDBSQLite
+import RecollectFileSystem
 import RecollectTestSupport
 import Testing
 

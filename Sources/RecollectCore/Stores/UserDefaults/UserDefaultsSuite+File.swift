@@ -1,5 +1,6 @@
 #if !canImport(Darwin)
     import Foundation
+    import RecollectFileSystem
 
     extension UserDefaultsSuite {
         /// The contents of a suite's file.

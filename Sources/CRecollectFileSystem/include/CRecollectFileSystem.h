@@ -1,5 +1,5 @@
-#ifndef CFILES_H
-#define CFILES_H
+#ifndef CRECOLLECTFILESYSTEM_H
+#define CRECOLLECTFILESYSTEM_H
 
 /// Gives each of two names in two open folders what the other one names, in one step.
 ///

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "CFiles.h"
+#include "CRecollectFileSystem.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+import CRecollectFileSystem
 import Foundation
 
 #if canImport(Darwin)
@@ -16,7 +17,7 @@ package final class OpenFile {
     /// The path at which the file was opened, for messages.
     package let path: String
 
-    init(descriptor: Int32, path: String) {
+    package init(descriptor: Int32, path: String) {
         self.descriptor = descriptor
         self.path = path
     }
@@ -68,7 +69,7 @@ package final class OpenFile {
     }
 
     /// Truncates the file, or extends it with NUL bytes.
-    func truncate(to size: Int) throws {
+    package func truncate(to size: Int) throws {
         try FileObservation.perform(.truncate(descriptor: descriptor, path: path, size: size)) {
             _ = try retrying { Int(ftruncate(descriptor, off_t(size))) }
         }
@@ -89,6 +90,12 @@ package final class OpenFile {
         let everyones = theirs.st_mode & 0o007
         let hasGroup = try status(of: descriptor).st_gid == theirs.st_gid
         _ = fchmod(descriptor, theirs.st_mode & (hasGroup ? 0o777 : 0o707 | everyones << 3))
+    }
+
+    /// Copies the extended attributes set by users and programs from another file. Attributes that cannot be copied
+    /// are left out.
+    package func takeExtendedAttributes(of other: OpenFile) {
+        recollect_copy_extended_attributes(other.descriptor, descriptor)
     }
 
     /// Makes all bytes written so far durable.

@@ -59,7 +59,7 @@ package struct FileStamp: Hashable, Sendable {
     ///
     /// The coarsest tick of a file system is two seconds. Until it has passed, another change may leave the same
     /// stamp.
-    func isResting(at now: Date) -> Bool {
+    package func isResting(at now: Date) -> Bool {
         now.timeIntervalSince1970 - Double(seconds) > 3
     }
 }
@@ -71,7 +71,7 @@ extension FileStamp: CustomStringConvertible {
 
 extension OpenFolder {
     /// Returns the stamp of a name in this folder, without following a symbolic link.
-    func stamp(of name: String) throws -> FileStamp {
+    package func stamp(of name: String) throws -> FileStamp {
         var status = stat()
         guard fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { throw POSIXFailure.last }
         return FileStamp(status)

@@ -14,7 +14,7 @@ import Foundation
 package final class OpenFolder: Sendable {
     package let descriptor: Int32
     /// The path at which the folder was opened, for messages.
-    let path: String
+    package let path: String
     private let parent: OpenFolder?
 
     private init(descriptor: Int32, path: String, parent: OpenFolder?) {
@@ -180,7 +180,7 @@ package final class OpenFolder: Sendable {
     }
 
     /// Whether a name in `parent` still refers to this folder.
-    func isStill(at name: String, in parent: OpenFolder) throws -> Bool {
+    package func isStill(at name: String, in parent: OpenFolder) throws -> Bool {
         let mine = try status(of: descriptor)
         var named = stat()
         guard fstatat(parent.descriptor, name, &named, AT_SYMLINK_NOFOLLOW) == 0 else {

@@ -64,7 +64,7 @@ extension OpenFolder {
     }
 
     /// Whether two names in this folder refer to the same file or folder.
-    func isOneEntry(_ name: String, _ other: String) throws -> Bool {
+    package func isOneEntry(_ name: String, _ other: String) throws -> Bool {
         var (mine, others) = (stat(), stat())
         guard fstatat(descriptor, name, &mine, AT_SYMLINK_NOFOLLOW) == 0,
             fstatat(descriptor, other, &others, AT_SYMLINK_NOFOLLOW) == 0

@@ -1,17 +1,16 @@
-import CFiles
+import CRecollectFileSystem
 import Foundation
-import RecollectCore
 
 extension OpenFolder {
     /// Whether `synchronizeFileSystem` is supported.
     #if canImport(Darwin)
-        static let canSynchronizeFileSystem = false
+        package static let canSynchronizeFileSystem = false
     #else
-        static let canSynchronizeFileSystem = true
+        package static let canSynchronizeFileSystem = true
     #endif
 
     /// Makes all writes to this folder's file system so far durable, including those of other programs.
-    func synchronizeFileSystem() throws {
+    package func synchronizeFileSystem() throws {
         while recollect_sync_file_system(descriptor) != 0 {
             let failure = POSIXFailure.last
             guard failure.number == EINTR else { throw failure }

@@ -1,28 +1,27 @@
-import CFiles
+import CRecollectFileSystem
 import Foundation
-import RecollectCore
 
 /// A file's identity: unique among the files existing at one time, and kept when the file is renamed.
-struct FileID: Hashable, Sendable {
+package struct FileID: Hashable, Sendable {
     private let device: UInt64
     private let inode: UInt64
 
     /// Creates the identity of the file at a path, following symbolic links; `nil` if there is no file.
-    init?(at path: String) {
+    package init?(at path: String) {
         var id = recollect_file_id()
         guard recollect_identify(path, &id) == 0 else { return nil }
         self.init(id)
     }
 
     /// Creates the identity of an open file; `nil` if the system call fails.
-    init?(of descriptor: Int32) {
+    package init?(of descriptor: Int32) {
         var id = recollect_file_id()
         guard recollect_identify_open(descriptor, &id) == 0 else { return nil }
         self.init(id)
     }
 
     /// The identity in the format of `/proc/locks` on Linux.
-    var listed: String {
+    package var listed: String {
         String(
             format: "%02x:%02x:%llu", UInt32(truncatingIfNeeded: device >> 32), UInt32(truncatingIfNeeded: device),
             inode)
@@ -35,12 +34,12 @@ struct FileID: Hashable, Sendable {
 }
 
 /// The identity of a mount. A bind mount of a folder or a file has its own.
-struct MountID: Equatable, Sendable {
+package struct MountID: Equatable, Sendable {
     private let number: UInt64
 
     /// Creates the identity of the mount containing the file at a path, following symbolic links; `nil` if there
     /// is no file, or if the system has no such identity.
-    init?(at path: String) {
+    package init?(at path: String) {
         var number: UInt64 = 0
         guard recollect_identify_mount(path, &number) == 0 else { return nil }
         self.number = number
@@ -52,13 +51,13 @@ struct MountID: Equatable, Sendable {
 ///
 /// Unlike the modification time, it cannot be set by programs: `cp -a` and `tar` restore the modification time of
 /// a backup.
-struct FolderStamp: Equatable, Sendable {
+package struct FolderStamp: Equatable, Sendable {
     private let id: FileID
     private let seconds: Int64
     private let nanoseconds: Int64
 
     /// Creates the stamp of the folder at a path; `nil` if there is none.
-    init?(at path: String) {
+    package init?(at path: String) {
         var stamp = recollect_folder_stamp()
         guard recollect_stamp_folder(path, &stamp) == 0 else { return nil }
         id = FileID(stamp.id)
@@ -68,13 +67,13 @@ struct FolderStamp: Equatable, Sendable {
 
     /// Whether any later change gives the folder another stamp: the file system's clock has ticked since the last
     /// change.
-    var isStable: Bool {
+    package var isStable: Bool {
         Self.isStable(seconds: seconds, nanoseconds: nanoseconds, at: Date())
     }
 
     /// Whether a status-change time is settled in this sense. Linux has no times for the root folder of a FAT
     /// volume: 0 is never settled.
-    static func isStable(seconds: Int64, nanoseconds: Int64, at now: Date) -> Bool {
+    package static func isStable(seconds: Int64, nanoseconds: Int64, at now: Date) -> Bool {
         seconds != 0 && FileStamp.isStable(seconds: seconds, nanoseconds: nanoseconds, at: now)
     }
 }

@@ -3,7 +3,7 @@
     import RecollectTestSupport
     import Testing
 
-    @testable import RecollectCore
+    @testable import RecollectFileSystem
 
     @Suite("An open file") struct OpenFileTests {
         @Test(
@@ -14,8 +14,9 @@
                 (0o777, 0o777), (0o604, 0o604),
             ] as [(mode_t, mode_t)])
         func group(mode: mode_t, expected: mode_t) throws {
-            let folder = try TemporaryFolder()
-            let place = try OpenFolder(path: folder.url.path)
+            let folder = FileManager.default.temporaryDirectory.appendingPathComponent("recollect-\(UUID().uuidString)")
+            defer { try? FileManager.default.removeItem(at: folder) }
+            let place = try OpenFolder.make(path: folder.path)
             let files = try ["old", "new", "root's"].map { try place.makeFile($0) }
             #expect(fchown(files[0].descriptor, 65_534, 12_345) == 0 && fchmod(files[0].descriptor, mode) == 0)
             #expect(fchown(files[1].descriptor, 65_534, 65_534) == 0)
