@@ -14,6 +14,7 @@ let package = Package(
         .library(name: "RecollectModels", targets: ["RecollectModels"]),
         .library(name: "RecollectObservation", targets: ["RecollectObservation"]),
         .library(name: "RecollectTranscripts", targets: ["RecollectTranscripts"]),
+        .library(name: "RecollectClaudeCodeUI", targets: ["RecollectClaudeCodeUI"]),
         .library(name: "RecollectTesting", targets: ["RecollectTesting"]),
         .library(name: "AgentSquad", targets: ["AgentSquad"]),
         .library(name: "ClaudeCodeCore", targets: ["ClaudeCodeCore"]),
@@ -83,6 +84,13 @@ let package = Package(
         .target(name: "RecollectObservation", dependencies: ["RecollectCore"]),
         .target(name: "RecollectTranscripts", dependencies: ["RecollectCore"]),
         .target(
+            name: "RecollectClaudeCodeUI",
+            dependencies: [
+                "RecollectCore", "RecollectFileSystem", "RecollectSQLite",
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ]),
+        .target(
             name: "RecollectTesting",
             dependencies: ["RecollectCore", "RecollectFileSystem", "RecollectWorkspace", "CRecordingVFS"]),
         .target(name: "AgentSquad", dependencies: ["Recollect"]),
@@ -94,6 +102,7 @@ let package = Package(
                 "Recollect",
                 "RecollectModels",
                 "RecollectTranscripts",
+                "RecollectClaudeCodeUI",
                 .target(name: "CEditLine", condition: .when(traits: ["CommandLine"])),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Yams", package: "Yams", condition: .when(traits: ["CommandLine"])),
@@ -171,7 +180,14 @@ let package = Package(
             dependencies: ["RecollectObservation", "RecollectSQLite", "RecollectTestSupport", "RecollectTestWorker"]),
         .testTarget(
             name: "RecollectTranscriptsTests",
-            dependencies: ["RecollectFileSystem", "RecollectTranscripts", "RecollectSQLite", "RecollectTestSupport"],
+            dependencies: ["RecollectTranscripts", "RecollectSQLite", "RecollectTestSupport"],
+            resources: [.copy("Fixtures")]),
+        .testTarget(
+            name: "RecollectClaudeCodeUITests",
+            dependencies: [
+                "RecollectClaudeCodeUI", "RecollectCore", "RecollectFileSystem", "RecollectSQLite",
+                "RecollectTranscripts",
+            ],
             resources: [.copy("Fixtures")]),
         .testTarget(
             name: "RecollectCLITests",

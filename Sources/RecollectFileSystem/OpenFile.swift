@@ -43,6 +43,12 @@ package final class OpenFile {
         Int(try status(of: descriptor).st_size)
     }
 
+    /// Returns the length of the file at a path in bytes, following symbolic links; 0 if there is no file.
+    package static func size(at path: String) -> Int {
+        var status = stat()
+        return stat(path, &status) == 0 ? Int(status.st_size) : 0
+    }
+
     /// Returns the bytes at an offset: fewer than `count` only at the end of the file.
     package func read(at offset: Int, count: Int) throws -> [UInt8] {
         try [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in

@@ -236,7 +236,7 @@ struct HistoryFiles: Sendable {
         try Self.onDisk(directory, doing: "make a history in") {
             let name = URL(fileURLWithPath: database).lastPathComponent
             let folder = try OpenFolder(path: folder)
-            if FileID(at: database) != nil, HistoryCheck.size(of: database) == 0 { try folder.remove(name) }
+            if FileID(at: database) != nil, OpenFile.size(at: database) == 0 { try folder.remove(name) }
             try FileObservation.perform(.rename(path: new, to: database)) {
                 do {
                     try OpenFolder.renameExclusively(new, to: database)

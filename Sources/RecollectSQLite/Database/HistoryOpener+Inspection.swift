@@ -86,7 +86,7 @@ extension HistoryOpener {
         }
         try files.setForeignLogAside().map(events.post)
         // SQLite treats a file of one byte as empty.
-        if header.isEmpty, HistoryCheck.size(of: files.database) == 0 {
+        if header.isEmpty, OpenFile.size(at: files.database) == 0 {
             guard try !files.wasEmptied(isKnown: isKnown) else { return .damaged(.certain) }
             try makeDatabase()
             return .whole
@@ -104,7 +104,8 @@ extension HistoryOpener {
         var reading = Configuration()
         reading.readonly = true
         do {
-            let queue = try DatabaseQueue(path: DatabaseCopy.uri(files.database, "immutable=1"), configuration: reading)
+            let queue = try DatabaseQueue(
+                path: DatabaseURI.text(of: files.database, "immutable=1"), configuration: reading)
             return try queue.inDatabase { try Schema.applied($0).first == Schema.identifiers.first }
         } catch is DatabaseError {
             return false

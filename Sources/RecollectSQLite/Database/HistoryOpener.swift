@@ -113,7 +113,7 @@ struct HistoryOpener {
         let isKept = try Schema.matchesStoredChecksum(db)
         guard try !Schema.isNewer(Schema.applied(db)), try !isKept || !SearchIndex.isNewer(db) else {
             // Removes the empty log created by this connection if there was none.
-            if HistoryCheck.size(of: files.writeAheadLog) == 0 { try db.setCheckpointsOnClose(true) }
+            if OpenFile.size(at: files.writeAheadLog) == 0 { try db.setCheckpointsOnClose(true) }
             throw RecollectError(
                 .newerSchema,
                 "\(files.database) was written by a newer version of Recollect; it was left untouched; update this program"

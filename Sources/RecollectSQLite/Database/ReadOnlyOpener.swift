@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import RecollectCore
+import RecollectFileSystem
 
 /// Opens a history without write access: on a read-only disk, in a backup or a snapshot, in a folder of another
 /// user, or on a full disk. Everything can be read, and search finds the indexed messages. No file beside the
@@ -29,7 +30,7 @@ struct ReadOnlyOpener {
 
     /// Opens the database through the log index of another process.
     private func openShared() throws -> HistoryDatabase {
-        guard HistoryCheck.size(of: files.sharedMemory) >= LogIndex.regionSize else { throw cause }
+        guard OpenFile.size(at: files.sharedMemory) >= LogIndex.regionSize else { throw cause }
         return try open(files.database) { [database = files.database] in try $0.allocateLogIndex(beside: database) }
     }
 
@@ -39,10 +40,10 @@ struct ReadOnlyOpener {
     /// read-only disk and for several readers, this requires exclusive locking, and thus a VFS without locks.
     private func openUnlocked() throws -> HistoryDatabase {
         let unlocked = try UnlockedFiles(files)
-        if HistoryCheck.size(of: files.writeAheadLog) == 0 {
-            return try open(DatabaseCopy.uri(files.database, "immutable=1"), unlocked: unlocked)
+        if OpenFile.size(at: files.writeAheadLog) == 0 {
+            return try open(DatabaseURI.text(of: files.database, "immutable=1"), unlocked: unlocked)
         }
-        return try open(DatabaseCopy.uri(files.database, "vfs=unix-none"), unlocked: unlocked) {
+        return try open(DatabaseURI.text(of: files.database, "vfs=unix-none"), unlocked: unlocked) {
             try $0.run("PRAGMA locking_mode = EXCLUSIVE")
         }
     }

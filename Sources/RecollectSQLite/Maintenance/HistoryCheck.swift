@@ -238,13 +238,6 @@ enum HistoryCheck {
         Int(try db.integer(query) ?? 0)
     }
 
-    // MARK: Files
-
-    static func size(of path: String) -> Int {
-        var status = stat()
-        return stat(path, &status) == 0 ? Int(status.st_size) : 0
-    }
-
     /// Returns the problems of a loss, by session if the sessions are known.
     static func problems(of loss: HistoryLoss) -> [HistoryReport.Problem] {
         let end = "the damaged file is kept as \(loss.setAside): remove it to end this notice"

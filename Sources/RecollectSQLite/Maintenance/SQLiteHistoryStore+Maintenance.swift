@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import RecollectCore
+import RecollectFileSystem
 
 extension SQLiteHistoryStore {
     /// Checks the whole history: SQLite's integrity check over all pages, the checksums of all messages, counts,
@@ -36,8 +37,8 @@ extension SQLiteHistoryStore {
         let pending = report.migrations.isEmpty ? [] : try await read { try Eraser.pendingAttachments($0) }
         var (told, suspects) = try await blocking { [report] in
             var report = report
-            report.databaseBytes = HistoryCheck.size(of: files.database)
-            report.logBytes = HistoryCheck.size(of: files.writeAheadLog)
+            report.databaseBytes = OpenFile.size(at: files.database)
+            report.logBytes = OpenFile.size(at: files.writeAheadLog)
             report.setAside = try files.setAside()
             report.losses = try files.losses()
             report.problems += report.losses.flatMap(HistoryCheck.problems)

@@ -190,7 +190,7 @@ extension HistoryFiles {
     /// lock, attachments, or locks of writers: a new database is complete when it gets its name.
     /// - Parameter isKnown: Whether the history's lock existed before this opening.
     func wasEmptied(isKnown: Bool) throws -> Bool {
-        if HistoryCheck.size(of: writeAheadLog) > 0 { return true }
+        if OpenFile.size(at: writeAheadLog) > 0 { return true }
         guard FileManager.default.fileExists(atPath: database) else { return false }
         if isKnown { return true }
         return try [attachments, writers].contains { folder in

@@ -275,7 +275,7 @@ import Testing
             isDone.withLock { $0 = true }
             try await group.waitForAll()
         }
-        #expect(HistoryCheck.size(of: folder.file("history.sqlite-wal").path) <= 32 << 20)
+        #expect(OpenFile.size(at: folder.file("history.sqlite-wal").path) <= 32 << 20)
     }
 
     @Test(

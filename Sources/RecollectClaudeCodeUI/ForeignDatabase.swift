@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import GRDBSQLite
 import RecollectCore
+import RecollectSQLite
 
 /// A connection to another program's database. Not for concurrent use. All calls block and throw `DatabaseError`.
 final class ForeignDatabase {
@@ -50,12 +51,12 @@ final class ForeignDatabase {
     }
 
     /// Calls `body` with every row of a query. The row is valid during the call.
-    func forEachRow(_ query: String, _ values: any SQLBindable..., body: (SQL) throws -> Void) throws {
+    func forEachRow(_ query: String, _ values: any SQLBindable..., body: (RecollectSQLite.SQL) throws -> Void) throws {
         var statement: OpaquePointer?
         let code = sqlite3_prepare_v2(connection, query, -1, &statement, nil)
         guard code == SQLITE_OK, let statement else { throw failure(connection, code) }
         defer { sqlite3_finalize(statement) }
-        let query = try SQL(statement).bind(values)
+        let query = try RecollectSQLite.SQL(statement).bind(values)
         while try query.step() { try body(query) }
     }
 
@@ -77,7 +78,7 @@ struct ForeignRow {
     private var values: [String: JSONValue] = [:]
 
     /// Creates a copy of all columns of a row.
-    init(_ row: SQL) {
+    init(_ row: RecollectSQLite.SQL) {
         for column in 0..<sqlite3_column_count(row.pointer) {
             guard let name = sqlite3_column_name(row.pointer, column) else { continue }
             values[String(cString: name)] = row.value(column)
@@ -117,7 +118,7 @@ struct ForeignRow {
     var rest: [String: JSONValue] { values }
 }
 
-extension SQL {
+extension RecollectSQLite.SQL {
     /// Returns a column's value as JSON, or `nil` for NULL. Bytes become base64.
     fileprivate func value(_ column: Int32) -> JSONValue? {
         switch sqlite3_column_type(pointer, column) {

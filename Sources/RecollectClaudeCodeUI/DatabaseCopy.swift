@@ -3,6 +3,7 @@ import GRDB
 import GRDBSQLite
 import RecollectCore
 import RecollectFileSystem
+import RecollectSQLite
 
 /// A snapshot of another program's SQLite database, in a temporary folder. The folder is removed with the last
 /// reference. Creating a copy also removes leftovers of killed processes.
@@ -31,7 +32,7 @@ final class DatabaseCopy: Sendable {
             _ = try lock.lockIfFree()
             let path = folder + "/copy.sqlite"
             try Self.copy(original, to: path, in: folder)
-            byteCount = Int64(HistoryCheck.size(of: path))
+            byteCount = Int64(OpenFile.size(at: path))
             self.path = path
             self.folder = folder
         } catch {
@@ -73,7 +74,7 @@ final class DatabaseCopy: Sendable {
 
     /// Opens a connection to the copy.
     func open() throws -> ForeignDatabase {
-        try ForeignDatabase(uri: Self.uri(path, "mode=rw"), isReadOnly: false)
+        try ForeignDatabase(uri: DatabaseURI.text(of: path, "mode=rw"), isReadOnly: false)
     }
 
     /// Whether a path is a regular file with the header of an SQLite database.
@@ -101,7 +102,8 @@ final class DatabaseCopy: Sendable {
         }
         do {
             let source = try ForeignDatabase(
-                uri: uri(original, isLogged && !hasLog ? "mode=ro&immutable=1" : "mode=ro"), isReadOnly: true)
+                uri: DatabaseURI.text(of: original, isLogged && !hasLog ? "mode=ro&immutable=1" : "mode=ro"),
+                isReadOnly: true)
             try source.backUp(to: path)
         } catch let error as DatabaseError
             where error.resultCode == .SQLITE_READONLY || error.resultCode == .SQLITE_CANTOPEN
@@ -116,17 +118,11 @@ final class DatabaseCopy: Sendable {
         for suffix in ["", "-wal", "-journal"] where suffix.isEmpty || exists(original + suffix) {
             try FileManager.default.copyItem(atPath: original + suffix, toPath: files + suffix)
         }
-        try ForeignDatabase(uri: uri(files, "mode=rw"), isReadOnly: false).backUp(to: path)
+        try ForeignDatabase(uri: DatabaseURI.text(of: files, "mode=rw"), isReadOnly: false).backUp(to: path)
     }
 
     private static func exists(_ path: String) -> Bool {
         var status = stat()
         return lstat(path, &status) == 0 && status.st_size > 0
-    }
-
-    /// Returns a file's URI with parameters for SQLite.
-    static func uri(_ path: String, _ parameters: String) -> String {
-        let escaped = path.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? path
-        return "file:\(escaped)?\(parameters)"
     }
 }

@@ -1,7 +1,7 @@
 import Foundation
 import RecollectCore
 
-@testable import RecollectSQLite
+@testable import RecollectClaudeCodeUI
 
 /// A ClaudeCodeUI database as its app writes one through SQLite.swift, in any of its versions.
 struct ClaudeCodeUIDatabase {

@@ -1,10 +1,10 @@
 import Foundation
 import RecollectCore
 import RecollectFileSystem
+import RecollectTranscripts
 import Testing
 
-@testable import RecollectSQLite
-@testable import RecollectTranscripts
+@testable import RecollectClaudeCodeUI
 
 @Suite("ClaudeCodeUI databases")
 struct ClaudeCodeUITests {
@@ -278,7 +278,8 @@ struct ClaudeCodeUITests {
 
     @Test("the database that is kept here is read as it always was")
     func fixture() async throws {
-        let report = try await run(Fixtures.path("claude-code-ui-5"))
+        let fixtures = try #require(Bundle.module.resourceURL).appendingPathComponent("Fixtures")
+        let report = try await run(fixtures.appendingPathComponent("claude-code-ui-5").path)
         #expect((report.sessions, report.added, report.unreadableCount) == (2, 5, 0))
         let all = try await imported.sessions()
         #expect(all.map(\.preview) == ["Name the crater at the south.", "How far is the moon?"])
