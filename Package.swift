@@ -86,7 +86,7 @@ let package = Package(
         .target(
             name: "RecollectClaudeCodeUI",
             dependencies: [
-                "RecollectCore", "RecollectFileSystem", "RecollectSQLite",
+                "RecollectCore", "RecollectFileSystem", "RecollectSQLite", "RecollectTranscripts",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]),

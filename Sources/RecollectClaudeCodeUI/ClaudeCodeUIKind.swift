@@ -1,5 +1,6 @@
 import Foundation
 import RecollectCore
+import RecollectTranscripts
 
 /// The session database of ClaudeCodeUI and of apps based on it, `claude_code_sessions.sqlite`, as a kind of
 /// history for imports. All versions of its schema can be read. Columns added by later versions are kept in

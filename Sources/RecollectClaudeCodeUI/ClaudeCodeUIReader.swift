@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import RecollectCore
 import RecollectSQLite
+import RecollectTranscripts
 
 /// Reads a ClaudeCodeUI database session by session, the least recently accessed first: the details of a session,
 /// then its messages in the app's order.

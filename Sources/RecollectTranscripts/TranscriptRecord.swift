@@ -1,3 +1,5 @@
+import RecollectCore
+
 /// A record of another program's history, from one line or row, with its session and agent.
 public struct TranscriptRecord: Sendable {
     /// The content of a record.
