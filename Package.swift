@@ -9,6 +9,7 @@ let package = Package(
         .library(name: "RecollectCore", targets: ["RecollectCore"]),
         .library(name: "RecollectSQLite", targets: ["RecollectSQLite"]),
         .library(name: "RecollectAgents", targets: ["RecollectAgents"]),
+        .library(name: "RecollectBuiltInAgents", targets: ["RecollectBuiltInAgents"]),
         .library(name: "RecollectWorkspace", targets: ["RecollectWorkspace"]),
         .library(name: "RecollectApple", targets: ["RecollectApple"]),
         .library(name: "RecollectModels", targets: ["RecollectModels"]),
@@ -60,7 +61,9 @@ let package = Package(
             ]),
         .target(
             name: "RecollectAgents",
-            dependencies: ["RecollectCore", "RecollectFileSystem", .product(name: "Logging", package: "swift-log")]),
+            dependencies: ["RecollectCore", .product(name: "Logging", package: "swift-log")]),
+        .target(
+            name: "RecollectBuiltInAgents", dependencies: ["RecollectAgents", "RecollectCore", "RecollectFileSystem"]),
         .target(
             name: "RecollectWorkspace",
             dependencies: [
@@ -100,6 +103,7 @@ let package = Package(
             name: "RecollectCLI",
             dependencies: [
                 "Recollect",
+                "RecollectBuiltInAgents",
                 "RecollectModels",
                 "RecollectTranscripts",
                 "RecollectClaudeCodeUI",
@@ -113,7 +117,8 @@ let package = Package(
         .executableTarget(
             name: "RecollectTestWorker",
             dependencies: [
-                "RecollectCore", "RecollectSQLite", "RecollectAgents", "RecollectWorkspace", "RecollectFaults",
+                "RecollectCore", "RecollectSQLite", "RecollectAgents", "RecollectBuiltInAgents", "RecollectWorkspace",
+                "RecollectFaults",
             ],
             path: "Tests/RecollectTestWorker"),
         .target(
@@ -157,6 +162,12 @@ let package = Package(
             dependencies: ["RecollectAgents", "RecollectSQLite", "RecollectTestSupport", "RecollectTestWorker"],
             resources: [.copy("Fixtures")]),
         .testTarget(
+            name: "RecollectBuiltInAgentsTests",
+            dependencies: [
+                "RecollectAgents", "RecollectBuiltInAgents", "RecollectSQLite", "RecollectTestSupport",
+                "RecollectTestWorker",
+            ]),
+        .testTarget(
             name: "RecollectWorkspaceTests",
             dependencies: [
                 "RecollectFileSystem", "RecollectWorkspace", "RecollectTesting", "RecollectSQLite",
@@ -166,7 +177,7 @@ let package = Package(
         .testTarget(
             name: "RecollectModelsTests",
             dependencies: ["RecollectModels", "RecollectTestServer", "RecollectTestSupport"]),
-        .testTarget(name: "RecollectTests", dependencies: ["Recollect"]),
+        .testTarget(name: "RecollectTests", dependencies: ["Recollect", "RecollectBuiltInAgents"]),
         .testTarget(name: "ClaudeCodeCoreTests", dependencies: ["ClaudeCodeCore"]),
         .testTarget(
             name: "RecollectTestingTests",

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import RecollectAgents
+@testable import RecollectBuiltInAgents
 
 @Suite("Dates in questions")
 struct SpokenTimeTests {

@@ -1,4 +1,5 @@
 import Foundation
+import RecollectAgents
 import RecollectCore
 
 /// A reply from the history, in the pieces to stream.

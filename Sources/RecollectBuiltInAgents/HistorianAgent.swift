@@ -1,4 +1,5 @@
 import Foundation
+import RecollectAgents
 import RecollectCore
 
 /// Answers questions about the history, without a model: searches all sessions of the user and quotes the best

@@ -1,4 +1,5 @@
 import Foundation
+import RecollectAgents
 import RecollectCore
 
 /// Tools for a model to write and read its user's journal: `take_note` and `read_notes`.

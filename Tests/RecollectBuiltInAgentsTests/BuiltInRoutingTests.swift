@@ -1,4 +1,5 @@
 import RecollectAgents
+import RecollectBuiltInAgents
 import RecollectCore
 import RecollectSQLite
 import Testing

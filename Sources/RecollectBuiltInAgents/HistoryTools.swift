@@ -1,4 +1,5 @@
 import Foundation
+import RecollectAgents
 import RecollectCore
 
 /// Tools for a model to read its user's history: `search_history` and `read_session`.

@@ -74,3 +74,56 @@ func asked(_ text: String, id: String = "question", daysAgo: Double = 0) -> Agen
         ConversationMessage(
             id: id, role: .user, text: text, timestamp: morning.addingTimeInterval(-86_400 * daysAgo)))
 }
+
+extension Orchestrator {
+    /// Runs a turn of one user in one session to its end.
+    @discardableResult
+    func say(_ input: AgentInput, session: String = "session") async throws -> [AgentEvent] {
+        var events: [AgentEvent] = []
+        for try await event in route(input, userId: "user", sessionId: session) { events.append(event) }
+        return events
+    }
+}
+
+extension [AgentEvent] {
+    /// The saved reply.
+    var reply: ConversationMessage? {
+        for case .final(let message) in self { return message }
+        return nil
+    }
+}
+
+/// A gate for parts of a test: they wait until another part opens it, or until their task is canceled.
+actor Gate {
+    private var isOpen = false
+    private var waiting: [Int: CheckedContinuation<Void, any Error>] = [:]
+    private var count = 0
+
+    func open() {
+        isOpen = true
+        waiting.values.forEach { $0.resume() }
+        waiting = [:]
+    }
+
+    func wait() async throws {
+        count += 1
+        let number = count
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                if isOpen {
+                    continuation.resume()
+                } else if Task.isCancelled {
+                    continuation.resume(throwing: CancellationError())
+                } else {
+                    waiting[number] = continuation
+                }
+            }
+        } onCancel: {
+            Task { await self.cancel(number) }
+        }
+    }
+
+    private func cancel(_ number: Int) {
+        waiting.removeValue(forKey: number)?.resume(throwing: CancellationError())
+    }
+}

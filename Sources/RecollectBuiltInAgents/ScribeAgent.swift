@@ -1,4 +1,5 @@
 import Foundation
+import RecollectAgents
 import RecollectCore
 
 /// Writes notes to a journal and finds them, without a model. Notes keep the user's exact words.

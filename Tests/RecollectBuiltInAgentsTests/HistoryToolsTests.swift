@@ -1,5 +1,6 @@
 import Foundation
 import RecollectAgents
+import RecollectBuiltInAgents
 import RecollectCore
 import RecollectSQLite
 import Testing
