@@ -30,9 +30,4 @@ extension Logger {
             throw error
         }
     }
-
-    /// Returns the loggable name of an error: its code, or its type.
-    static func name(of error: any Error) -> String {
-        (error as? RecollectError)?.code.rawValue ?? "\(type(of: error))"
-    }
 }
