@@ -97,7 +97,7 @@ extension SQLiteHistoryStore {
             if isAboutIndexes, try await !read(HistoryRepair.hasLostRows) { try await reindex() }
             // Thrown in the operation, so that this database is salvaged and not one that replaced it meanwhile.
             try await perform { database in
-                guard try await database.read(HistoryCheck.isWhole) else {
+                guard try await database.read(Integrity.isWhole) else {
                     throw DatabaseError(resultCode: .SQLITE_CORRUPT)
                 }
             }

@@ -151,7 +151,7 @@ struct Salvage {
             let copy = try SalvageCopy(pages, into: db)
             let result = try copy.run()
             try copy.writer.commit()
-            try Schema.storeChecksum(db)
+            try SchemaChecksum.store(db)
             try UnallocatedSpace(db)?.clear()
             try pages.confirm(isUnreadable: isUnreadable)
             return result

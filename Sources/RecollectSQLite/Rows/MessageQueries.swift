@@ -129,7 +129,7 @@ enum MessageQueries {
         of session: SessionKey, agentId: String?, _ request: PageRequest<MessageCursor>, _ db: Database
     ) throws -> Page<StoredMessage, MessageCursor> {
         guard let number = try number(of: session, db) else { return Page(elements: [], next: nil) }
-        let scopes = try SessionQueries.scopes(of: number, db)
+        let scopes = try SessionRow.scopes(of: number, db)
             .filter { scope in agentId.map { scope.agentId.hasSameBytes(as: $0) } ?? true }
         let isForward = request.direction == .forward
         var places: [(position: Int64, scope: Int)] = []
@@ -168,7 +168,7 @@ enum MessageQueries {
     /// Returns all messages of a session in order, with their agents.
     static func all(of number: Int64, _ db: Database) throws -> [AgentMessage] {
         var agents: [Int64: String] = [:]
-        for scope in try SessionQueries.scopes(of: number, db) { agents[scope.number] = scope.agentId }
+        for scope in try SessionRow.scopes(of: number, db) { agents[scope.number] = scope.agentId }
         var messages: [AgentMessage] = []
         try db.sql(
             """

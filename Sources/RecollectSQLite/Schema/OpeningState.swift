@@ -28,7 +28,7 @@ struct OpeningState: Sendable {
         }
         defer { row.reset() }
         guard try row.step() else { return nil }
-        matchesStoredSchema = try Schema.matchesStoredChecksum(db)
+        matchesStoredSchema = try SchemaChecksum.matchesStored(db)
         migrations = Set(row.text(0).split(separator: "\n").map(String.init))
         indexVersion = row.optionalInteger(1)
         hasStreamingReplies = row.integer(2) != 0

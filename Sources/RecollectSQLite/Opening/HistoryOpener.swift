@@ -65,7 +65,7 @@ struct HistoryOpener {
         let database = files.database
         let writer = try DatabaseQueue(
             path: database,
-            configuration: Self.connections(configuration) {
+            configuration: configuration.connections() {
                 try $0.allocateLogIndex(beside: database)
             })
         do {
@@ -79,7 +79,7 @@ struct HistoryOpener {
             try writer.inDatabase(WriteAheadLog.removeDeadFrames)
             if !isKept {
                 if !isCurrent { try update(writer) }
-                try writer.inDatabase(Schema.storeChecksum)
+                try writer.inDatabase(SchemaChecksum.store)
                 state = try writer.inDatabase(OpeningState.init)
             }
             if mark == nil { try writer.inDatabase { try emptyLog($0, hasCutCommit: emptiesLog) } }
@@ -95,7 +95,7 @@ struct HistoryOpener {
             return HistoryDatabase(
                 configuration: configuration, writer: writer, held: held, retirement: retirement, state: state
             ) { [path = files.database, configuration] in
-                var reading = Self.connections(configuration)
+                var reading = configuration.connections()
                 reading.readonly = true
                 return try DatabaseQueue(path: path, configuration: reading)
             }
@@ -110,7 +110,7 @@ struct HistoryOpener {
     /// programs may have changed the schema: `VACUUM` moves root pages.
     private func refuseUnknown(_ db: Database) throws {
         if try Schema.isDamaged(db) { throw DatabaseError.damagedSchema }
-        let isKept = try Schema.matchesStoredChecksum(db)
+        let isKept = try SchemaChecksum.matchesStored(db)
         guard try !Schema.isNewer(Schema.applied(db)), try !isKept || !SearchIndex.isNewer(db) else {
             // Removes the empty log created by this connection if there was none.
             if OpenFile.size(at: files.writeAheadLog) == 0 { try db.setCheckpointsOnClose(true) }
@@ -119,7 +119,7 @@ struct HistoryOpener {
                 "\(files.database) was written by a newer version of Recollect; it was left untouched; update this program"
             )
         }
-        guard try isKept || HistoryCheck.isWhole(db) else { throw DatabaseError.damagedSchema }
+        guard try isKept || Integrity.isWhole(db) else { throw DatabaseError.damagedSchema }
     }
 
     private func setMode(_ db: Database) throws {
@@ -194,36 +194,9 @@ struct HistoryOpener {
         try files.place(new)
     }
 
-    /// Returns the configuration of every connection.
-    /// - Parameter begin: Called before the connection's first access to the database.
-    static func connections(
-        _ configuration: HistoryConfiguration, begin: @escaping @Sendable (Database) throws -> Void = { _ in }
-    ) -> Configuration {
-        var connections = Configuration()
-        connections.label = "recollect.history"
-        connections.busyMode = .timeout(Double(configuration.busyTimeout) / 1000)
-        connections.foreignKeysEnabled = false
-        connections.prepareDatabase { db in
-            // GRDB's authorizer serves its observations. No observation is used, and preparing a statement is
-            // twice as fast without it.
-            sqlite3_set_authorizer(db.sqliteConnection, nil, nil)
-            try begin(db)
-            let code = sqlite3_exec(
-                db.sqliteConnection,
-                """
-                PRAGMA secure_delete = ON; PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON;
-                PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16000; PRAGMA wal_autocheckpoint = 0;
-                PRAGMA journal_size_limit = 33554432
-                """, nil, nil, nil)
-            guard code == SQLITE_OK else { throw DatabaseError(code, of: db.sqliteConnection) }
-            try db.setCheckpointsOnClose(false)
-        }
-        return connections
-    }
-
     /// Creates a database in memory.
     static func openInMemory(_ configuration: HistoryConfiguration) throws -> HistoryDatabase {
-        let queue = try DatabaseQueue(configuration: connections(configuration))
+        let queue = try DatabaseQueue(configuration: configuration.connections())
         try Schema.migrator.migrate(queue)
         try queue.write { try SearchIndex.prepare($0) }
         return HistoryDatabase(configuration: configuration, writer: queue, openReader: nil)

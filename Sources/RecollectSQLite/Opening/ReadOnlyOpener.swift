@@ -58,7 +58,7 @@ struct ReadOnlyOpener {
         begin: @escaping @Sendable (Database) throws -> Void = { _ in }
     ) throws -> HistoryDatabase {
         let connect: @Sendable () throws -> DatabaseQueue = { [configuration] in
-            var reading = HistoryOpener.connections(configuration, begin: begin)
+            var reading = configuration.connections(begin: begin)
             reading.readonly = true
             return try DatabaseQueue(path: path, configuration: reading)
         }
@@ -66,7 +66,7 @@ struct ReadOnlyOpener {
         let look = {
             try connection.inDatabase { db in
                 guard let state = try OpeningState(db), Schema.isCurrent(state) else { return false }
-                return try state.matchesStoredSchema || HistoryCheck.isWhole(db)
+                return try state.matchesStoredSchema || Integrity.isWhole(db)
             }
         }
         guard try unlocked?.reading(look) ?? look() else { throw cause }
