@@ -28,7 +28,7 @@ help:
 	@echo 'make faults   crash and damage small stores, and look for what is lost'
 	@echo '                MINUTES=…     how long, else one minute; each round draws new seeds'
 	@echo '                SEED=…        the first seed; with SCENARIO=… and POINT=… or RUN=… it repeats a fault'
-	@echo 'make lint     the format alone'
+	@echo 'make lint     the format, the patches, the folders and the code map'
 	@echo 'make format   format the sources'
 	@echo 'make bench    measure, in release mode; ARGS=… for options, ARGS=--help tells them'
 	@echo 'make doc      the documentation, into .build-doc'

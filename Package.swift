@@ -9,11 +9,13 @@ let package = Package(
         .library(name: "RecollectCore", targets: ["RecollectCore"]),
         .library(name: "RecollectSQLite", targets: ["RecollectSQLite"]),
         .library(name: "RecollectAgents", targets: ["RecollectAgents"]),
+        .library(name: "RecollectBuiltInAgents", targets: ["RecollectBuiltInAgents"]),
         .library(name: "RecollectWorkspace", targets: ["RecollectWorkspace"]),
         .library(name: "RecollectApple", targets: ["RecollectApple"]),
         .library(name: "RecollectModels", targets: ["RecollectModels"]),
         .library(name: "RecollectObservation", targets: ["RecollectObservation"]),
         .library(name: "RecollectTranscripts", targets: ["RecollectTranscripts"]),
+        .library(name: "RecollectClaudeCodeUI", targets: ["RecollectClaudeCodeUI"]),
         .library(name: "RecollectTesting", targets: ["RecollectTesting"]),
         .library(name: "AgentSquad", targets: ["AgentSquad"]),
         .library(name: "ClaudeCodeCore", targets: ["ClaudeCodeCore"]),
@@ -39,9 +41,12 @@ let package = Package(
         .package(url: "https://github.com/jpsim/Yams", from: "6.0.0"),
     ],
     targets: [
+        .target(name: "CRecollectFileSystem"),
+        .target(name: "RecollectFileSystem", dependencies: ["CRecollectFileSystem"]),
         .target(
             name: "RecollectCore",
             dependencies: [
+                "RecollectFileSystem",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Crypto", package: "swift-crypto"),
             ]),
@@ -50,18 +55,19 @@ let package = Package(
         .target(
             name: "RecollectSQLite",
             dependencies: [
-                "RecollectCore", "CFiles", "CSQLite",
+                "RecollectCore", "RecollectFileSystem", "CSQLite",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]),
         .target(
             name: "RecollectAgents",
             dependencies: ["RecollectCore", .product(name: "Logging", package: "swift-log")]),
-        .target(name: "CFiles"),
+        .target(
+            name: "RecollectBuiltInAgents", dependencies: ["RecollectAgents", "RecollectCore", "RecollectFileSystem"]),
         .target(
             name: "RecollectWorkspace",
             dependencies: [
-                "RecollectCore", "CFiles",
+                "RecollectCore", "RecollectFileSystem",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Crypto", package: "swift-crypto"),
             ]),
@@ -80,7 +86,16 @@ let package = Package(
             dependencies: ["RecollectCore", "RecollectSQLite", "RecollectAgents", "RecollectWorkspace"]),
         .target(name: "RecollectObservation", dependencies: ["RecollectCore"]),
         .target(name: "RecollectTranscripts", dependencies: ["RecollectCore"]),
-        .target(name: "RecollectTesting", dependencies: ["RecollectCore", "RecollectWorkspace", "CRecordingVFS"]),
+        .target(
+            name: "RecollectClaudeCodeUI",
+            dependencies: [
+                "RecollectCore", "RecollectFileSystem", "RecollectSQLite", "RecollectTranscripts",
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ]),
+        .target(
+            name: "RecollectTesting",
+            dependencies: ["RecollectCore", "RecollectFileSystem", "RecollectWorkspace", "CRecordingVFS"]),
         .target(name: "AgentSquad", dependencies: ["Recollect"]),
         .target(name: "ClaudeCodeCore", dependencies: ["Recollect"]),
         .systemLibrary(name: "CEditLine", providers: [.apt(["libedit-dev"])]),
@@ -88,8 +103,10 @@ let package = Package(
             name: "RecollectCLI",
             dependencies: [
                 "Recollect",
+                "RecollectBuiltInAgents",
                 "RecollectModels",
                 "RecollectTranscripts",
+                "RecollectClaudeCodeUI",
                 .target(name: "CEditLine", condition: .when(traits: ["CommandLine"])),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Yams", package: "Yams", condition: .when(traits: ["CommandLine"])),
@@ -100,13 +117,14 @@ let package = Package(
         .executableTarget(
             name: "RecollectTestWorker",
             dependencies: [
-                "RecollectCore", "RecollectSQLite", "RecollectAgents", "RecollectWorkspace", "RecollectFaults",
+                "RecollectCore", "RecollectSQLite", "RecollectAgents", "RecollectBuiltInAgents", "RecollectWorkspace",
+                "RecollectFaults",
             ],
             path: "Tests/RecollectTestWorker"),
         .target(
             name: "RecollectFaults",
             dependencies: [
-                "RecollectCore", "RecollectSQLite", "RecollectTesting",
+                "RecollectCore", "RecollectFileSystem", "RecollectSQLite", "RecollectTesting",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -124,16 +142,17 @@ let package = Package(
                 .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["Models"])),
             ],
             path: "Tests/RecollectTestServer"),
+        .testTarget(name: "RecollectFileSystemTests", dependencies: ["RecollectFileSystem", "RecollectTestSupport"]),
         .testTarget(
             name: "RecollectCoreTests",
             dependencies: [
-                "RecollectCore", "RecollectTestSupport", "RecollectTestWorker",
+                "RecollectCore", "RecollectFileSystem", "RecollectTestSupport", "RecollectTestWorker",
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .testTarget(
             name: "RecollectSQLiteTests",
             dependencies: [
-                "RecollectSQLite", "RecollectTestSupport", "RecollectTestWorker",
+                "RecollectFileSystem", "RecollectSQLite", "RecollectTestSupport", "RecollectTestWorker",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -143,22 +162,28 @@ let package = Package(
             dependencies: ["RecollectAgents", "RecollectSQLite", "RecollectTestSupport", "RecollectTestWorker"],
             resources: [.copy("Fixtures")]),
         .testTarget(
+            name: "RecollectBuiltInAgentsTests",
+            dependencies: [
+                "RecollectAgents", "RecollectBuiltInAgents", "RecollectSQLite", "RecollectTestSupport",
+                "RecollectTestWorker",
+            ]),
+        .testTarget(
             name: "RecollectWorkspaceTests",
             dependencies: [
-                "RecollectWorkspace", "RecollectTesting", "RecollectSQLite", "RecollectTestSupport",
-                "RecollectTestWorker",
+                "RecollectFileSystem", "RecollectWorkspace", "RecollectTesting", "RecollectSQLite",
+                "RecollectTestSupport", "RecollectTestWorker",
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .testTarget(
             name: "RecollectModelsTests",
             dependencies: ["RecollectModels", "RecollectTestServer", "RecollectTestSupport"]),
-        .testTarget(name: "RecollectTests", dependencies: ["Recollect"]),
+        .testTarget(name: "RecollectTests", dependencies: ["Recollect", "RecollectBuiltInAgents"]),
         .testTarget(name: "ClaudeCodeCoreTests", dependencies: ["ClaudeCodeCore"]),
         .testTarget(
             name: "RecollectTestingTests",
             dependencies: [
-                "Recollect", "RecollectSQLite", "RecollectTesting", "RecollectTestSupport", "RecollectFaults",
-                "RecollectTestWorker",
+                "Recollect", "RecollectFileSystem", "RecollectSQLite", "RecollectTesting", "RecollectTestSupport",
+                "RecollectFaults", "RecollectTestWorker",
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .testTarget(
@@ -167,6 +192,13 @@ let package = Package(
         .testTarget(
             name: "RecollectTranscriptsTests",
             dependencies: ["RecollectTranscripts", "RecollectSQLite", "RecollectTestSupport"],
+            resources: [.copy("Fixtures")]),
+        .testTarget(
+            name: "RecollectClaudeCodeUITests",
+            dependencies: [
+                "RecollectClaudeCodeUI", "RecollectCore", "RecollectFileSystem", "RecollectSQLite",
+                "RecollectTranscripts",
+            ],
             resources: [.copy("Fixtures")]),
         .testTarget(
             name: "RecollectCLITests",

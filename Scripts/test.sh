@@ -1,6 +1,6 @@
 #!/bin/sh
 # All that CI runs; `make test` calls this. Names of steps as arguments run those alone:
-#   lint          swift-format with the repository's configuration, warnings are errors; the mutations' patches apply; the code map is current
+#   lint          swift-format with the repository's configuration, warnings are errors; the mutations' patches apply; no folders use each other; the code map is current
 #   dependencies  what an app that asks for Recollect alone resolves
 #   plain         recall's stub without the trait, and the benchmarks: both must build
 #   samples       the guides' samples in packages of their own, and their tests
@@ -23,6 +23,7 @@ step_lint() {
     for patch in Tests/Mutations/*.patch; do
         git apply --check "$patch" || stop "$patch no longer applies: mend it (CONTRIBUTING.md, Adding a store)"
     done
+    Scripts/folders.sh
     Scripts/map.sh --check
 }
 

@@ -60,7 +60,7 @@ extension SQLiteHistoryStore {
             guard let number = try MessageQueries.number(of: session, db),
                 try db.integer("SELECT 1 FROM session WHERE id = ? AND discarded_at IS NOT NULL", number) != nil
             else { return false }
-            try SessionEdits.restore(number, db)
+            try SessionRow.restore(number, db)
             return true
         }
     }

@@ -2,7 +2,7 @@ import Foundation
 import RecollectCore
 
 /// Imports transcripts into a history: files and folders of Claude Code, exports of a history, folders of Agent
-/// Squad's file storage, and further kinds passed in `kinds` (such as `ClaudeCodeUIKind` of RecollectSQLite).
+/// Squad's file storage, and further kinds passed in `kinds` (such as `ClaudeCodeUIKind` of RecollectClaudeCodeUI).
 ///
 /// Each line of conversation becomes one message, in the order of its file. Files are read in the order of their
 /// paths, a session's own file before those of its sub-agents. A message with an ID already in its scope stays

@@ -5,21 +5,24 @@
 
     @Suite("recall migrate, and import of other programs' histories")
     struct MigrateCommandTests {
-        private static func fixture(_ name: String) -> String {
+        private static let agentSquad = fixture("RecollectTranscriptsTests/Fixtures/agent-squad")
+        private static let claudeCodeUI = fixture("RecollectClaudeCodeUITests/Fixtures/claude-code-ui-5")
+
+        private static func fixture(_ path: String) -> String {
             URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-                .appendingPathComponent("RecollectTranscriptsTests/Fixtures/\(name)").path
+                .appendingPathComponent(path).path
         }
 
         @Test("import sees which of the kinds a path holds; ids, dates and titles stay, and again adds nothing")
         func detection() async throws {
             let recall = try RecallProcess()
-            let file = Self.fixture("claude-code-ui-5/claude_code_sessions.sqlite")
+            let file = Self.claudeCodeUI + "/claude_code_sessions.sqlite"
             let first = try await recall.run("import", file, "--json")
             #expect(first.code == 0, "\(first.messages)")
             #expect(try first.json()["added"] == 5)
-            let folder = try await recall.run("import", Self.fixture("claude-code-ui-5"), "--json").json()
+            let folder = try await recall.run("import", Self.claudeCodeUI, "--json").json()
             #expect((folder["added"], folder["unchanged"]) == (0, 5))
-            let squad = try await recall.run("import", Self.fixture("agent-squad"))
+            let squad = try await recall.run("import", Self.agentSquad)
             #expect(squad.output.contains("8 new messages in 3 sessions"))
             #expect(squad.output.contains("Bob@example.com, ada"))
             let sessions = try await recall.run("sessions", "--json").json().arrayValue ?? []
@@ -33,15 +36,15 @@
         @Test("import with a user takes that one alone of a folder that names its own")
         func oneUser() async throws {
             let recall = try RecallProcess()
-            let report = try await recall.run("import", Self.fixture("agent-squad"), "--user", "ada", "--json").json()
+            let report = try await recall.run("import", Self.agentSquad, "--user", "ada", "--json").json()
             #expect((report["users"], report["added"]) == (["ada"], 7))
         }
 
         @Test("a store moves to another store and to chat files and back; each time the messages are equal")
         func stores() async throws {
             let recall = try RecallProcess()
-            #expect(try await recall.run("import", Self.fixture("agent-squad")).code == 0)
-            #expect(try await recall.run("import", Self.fixture("claude-code-ui-5")).code == 0)
+            #expect(try await recall.run("import", Self.agentSquad).code == 0)
+            #expect(try await recall.run("import", Self.claudeCodeUI).code == 0)
             let (other, files, third) = (recall.folder + "/other", recall.folder + "/chats", recall.folder + "/third")
 
             let moved = try await recall.run("migrate", "--to", other, "--json")
@@ -76,7 +79,7 @@
         @Test("one user can be moved alone")
         func user() async throws {
             let recall = try RecallProcess()
-            #expect(try await recall.run("import", Self.fixture("agent-squad")).code == 0)
+            #expect(try await recall.run("import", Self.agentSquad).code == 0)
             let report = try await recall.run("migrate", "--to", recall.folder + "/other", "--user", "ada", "--json")
                 .json()
             #expect((report["users"], report["added"]) == (["ada"], 7))
@@ -100,7 +103,7 @@
             #expect(same.code == 1)
             #expect(same.messages.contains("itself"))
             let files = try await recall.run(
-                "migrate", "--from", Self.fixture("agent-squad"), "--to", "files:" + recall.folder + "/b")
+                "migrate", "--from", Self.agentSquad, "--to", "files:" + recall.folder + "/b")
             #expect(files.code == 1)
             #expect(files.messages.contains("import"))
             let foreign = try recall.write("notes.txt", "hello")

@@ -1,5 +1,5 @@
 import Foundation
-import RecollectAgents
+import RecollectBuiltInAgents
 import RecollectCore
 import RecollectWorkspace
 

@@ -1,5 +1,6 @@
 import Foundation
 import Recollect
+import RecollectBuiltInAgents
 
 func converse(in folder: URL) async throws {
     let history = SQLiteHistoryStore(directory: folder)

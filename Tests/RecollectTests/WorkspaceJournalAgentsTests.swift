@@ -1,5 +1,6 @@
 import Foundation
 import Recollect
+import RecollectBuiltInAgents
 import Testing
 
 @Suite("Agents that keep the journal of a workspace")

@@ -1,7 +1,7 @@
 extension AsyncThrowingStream where Element: Sendable, Failure == any Error {
     /// Creates a stream of the events of some work. The work begins at once in a task of its own. The stream ends
     /// with the work and throws its error. Ending the stream cancels the work.
-    init(running work: @escaping @Sendable (Continuation) async throws -> Void) {
+    package init(running work: @escaping @Sendable (Continuation) async throws -> Void) {
         self.init { stream in
             let task = Task {
                 do {

@@ -1,6 +1,7 @@
 #if CommandLine
     import Foundation
     import Recollect
+    import RecollectBuiltInAgents
     import RecollectModels
 
     /// The dependencies of agents: the history, the journal, and the keys of models.

@@ -2,6 +2,7 @@
     import ArgumentParser
     import Foundation
     import Recollect
+    import RecollectBuiltInAgents
 
     struct ChatCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(

@@ -1,6 +1,7 @@
 #if CommandLine
     import Foundation
     import Recollect
+    import RecollectClaudeCodeUI
     import RecollectTranscripts
 
     /// Runs an import, with a progress bar.

@@ -49,7 +49,7 @@ extension JSONValue {
     }
 
     /// Throws an error for a value impossible to read again.
-    fileprivate func checkSavable(as what: String) throws(RecollectError) {
+    func checkSavable(as what: String) throws(RecollectError) {
         if nests(deeperThan: Self.depthLimit) {
             throw RecollectError(
                 .tooLarge,
@@ -130,17 +130,6 @@ extension ContentPart {
         case .toolResult(let id, let content): .toolResult(id: id, content: content.fromOutside)
         case .unknown(let value): .unknown(value.fromOutside)
         case .text, .audioTranscript, .thinking, .attachment: self
-        }
-    }
-}
-
-extension [ChatMessage] {
-    /// Throws an error for entries impossible to read again.
-    /// - Throws: `tooLarge` for more than `JSONValue.depthLimit` levels, `invalidArgument` for a number without a
-    ///   JSON representation.
-    func checkSavable() throws(RecollectError) {
-        for entry in self {
-            for value in entry.metadata.values { try value.checkSavable(as: "an entry's metadata") }
         }
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import RecollectCore
+import RecollectFileSystem
 
 #if canImport(Darwin)
     import Darwin
@@ -160,7 +161,7 @@ struct AttachmentFiles: AttachmentKeeping {
                 let folder = directory.appendingPathComponent(name)
                 guard name.utf8.count == 2, HistoryFiles.isFolder(folder.path) else { return [] }
                 return try OpenFolder(path: folder.path).names().filter(Self.isHash)
-                    .map { ($0, HistoryCheck.size(of: url(of: $0).path)) }
+                    .map { ($0, OpenFile.size(at: url(of: $0).path)) }
             }
         }
     }

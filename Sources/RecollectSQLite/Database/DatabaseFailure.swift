@@ -4,7 +4,7 @@ import RecollectCore
 extension RecollectError {
     /// Creates the error for a failure of SQLite, with a code for each kind. It contains neither SQL nor
     /// arguments.
-    init(_ error: DatabaseError, store: String) {
+    package init(_ error: DatabaseError, store: String) {
         let (code, advice): (Code, String) =
             switch error.resultCode {
             // SQLite also reports this if there is no space for the log's index, 32 KB beside the database.

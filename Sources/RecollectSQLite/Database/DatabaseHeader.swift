@@ -2,14 +2,15 @@ import Foundation
 import GRDB
 import GRDBSQLite
 import RecollectCore
+import RecollectFileSystem
 
 /// The header of a file, possibly a SQLite database.
-enum DatabaseHeader {
+package enum DatabaseHeader {
     /// The length of a database's header, in bytes.
-    static let size = 100
+    package static let size = 100
 
     /// Whether a header is complete and belongs to a SQLite database.
-    static func isDatabase(_ header: [UInt8]) -> Bool {
+    package static func isDatabase(_ header: [UInt8]) -> Bool {
         header.count == size && header.starts(with: Array("SQLite format 3\0".utf8))
     }
 
@@ -29,7 +30,7 @@ enum DatabaseHeader {
     /// SQLite opens and reads the file. Closing a descriptor of our own would drop all locks of this process on
     /// the database, including those of the app's connections (https://sqlite.org/howtocorrupt.html, 2.2). SQLite
     /// defers such a close.
-    static func read(_ path: String) throws -> [UInt8] {
+    package static func read(_ path: String) throws -> [UInt8] {
         var opened: OpaquePointer?
         let code = sqlite3_open_v2(path, &opened, SQLITE_OPEN_READONLY, nil)
         defer { sqlite3_close_v2(opened) }

@@ -1,6 +1,6 @@
-import CFiles
 import Foundation
 import RecollectCore
+import RecollectFileSystem
 
 #if canImport(Darwin)
     import Darwin
@@ -92,10 +92,9 @@ struct HistoryFiles: Sendable {
                 // A process may create folders in a parent it may not read, and a sync requires reading. The sync
                 // of the whole file system includes the name. Without this call, as on Darwin, the name cannot be
                 // synced: a power loss may remove a folder created just before.
-                let folder = try OpenFolder(path: folder)
-                guard recollect_sync_file_system(folder.descriptor) == 0 || errno == ENOSYS else {
-                    throw POSIXFailure.last
-                }
+                do {
+                    try OpenFolder(path: folder).synchronizeFileSystem()
+                } catch let failure as POSIXFailure where failure.number == ENOSYS {}
             }
         }
     }
@@ -237,13 +236,16 @@ struct HistoryFiles: Sendable {
         try Self.onDisk(directory, doing: "make a history in") {
             let name = URL(fileURLWithPath: database).lastPathComponent
             let folder = try OpenFolder(path: folder)
-            if FileID(at: database) != nil, HistoryCheck.size(of: database) == 0 { try folder.remove(name) }
+            if FileID(at: database) != nil, OpenFile.size(at: database) == 0 { try folder.remove(name) }
             try FileObservation.perform(.rename(path: new, to: database)) {
-                if recollect_rename_exclusively(AT_FDCWD, new, AT_FDCWD, database) == 0 { return }
-                // Some file systems cannot do it in one step. The lock excludes all other creators of a history
-                // here.
-                guard [EINVAL, ENOSYS, ENOTSUP].contains(errno), FileID(at: database) == nil, rename(new, database) == 0
-                else { throw POSIXFailure.last }
+                do {
+                    try OpenFolder.renameExclusively(new, to: database)
+                } catch let failure as POSIXFailure where [EINVAL, ENOSYS, ENOTSUP].contains(failure.number) {
+                    // Some file systems cannot do it in one step. The lock excludes all other creators of a history
+                    // here.
+                    guard FileID(at: database) == nil else { throw failure }
+                    guard rename(new, database) == 0 else { throw POSIXFailure.last }
+                }
             }
             try folder.synchronize()
         }

@@ -1,4 +1,5 @@
 import Foundation
+import RecollectFileSystem
 
 /// The process with a file's lock, if the system lists it (Linux, in `/proc`).
 struct LockHolder: CustomStringConvertible {

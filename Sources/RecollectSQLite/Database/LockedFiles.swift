@@ -1,4 +1,5 @@
 import RecollectCore
+import RecollectFileSystem
 
 /// The files of an open database: their lock between processes, and their identity.
 ///

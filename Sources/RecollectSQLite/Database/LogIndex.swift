@@ -1,7 +1,7 @@
-import CFiles
 import Foundation
 import GRDB
 import RecollectCore
+import RecollectFileSystem
 
 /// The index of a write-ahead log: the file `-shm`, mapped into memory by SQLite.
 ///
@@ -45,9 +45,13 @@ extension Database {
         guard let file = DatabaseFile(.database, of: sqliteConnection),
             let region = try file.mapLogIndex(size: LogIndex.regionSize)
         else { return }
-        // Older kernels and other systems cannot do this. The mapping stays for SQLite to use.
-        guard recollect_allocate_mapped(region, UInt(LogIndex.regionSize)) != 0, errno == EFAULT else { return }
-        file.unmapLogIndex()
-        throw RecollectError(POSIXFailure(ENOSPC), doing: "make the index of the log beside", path: path)
+        do {
+            try MappedFile.allocateBlocks(at: region, size: LogIndex.regionSize)
+        } catch {
+            // Older kernels and other systems cannot do this. The mapping stays for SQLite to use.
+            guard error.number == EFAULT else { return }
+            file.unmapLogIndex()
+            throw RecollectError(POSIXFailure(ENOSPC), doing: "make the index of the log beside", path: path)
+        }
     }
 }

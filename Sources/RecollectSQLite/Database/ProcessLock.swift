@@ -2,6 +2,7 @@ import Dispatch
 import Foundation
 import Logging
 import RecollectCore
+import RecollectFileSystem
 
 #if canImport(Darwin)
     import Darwin

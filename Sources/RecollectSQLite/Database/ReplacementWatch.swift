@@ -1,4 +1,5 @@
 import RecollectCore
+import RecollectFileSystem
 
 /// Detects that the files of an open database were replaced or removed.
 ///

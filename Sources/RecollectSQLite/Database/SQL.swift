@@ -51,17 +51,17 @@ extension DatabaseError {
 }
 
 /// A prepared statement with operations to bind values, step, and read columns. All lengths are in bytes.
-struct SQL {
-    let pointer: OpaquePointer
+package struct SQL {
+    package let pointer: OpaquePointer
 
-    init(_ pointer: OpaquePointer) {
+    package init(_ pointer: OpaquePointer) {
         self.pointer = pointer
         sqlite3_reset(pointer)
     }
 
     /// Binds parameters in order from 1.
     @discardableResult
-    func bind(_ values: [any SQLBindable]) throws -> SQL {
+    package func bind(_ values: [any SQLBindable]) throws -> SQL {
         for (index, value) in values.enumerated() {
             try value.bind(to: self, at: Int32(index + 1))
         }
@@ -114,7 +114,7 @@ struct SQL {
     }
 
     /// Moves to the next row. Returns false at the end.
-    func step() throws -> Bool {
+    package func step() throws -> Bool {
         switch sqlite3_step(pointer) {
         case SQLITE_ROW: return true
         case SQLITE_DONE: return false
@@ -141,7 +141,7 @@ struct SQL {
         while try step() { try body(self) }
     }
 
-    func integer(_ column: Int32) -> Int64 {
+    package func integer(_ column: Int32) -> Int64 {
         sqlite3_column_int64(pointer, column)
     }
 
@@ -149,11 +149,11 @@ struct SQL {
         isNull(column) ? nil : integer(column)
     }
 
-    func double(_ column: Int32) -> Double {
+    package func double(_ column: Int32) -> Double {
         sqlite3_column_double(pointer, column)
     }
 
-    func text(_ column: Int32) -> String {
+    package func text(_ column: Int32) -> String {
         guard let bytes = sqlite3_column_text(pointer, column) else { return "" }
         let count = Int(sqlite3_column_bytes(pointer, column))
         return String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)
@@ -164,7 +164,9 @@ struct SQL {
     }
 
     /// Calls `body` with the bytes of a text or blob column, valid until the next step.
-    func withBytes<Result>(_ column: Int32, _ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+    package func withBytes<Result>(_ column: Int32, _ body: (UnsafeRawBufferPointer) throws -> Result) rethrows
+        -> Result
+    {
         let bytes = sqlite3_column_blob(pointer, column)
         let count = Int(sqlite3_column_bytes(pointer, column))
         return try body(UnsafeRawBufferPointer(start: bytes, count: bytes == nil ? 0 : count))
@@ -179,28 +181,28 @@ struct SQL {
 }
 
 /// A value that can be bound to a statement.
-protocol SQLBindable {
+package protocol SQLBindable {
     func bind(to statement: SQL, at index: Int32) throws
 }
 
 extension Int64: SQLBindable {
-    func bind(to statement: SQL, at index: Int32) throws { try statement.bind(self, at: index) }
+    package func bind(to statement: SQL, at index: Int32) throws { try statement.bind(self, at: index) }
 }
 
 extension Int: SQLBindable {
-    func bind(to statement: SQL, at index: Int32) throws { try statement.bind(Int64(self), at: index) }
+    package func bind(to statement: SQL, at index: Int32) throws { try statement.bind(Int64(self), at: index) }
 }
 
 extension String: SQLBindable {
-    func bind(to statement: SQL, at index: Int32) throws { try statement.bind(self, at: index) }
+    package func bind(to statement: SQL, at index: Int32) throws { try statement.bind(self, at: index) }
 }
 
 extension Bool: SQLBindable {
-    func bind(to statement: SQL, at index: Int32) throws { try statement.bind(self ? 1 : 0, at: index) }
+    package func bind(to statement: SQL, at index: Int32) throws { try statement.bind(self ? 1 : 0, at: index) }
 }
 
 extension Optional: SQLBindable where Wrapped: SQLBindable {
-    func bind(to statement: SQL, at index: Int32) throws {
+    package func bind(to statement: SQL, at index: Int32) throws {
         if let self { try self.bind(to: statement, at: index) } else { try statement.bindNull(at: index) }
     }
 }

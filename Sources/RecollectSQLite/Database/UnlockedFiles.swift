@@ -1,5 +1,6 @@
 import Foundation
 import RecollectCore
+import RecollectFileSystem
 
 /// The files of a history read without locks, as they were at its opening.
 ///

@@ -57,7 +57,7 @@ enum DerivedData {
 
     private static let addition = """
         UPDATE session SET message_count = message_count + new.count,
-        last_activity = iif(message_count = 0, new.latest, max(last_activity, new.latest)), last_access = max(last_access, min(new.latest, \(SessionEdits.lastAccess))),
+        last_activity = iif(message_count = 0, new.latest, max(last_activity, new.latest)), last_access = max(last_access, min(new.latest, \(SessionRow.lastAccess))),
         last_sequence = max(last_sequence, new.last), \(TokenColumn.all.map(\.addition).joined(separator: ", "))
         FROM (SELECT session_row_id, \(sums) FROM message WHERE sequence > \(through) AND sequence <= ?
               GROUP BY session_row_id) AS new
@@ -126,7 +126,7 @@ enum DerivedData {
     /// Rebuilds all derived data after `DamagedIDs`. In a write transaction.
     /// - Throws: The error for a damaged index if the database has other contradictions: rows may be damaged then.
     static func rebuildIDs(_ db: Database) throws {
-        guard try HistoryCheck.isWhole(db) else { throw DatabaseError.damagedIndex }
+        guard try Integrity.isWhole(db) else { throw DatabaseError.damagedIndex }
         try rebuild(db)
     }
 

@@ -24,7 +24,7 @@ enum Preview {
     }
 
     private static func firstWords(of session: Int64, _ db: Database) throws -> String? {
-        try SessionQueries.scopes(of: session, db)
+        try SessionRow.scopes(of: session, db)
             .compactMap { try firstWords(ofScope: $0.number, db) }
             .min { $0.position < $1.position }?.words
     }

@@ -49,20 +49,7 @@ enum HistoryCheck {
     // MARK: Pages and indexes
 
     private static func integrity(_ db: Database) throws -> [HistoryReport.Problem] {
-        if try Schema.isDamaged(db) {
-            return [.init(kind: "integrity", message: "the schema is not the one that Recollect made")]
-        }
-        var problems: [HistoryReport.Problem] = []
-        try db.sql("PRAGMA integrity_check(\(limit))").forEachRow { row in
-            let line = row.text(0)
-            if line != "ok" { problems.append(.init(kind: "integrity", message: line)) }
-        }
-        return problems
-    }
-
-    /// Whether SQLite's integrity check and the check of the schema find no problem.
-    static func isWhole(_ db: Database) throws -> Bool {
-        do { return try integrity(db).isEmpty } catch  where error.isCorruption { return false }
+        try Integrity.findings(db, limit: limit).map { .init(kind: "integrity", message: $0) }
     }
 
     /// Whether a line of SQLite's integrity check reports an index in contradiction to its table, and no damaged
@@ -236,13 +223,6 @@ enum HistoryCheck {
 
     private static func count(_ query: String, _ db: Database) throws -> Int {
         Int(try db.integer(query) ?? 0)
-    }
-
-    // MARK: Files
-
-    static func size(of path: String) -> Int {
-        var status = stat()
-        return stat(path, &status) == 0 ? Int(status.st_size) : 0
     }
 
     /// Returns the problems of a loss, by session if the sessions are known.

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import RecollectCore
+import RecollectFileSystem
 
 extension SQLiteHistoryStore {
     /// Checks the whole history: SQLite's integrity check over all pages, the checksums of all messages, counts,
@@ -36,8 +37,8 @@ extension SQLiteHistoryStore {
         let pending = report.migrations.isEmpty ? [] : try await read { try Eraser.pendingAttachments($0) }
         var (told, suspects) = try await blocking { [report] in
             var report = report
-            report.databaseBytes = HistoryCheck.size(of: files.database)
-            report.logBytes = HistoryCheck.size(of: files.writeAheadLog)
+            report.databaseBytes = OpenFile.size(at: files.database)
+            report.logBytes = OpenFile.size(at: files.writeAheadLog)
             report.setAside = try files.setAside()
             report.losses = try files.losses()
             report.problems += report.losses.flatMap(HistoryCheck.problems)
@@ -96,7 +97,7 @@ extension SQLiteHistoryStore {
             if isAboutIndexes, try await !read(HistoryRepair.hasLostRows) { try await reindex() }
             // Thrown in the operation, so that this database is salvaged and not one that replaced it meanwhile.
             try await perform { database in
-                guard try await database.read(HistoryCheck.isWhole) else {
+                guard try await database.read(Integrity.isWhole) else {
                     throw DatabaseError(resultCode: .SQLITE_CORRUPT)
                 }
             }

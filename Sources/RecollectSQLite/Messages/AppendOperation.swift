@@ -26,7 +26,7 @@ struct AppendOperation {
         var row = try cache.row(of: scope, db) {
             try ScopeRow.findOrMake(scope, createdAt: first.timestamp.millisecondsSince1970, db, with: cache.lookUp)
         }
-        let wasRead = try options.staysRead && !SessionEdits.isUnread(row.session, db)
+        let wasRead = try options.staysRead && !SessionRow.isUnread(row.session, db)
         /// Whether the batch was only appended. Then the row is up to date without reading it again.
         var isPlain = true
         for message in messages {
@@ -101,130 +101,5 @@ struct AppendOperation {
         guard retention == .window else { return false }
         result.orphans += try MessageDeletion.deleteTrimmed(scope: row.scope, before: start, db)
         return true
-    }
-}
-
-/// The state of a scope before an append, read in one statement.
-struct ScopeRow {
-    let session: Int64
-    let scope: Int64
-    /// The session's scope of messages without an agent; `nil` if there is none.
-    let unassigned: Int64?
-    var windowStart: Int64
-    /// The role of the last message in the window.
-    var lastRole: Role?
-    var feed: FeedState
-
-    /// Returns the row of a scope; `nil` if nothing was ever saved in it.
-    static func find(_ scope: Scope, _ db: Database, with statement: HeldStatement) throws -> ScopeRow? {
-        if case .scope(let row) = try lookUp(scope, db, with: statement) { return row }
-        return nil
-    }
-
-    /// Returns the row of a scope, and creates the session and the scope if they are missing. Restores a discarded
-    /// session.
-    static func findOrMake(
-        _ scope: Scope, createdAt: Int64, _ db: Database, with statement: HeldStatement = HeldStatement(lookUp)
-    ) throws -> ScopeRow {
-        let session: Int64
-        switch try lookUp(scope, db, with: statement) {
-        case .scope(let row): return row
-        case .session(let number): session = number
-        case .discarded(let number):
-            // Saving to a discarded session restores it.
-            try SessionEdits.restore(number, db)
-            return try findOrMake(scope, createdAt: createdAt, db, with: statement)
-        case .nothing: session = try makeSession(scope.session, createdAt: createdAt, db)
-        }
-        return ScopeRow(
-            session: session, scope: try makeScope(of: session, agentId: scope.agentId, db),
-            unassigned: try self.scope(of: session, agentId: "", db), windowStart: 0, lastRole: nil,
-            feed: try FeedState(db))
-    }
-
-    /// Returns the number of an agent's scope in a session, and creates the scope if it is missing.
-    static func findOrMakeScope(of session: Int64, agentId: String, _ db: Database) throws -> Int64 {
-        try scope(of: session, agentId: agentId, db) ?? makeScope(of: session, agentId: agentId, db)
-    }
-
-    /// Returns the number of an agent's scope in a session; `nil` if nothing was ever saved in it.
-    static func scope(of session: Int64, agentId: String, _ db: Database) throws -> Int64? {
-        let scope = try db.integer(
-            "SELECT id FROM scope WHERE session_row_id = ? AND agent_id = ?", session, agentId)
-        if let scope { try confirm(scope, of: session, agentId: agentId, db) }
-        return scope
-    }
-
-    /// Compares a scope's row with the index entry used to find it: see `MessageQueries.confirm`.
-    private static func confirm(_ scope: Int64, of session: Int64, agentId: String, _ db: Database) throws {
-        let isRow = try db.integer(
-            "SELECT session_row_id = ? AND agent_id = ? FROM scope WHERE id = ?", session, agentId, scope)
-        guard isRow == 1 else { throw DatabaseError.damagedIndex }
-    }
-
-    private static func makeScope(of session: Int64, agentId: String, _ db: Database) throws -> Int64 {
-        try db.run(
-            "INSERT INTO scope (id, session_row_id, agent_id, window_start) VALUES (1 + \(Eraser.lastScope), ?, ?, 0)",
-            session, agentId)
-        return db.lastInsertedRowID
-    }
-
-    static func makeSession(_ id: SessionKey, createdAt: Int64, _ db: Database) throws -> Int64 {
-        try db.run(
-            """
-            INSERT INTO session (id, user_id, session_id, created_at, last_activity, last_access, message_count)
-            VALUES (1 + \(Eraser.lastSession), ?1, ?2, ?3, ?3, min(?3, \(SessionEdits.lastAccess)), 0)
-            """, id.userId, id.sessionId, createdAt)
-        return db.lastInsertedRowID
-    }
-
-    private enum Found {
-        case nothing
-        case discarded(Int64)
-        case session(Int64)
-        case scope(ScopeRow)
-    }
-
-    static let lookUp = """
-        SELECT session.id, scope.id, scope.window_start, \(Database.lastSequence),
-          (SELECT role FROM message WHERE scope_row_id = scope.id AND position >= scope.window_start
-           ORDER BY position DESC LIMIT 1), \(DerivedData.through), session.discarded_at,
-          (SELECT id FROM scope WHERE session_row_id = session.id AND agent_id = '')
-        FROM session
-        LEFT JOIN scope ON scope.session_row_id = session.id AND scope.agent_id = ?
-        WHERE session.user_id = ? AND session.session_id = ?
-        """
-
-    private static func lookUp(_ scope: Scope, _ db: Database, with statement: HeldStatement) throws -> Found {
-        let statement = try statement.ready(db)
-        try statement.bind(scope.agentId, at: 1)
-        try statement.bind(scope.userId, at: 2)
-        try statement.bind(scope.sessionId, at: 3)
-        defer { statement.reset() }
-        guard try statement.step() else { return .nothing }
-        try MessageQueries.confirm(statement.integer(0), is: scope.session, db)
-        if !statement.isNull(1) {
-            try confirm(statement.integer(1), of: statement.integer(0), agentId: scope.agentId, db)
-        }
-        guard statement.isNull(6) else { return .discarded(statement.integer(0)) }
-        guard !statement.isNull(1) else { return .session(statement.integer(0)) }
-        return .scope(
-            ScopeRow(
-                session: statement.integer(0), scope: statement.integer(1),
-                unassigned: statement.optionalInteger(7), windowStart: statement.integer(2),
-                lastRole: statement.optionalText(4).map(Role.init(rawValue:)),
-                feed: FeedState(last: statement.integer(3), derivedThrough: statement.integer(5))))
-    }
-}
-
-extension Database {
-    /// The number of the feed's last change, of a message or of any other kind, as an SQL expression.
-    static let lastSequence = """
-        max(ifnull((SELECT max(sequence) FROM message), 0), ifnull((SELECT max(sequence) FROM change), 0))
-        """
-
-    /// Returns the number of the feed's last change, of a message or of any other kind.
-    func lastSequence() throws -> Int64 {
-        try integer("SELECT \(Self.lastSequence)") ?? 0
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import RecollectCore
+import RecollectFileSystem
 
 /// The pages of a damaged database: the last intact versions in its log, and otherwise those of its file.
 ///

@@ -31,13 +31,13 @@ struct ReportedDamage {
     }
 
     private func isWhole() throws -> Bool {
-        var reading = HistoryOpener.connections(configuration)
+        var reading = configuration.connections()
         reading.readonly = true
         do {
             let queue = try DatabaseQueue(path: files.database, configuration: reading)
             // The result is known by then.
             defer { try? queue.close() }
-            return try queue.inDatabase(HistoryCheck.isWhole)
+            return try queue.inDatabase(Integrity.isWhole)
         } catch let error as DatabaseError where !error.isCorruption {
             throw RecollectError(error, store: files.directory.path)
         } catch  where error.isCorruption {

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import RecollectCore
+import RecollectFileSystem
 
 /// Replaces a damaged database with a new one of all readable records, and sets the damaged files aside.
 ///
@@ -150,7 +151,7 @@ struct Salvage {
             let copy = try SalvageCopy(pages, into: db)
             let result = try copy.run()
             try copy.writer.commit()
-            try Schema.storeChecksum(db)
+            try SchemaChecksum.store(db)
             try UnallocatedSpace(db)?.clear()
             try pages.confirm(isUnreadable: isUnreadable)
             return result
@@ -189,7 +190,7 @@ extension HistoryFiles {
     /// lock, attachments, or locks of writers: a new database is complete when it gets its name.
     /// - Parameter isKnown: Whether the history's lock existed before this opening.
     func wasEmptied(isKnown: Bool) throws -> Bool {
-        if HistoryCheck.size(of: writeAheadLog) > 0 { return true }
+        if OpenFile.size(at: writeAheadLog) > 0 { return true }
         guard FileManager.default.fileExists(atPath: database) else { return false }
         if isKnown { return true }
         return try [attachments, writers].contains { folder in

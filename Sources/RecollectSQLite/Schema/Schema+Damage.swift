@@ -5,27 +5,6 @@ import RecollectCore
 /// `NULL`. SQLite's integrity check does not detect it. With a changed root page, a table uses another one's rows
 /// as its own.
 extension Schema {
-    /// Returns the checksum of a database's schema, root pages and the search index's version included.
-    static func checksum(_ db: Database) throws -> Int32 {
-        var checksum = MessageChecksum()
-        try db.sql("SELECT name, type, tbl_name, sql, rootpage FROM sqlite_master ORDER BY name").forEachRow { row in
-            for column: Int32 in 0..<4 { row.withBytes(column) { checksum.add($0) } }
-            checksum.add(row.integer(4))
-        }
-        checksum.add(try db.integer("SELECT version FROM search_state WHERE id = 1") ?? 0)
-        return Int32(truncatingIfNeeded: checksum.value)
-    }
-
-    /// Whether the schema matches the stored checksum.
-    static func matchesStoredChecksum(_ db: Database) throws -> Bool {
-        try db.integer("PRAGMA user_version") == Int64(checksum(db))
-    }
-
-    /// Stores the schema's checksum in the database's header.
-    static func storeChecksum(_ db: Database) throws {
-        try db.run("PRAGMA user_version = \(checksum(db))")
-    }
-
     /// Whether the schema differs from the result of the applied migrations. Returns false for a newer version's
     /// schema.
     ///

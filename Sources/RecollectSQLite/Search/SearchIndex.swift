@@ -26,7 +26,7 @@ enum SearchIndex {
                 """)
         try db.run(
             "INSERT OR REPLACE INTO search_state (id, version, indexed_through) VALUES (1, ?, 0)", version)
-        try Schema.storeChecksum(db)
+        try SchemaChecksum.store(db)
     }
 
     /// Whether the index exists with this version.

@@ -35,7 +35,7 @@ struct ChatMessageLocations {
 
     /// Adds scopes created in the meantime.
     mutating func readScopes(_ db: Database) throws {
-        scopes = try SessionQueries.scopes(of: session, db).map(\.number)
+        scopes = try SessionRow.scopes(of: session, db).map(\.number)
     }
 
     /// Returns the messages of an entry, or `nil` for a new entry.

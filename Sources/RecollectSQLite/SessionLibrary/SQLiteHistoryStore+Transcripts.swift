@@ -36,7 +36,7 @@ extension SQLiteHistoryStore {
         of page: [StoredMessage], in session: SessionKey
     ) async throws -> [[AgentMessage]] {
         let hasOneAgent = try await read { db in
-            try MessageQueries.number(of: session, db).map { try SessionQueries.scopes(of: $0, db).count < 2 }
+            try MessageQueries.number(of: session, db).map { try SessionRow.scopes(of: $0, db).count < 2 }
         }
         guard hasOneAgent == false else { return page.map { _ in [] } }
         return try await readUpToDate { db in

@@ -252,7 +252,7 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
             }
             if try db.integer("SELECT discarded_at FROM session WHERE id = ?", number) != nil {
                 guard makes else { return }
-                try SessionEdits.restore(number, db)
+                try SessionRow.restore(number, db)
             }
             try SessionEdits.update(session, with: details, now: now, db)
             try SessionEdits.access(session, now: now, db)

@@ -54,14 +54,14 @@ struct SaveTranscriptOperation {
             return number
         }
         if try db.integer("SELECT discarded_at FROM session WHERE id = ?", number) != nil {
-            try SessionEdits.restore(number, db)
+            try SessionRow.restore(number, db)
         }
         return number
     }
 
     /// Updates the access date and the read mark: a program saving a transcript has it open and has read it.
     private func touch(_ number: Int64, hasTold: Bool, _ db: Database) throws {
-        if try !hasTold && SessionEdits.isUnread(number, db) {
+        if try !hasTold && SessionRow.isUnread(number, db) {
             try db.recordChange(.sessionUpdated, session)
         }
         try db.run("UPDATE session SET read_through = ? WHERE id = ?", db.lastSequence(), number)

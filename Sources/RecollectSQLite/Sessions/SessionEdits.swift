@@ -32,13 +32,9 @@ enum SessionEdits {
         try db.recordChange(.sessionUpdated, id)
     }
 
-    /// The upper bound of an access by date, in milliseconds. Each later access adds 1 to the user's latest one
-    /// and stays exact.
-    static let lastAccess: Int64 = 1 << 51
-
-    /// Returns the time of an access in milliseconds, at most `lastAccess`; `nil` for a date that is not a number.
+    /// Returns the time of an access in milliseconds, at most `SessionRow.lastAccess`; `nil` for a date that is not a number.
     private static func accessDate(_ date: Date) -> Int64? {
-        date.isNotANumber ? nil : min(date.millisecondsSince1970, lastAccess)
+        date.isNotANumber ? nil : min(date.millisecondsSince1970, SessionRow.lastAccess)
     }
 
     /// Makes a session the last accessed one of its user, independently of the clock.
@@ -59,16 +55,6 @@ enum SessionEdits {
             number)
     }
 
-    /// Whether a session has unread messages, including pending ones.
-    static func isUnread(_ number: Int64, _ db: Database) throws -> Bool {
-        try db.integer(
-            """
-            SELECT 1 FROM session WHERE id = ? AND (last_sequence > read_through OR EXISTS (
-              SELECT 1 FROM message WHERE sequence > max(read_through, \(DerivedData.through))
-              AND session_row_id = session.id))
-            """, number) != nil
-    }
-
     /// Sets the first message of a session, if it has neither a first message nor a preview yet.
     private static func set(firstMessage text: String, of number: Int64, _ db: Database) throws {
         try DerivedData.update(db)
@@ -85,12 +71,6 @@ enum SessionEdits {
         try db.run("UPDATE session SET discarded_at = ifnull(discarded_at, ?) WHERE id = ?", now, number)
         try db.recordChange(.sessionUpdated, id)
         return true
-    }
-
-    /// Restores a discarded session.
-    static func restore(_ number: Int64, _ db: Database) throws {
-        try db.run("UPDATE session SET discarded_at = NULL WHERE id = ?", number)
-        try db.recordChange(.sessionUpdated, MessageQueries.id(of: number, db))
     }
 
     private static func merge(_ members: [String: JSONValue], into number: Int64, _ db: Database) throws {

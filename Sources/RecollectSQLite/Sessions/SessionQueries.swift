@@ -48,13 +48,6 @@ enum SessionQueries {
         return try list("WHERE branch_of = ? ORDER BY id", [number], db)
     }
 
-    static func scopes(of session: Int64, _ db: Database) throws -> [(number: Int64, agentId: String)] {
-        var scopes: [(number: Int64, agentId: String)] = []
-        try db.sql("SELECT id, agent_id FROM scope WHERE session_row_id = ? ORDER BY id").bind(session)
-            .forEachRow { scopes.append(($0.integer(0), $0.text(1))) }
-        return scopes
-    }
-
     private static func list(
         _ condition: String, _ values: [any SQLBindable], _ db: Database
     ) throws -> [Session] {

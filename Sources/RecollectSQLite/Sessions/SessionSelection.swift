@@ -77,7 +77,7 @@ extension SessionQuery.Order {
 }
 
 extension SessionCursor.Key: SQLBindable {
-    func bind(to statement: SQL, at index: Int32) throws {
+    package func bind(to statement: SQL, at index: Int32) throws {
         switch self {
         case .integer(let value): try value.bind(to: statement, at: index)
         case .text(let text): try text.bind(to: statement, at: index)

@@ -1,6 +1,7 @@
 import CRecordingVFS
 import Foundation
 import RecollectCore
+import RecollectFileSystem
 
 #if canImport(Darwin)
     import Darwin

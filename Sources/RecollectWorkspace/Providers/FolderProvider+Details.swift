@@ -1,6 +1,6 @@
-import CFiles
 import Foundation
 import RecollectCore
+import RecollectFileSystem
 
 #if canImport(Darwin)
     import Darwin
@@ -53,7 +53,7 @@ extension FolderProvider {
     /// Copies the extended attributes, the owner and the permissions of a file to another file.
     static func copyDetails(of old: OpenFile, to new: OpenFile) throws {
         // In this order: attributes cannot be written to a read-only file.
-        recollect_copy_extended_attributes(old.descriptor, new.descriptor)
+        new.takeExtendedAttributes(of: old)
         try new.takeRights(of: old)
     }
 

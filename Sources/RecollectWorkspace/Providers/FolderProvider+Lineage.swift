@@ -1,5 +1,6 @@
 import Foundation
 import RecollectCore
+import RecollectFileSystem
 
 extension FolderProvider {
     /// Returns the files in the lineage folder and in its copies made by a sync service (`.recollect 2`), sorted

@@ -1,4 +1,5 @@
 import RecollectCore
+import RecollectFileSystem
 
 #if canImport(Darwin)
     import Darwin

@@ -1,6 +1,7 @@
 #if os(Linux)
     import Foundation
     import RecollectCore
+    import RecollectFileSystem
 
     #if canImport(Musl)
         import Musl

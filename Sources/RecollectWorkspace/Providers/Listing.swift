@@ -1,4 +1,5 @@
 import RecollectCore
+import RecollectFileSystem
 
 /// The items of a workspace in an open folder.
 struct Listing {

@@ -1,5 +1,6 @@
 import Foundation
 import RecollectCore
+import RecollectFileSystem
 
 /// Compares the stamps of all files once a second, on systems without notifications of changes.
 ///

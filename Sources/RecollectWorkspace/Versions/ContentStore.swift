@@ -1,5 +1,6 @@
 import Foundation
 import RecollectCore
+import RecollectFileSystem
 
 /// The contents of an archive, each in a file named by its hash: `objects/ab/cdef…`.
 ///

@@ -1,5 +1,6 @@
 import Foundation
 import RecollectCore
+import RecollectFileSystem
 
 /// Records beside the versions: changes in doubt, and the metadata of trashed files.
 extension VersionArchive {

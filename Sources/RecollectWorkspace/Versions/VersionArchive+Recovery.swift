@@ -1,5 +1,6 @@
 import Foundation
 import RecollectCore
+import RecollectFileSystem
 
 extension VersionArchive {
     /// Adds lines to the log for contents without one, so that they can be found again.

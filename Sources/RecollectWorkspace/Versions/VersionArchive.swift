@@ -1,5 +1,6 @@
 import Foundation
 import RecollectCore
+import RecollectFileSystem
 
 /// All contents observed or written in a workspace on this device, and a log of the changes to each file.
 ///

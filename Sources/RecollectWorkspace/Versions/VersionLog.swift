@@ -1,5 +1,6 @@
 import Foundation
 import RecollectCore
+import RecollectFileSystem
 
 /// The log of an archive, and the state from its lines read so far.
 ///

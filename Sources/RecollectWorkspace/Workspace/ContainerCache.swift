@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 import RecollectCore
+import RecollectFileSystem
 
 /// The record on this device of a container for one account, or for no account: the location of the container's
 /// folder, and the offline replicas.

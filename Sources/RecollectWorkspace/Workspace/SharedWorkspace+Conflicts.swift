@@ -283,11 +283,6 @@ extension SharedWorkspace {
     }
 }
 
-extension WorkspaceAuthor {
-    /// Recollect itself, as the author of merges and published chats.
-    public static let recollect = WorkspaceAuthor.agent("recollect")
-}
-
 /// The resolution of a conflict, decided only from the contents and their lineage known to this device.
 struct ConflictResolution {
     /// The file's new content.

@@ -30,18 +30,6 @@ public struct WorkspaceFile: Hashable, Sendable {
     }
 }
 
-/// The author of a write, recorded with each version on this device.
-public struct WorkspaceAuthor: Hashable, Sendable, Codable {
-    /// The agent's ID; `nil` for the user.
-    public let agentId: String?
-
-    /// The user.
-    public static let user = WorkspaceAuthor(agentId: nil)
-
-    /// Returns the author for an agent.
-    public static func agent(_ id: String) -> WorkspaceAuthor { WorkspaceAuthor(agentId: id) }
-}
-
 /// An error thrown if a file does not have the expected version. The file is unchanged.
 public struct FileChangedError: Error, Sendable {
     /// The path of the file.

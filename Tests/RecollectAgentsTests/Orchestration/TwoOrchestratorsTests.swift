@@ -41,10 +41,11 @@ struct TwoOrchestratorsTests {
 
     @Test("give each input that is sent again its own answer, though a later one was answered first")
     func ownAnswers() async throws {
-        let folder = try TemporaryFolder()
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("recollect-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
         // Such a store keeps both questions before the first answer.
         let stores = (0..<2).map { _ in
-            DeviceChatStorage(history: SQLiteHistoryStore(directory: folder.url), userId: "user", sameRole: .keep)
+            DeviceChatStorage(history: SQLiteHistoryStore(directory: folder), userId: "user", sameRole: .keep)
         }
         let (hasBegun, finish) = (Gate(), Gate())
         let slow = Orchestrator(agents: [Self.waiting(hasBegun, finish)], store: stores[0])

@@ -1,4 +1,5 @@
 import Foundation
+import RecollectFileSystem
 import Testing
 
 @testable import RecollectCore

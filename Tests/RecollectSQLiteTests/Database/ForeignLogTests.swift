@@ -1,4 +1,5 @@
 import Foundation
+import RecollectFileSystem
 import RecollectTestSupport
 import Testing
 

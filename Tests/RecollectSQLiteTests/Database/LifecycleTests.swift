@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import GRDBSQLite
+import RecollectFileSystem
 import RecollectTestSupport
 import Testing
 
@@ -274,7 +275,7 @@ import Testing
             isDone.withLock { $0 = true }
             try await group.waitForAll()
         }
-        #expect(HistoryCheck.size(of: folder.file("history.sqlite-wal").path) <= 32 << 20)
+        #expect(OpenFile.size(at: folder.file("history.sqlite-wal").path) <= 32 << 20)
     }
 
     @Test(
@@ -294,7 +295,7 @@ import Testing
             : "UPDATE search_state SET version = 99; CREATE TABLE future (id)"
         #expect(sqlite3_exec(newer, change, nil, nil, nil) == SQLITE_OK)
         let keeping = try DatabaseQueue(path: folder.file("history.sqlite").path)
-        try await keeping.write { try Schema.storeChecksum($0) }
+        try await keeping.write { try SchemaChecksum.store($0) }
         await expectError(.newerSchema) {
             switch how {
             case "append": _ = try await history.append(messages(2..<4), to: scope)

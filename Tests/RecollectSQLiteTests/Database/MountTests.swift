@@ -1,5 +1,6 @@
 import Foundation
 import GRDBSQLite
+import RecollectFileSystem
 import RecollectTestSupport
 import Testing
 
@@ -186,7 +187,7 @@ import Testing
             let writer = "round\(round)-"
             #expect(try await saveElsewhere(250, at: host, as: writer, padding: 90_000 + round * 3000) == 500)
             try await closeElsewhere(at: host)
-            #expect(HistoryCheck.size(of: host.appendingPathComponent("history.sqlite").path) > 20_000_000)
+            #expect(OpenFile.size(at: host.appendingPathComponent("history.sqlite").path) > 20_000_000)
             reader = reader ?? store(at: guest)
             let found = try await read(try #require(reader))
             #expect(found.count == 500)

@@ -72,7 +72,7 @@ import Testing
         await relaxed.close()
         #expect(files.mayHoldUnsyncedCommits)
         let other = try DatabaseQueue(
-            path: folder.file("history.sqlite").path, configuration: HistoryOpener.connections(HistoryConfiguration()))
+            path: folder.file("history.sqlite").path, configuration: HistoryConfiguration().connections())
         #expect(try await other.read { try $0.integer("SELECT count(*) FROM message") } == 2)
         try await relaxed.append(messages(10..<12), to: scope)
         await relaxed.close()
@@ -113,7 +113,7 @@ import Testing
         try await store.append(messages(0..<4), to: scope)
         // Of a commit that was killed, the log has everything and the index nothing.
         let other = try DatabaseQueue(
-            path: folder.file("history.sqlite").path, configuration: HistoryOpener.connections(HistoryConfiguration()))
+            path: folder.file("history.sqlite").path, configuration: HistoryConfiguration().connections())
         for size in [400_000, 100_000] {
             try other.inDatabase { db in
                 #expect(try db.integer("SELECT count(*) FROM message") == 4)

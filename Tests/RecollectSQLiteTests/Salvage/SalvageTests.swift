@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import RecollectFileSystem
 import RecollectTestSupport
 import Testing
 

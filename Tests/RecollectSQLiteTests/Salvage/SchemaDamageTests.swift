@@ -139,7 +139,7 @@ import Testing
         let store = folder.history()
         #expect(try await store.window(of: scope, maxMessages: nil) == messages(0..<40))
         #expect(store.events.takeUndelivered().isEmpty)
-        #expect(try await store.read(Schema.matchesStoredChecksum))
+        #expect(try await store.read(SchemaChecksum.matchesStored))
     }
 
     @Test("one wrong bit in the id of a migration costs nothing", arguments: Schema.identifiers)
@@ -166,7 +166,7 @@ import Testing
     func sound() async throws {
         _ = try await history()
         let store = folder.history()
-        #expect(try await store.read(Schema.matchesStoredChecksum))
+        #expect(try await store.read(SchemaChecksum.matchesStored))
         #expect(try await !store.read(Schema.isDamaged))
         try await store.write { try $0.run("CREATE TABLE other_program (id INTEGER)") }
         #expect(try await !store.read(Schema.isDamaged))

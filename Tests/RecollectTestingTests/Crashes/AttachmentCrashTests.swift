@@ -1,5 +1,6 @@
 import Foundation
 import RecollectCore
+import RecollectFileSystem
 import Testing
 
 @testable import RecollectSQLite

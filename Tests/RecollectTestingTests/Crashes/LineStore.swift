@@ -1,5 +1,6 @@
 import Foundation
 import RecollectCore
+import RecollectFileSystem
 import RecollectTesting
 
 /// A list of lines in a file that is replaced with each addition; wrong in one way, or in none.

@@ -1,6 +1,7 @@
 #if os(Linux)
     import Foundation
     import RecollectCore
+    import RecollectFileSystem
     import Testing
 
     @testable import RecollectWorkspace

@@ -1,4 +1,5 @@
 import Foundation
+import RecollectFileSystem
 
 /// A read-only view of a file store's folder, written by Recollect or Agent Squad. Damage is reported, not
 /// repaired.

@@ -1,4 +1,5 @@
 import Foundation
+import RecollectFileSystem
 
 /// The names in one folder, with a lookup by ID.
 ///

@@ -1,4 +1,5 @@
 import Foundation
+import RecollectFileSystem
 
 /// The known state of a scope's file, so that a save neither reads nor rewrites existing messages.
 ///

@@ -1,4 +1,5 @@
 import Foundation
+import RecollectFileSystem
 
 /// The files of one session, one for each agent, with their cached state. Confined to one queue.
 ///

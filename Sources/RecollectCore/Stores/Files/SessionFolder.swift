@@ -1,4 +1,5 @@
 import Foundation
+import RecollectFileSystem
 
 /// Finds, creates and locks the folder of a session, `base/user/session`.
 package struct SessionFolder {

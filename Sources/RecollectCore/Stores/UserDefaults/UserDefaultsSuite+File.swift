@@ -1,5 +1,6 @@
 #if !canImport(Darwin)
     import Foundation
+    import RecollectFileSystem
 
     extension UserDefaultsSuite {
         /// The contents of a suite's file.
@@ -61,7 +62,7 @@
 
             private mutating func read(_ name: String, in folder: OpenFolder?) throws {
                 let file = try ifThere { try folder?.file(name, forWriting: false) } ?? nil
-                let stamp = try file.map { FileStamp(try status(of: $0.descriptor)) }
+                let stamp = try file?.stamp()
                 if let stamp, stamp == self.stamp { return }
                 let isStable = stamp?.isStable(at: Date()) ?? false
                 self.stamp = nil

@@ -1,0 +1,101 @@
+import Foundation
+import RecollectAgents
+import RecollectCore
+
+/// Tools for a model to write and read its user's journal: `take_note` and `read_notes`.
+///
+/// The tools use only the journal of the turn's user (`AgentContext.userId`). Invalid arguments are reported to the
+/// model as text; errors of the journal are thrown.
+public struct JournalTools: Sendable {
+    private let journal: any Journal
+    private let agentId: String
+    private let calendar: Calendar
+    private let now: @Sendable () -> Date
+
+    /// Creates the tools.
+    /// - Parameters:
+    ///   - journal: The store of the notes.
+    ///   - agentId: The agent ID of the user's journal. The default is the ID of `ScribeAgent`, so that both share
+    ///     the notes.
+    ///   - calendar: The calendar with the time zone for days and dates.
+    ///   - now: Returns the date of a note.
+    public init(
+        journal: any Journal, agentId: String = "Scribe".slug, calendar: Calendar = .current,
+        now: @escaping @Sendable () -> Date = { Date() }
+    ) {
+        self.journal = journal
+        self.agentId = agentId
+        self.calendar = calendar
+        self.now = now
+    }
+
+    /// Both tools.
+    public var all: [AgentTool] { [takeNote, readNotes] }
+
+    /// `take_note`: appends an entry.
+    public var takeNote: AgentTool {
+        AgentTool(
+            name: "take_note",
+            description: "Writes a note into this user's journal, where the user and later conversations find it.",
+            properties: ["text": ["type": "string", "description": "The note, to the letter; Markdown is fine."]],
+            required: ["text"], calendar: calendar
+        ) { arguments, context in
+            let entry = JournalEntry(date: now(), text: try arguments.requiredText("text"))
+            try await journal.append(entry, to: JournalID(userId: context.userId, agentId: agentId))
+            return ["note": .string(entry.id), "when": entry.date.forModel(in: calendar)]
+        }
+    }
+
+    /// `read_notes`: returns the latest entries, at most 50 and 16 KB.
+    public var readNotes: AgentTool {
+        AgentTool(
+            name: "read_notes",
+            description: "Reads the notes in this user's journal: the latest that fit, in the order of their time.",
+            properties: [
+                "words": [
+                    "type": "string", "description": "Words that a note must hold, all of them, parted by spaces.",
+                ],
+                "since": ["type": "string", "description": "Only from this day (2026-05-03) or moment (ISO 8601) on."],
+                "until": ["type": "string", "description": "Only up to the end of this day, or before this moment."],
+                "limit": [
+                    "type": "integer", "minimum": 1, "maximum": 50, "description": "The most notes; 20 if left out.",
+                ],
+            ],
+            required: [], calendar: calendar
+        ) { arguments, context in
+            let words = try arguments.text("words")?.split(whereSeparator: \.isWhitespace).map(String.init) ?? []
+            let query = JournalQuery(
+                words: words, from: try arguments.moment("since", isEnd: false),
+                until: try arguments.moment("until", isEnd: true),
+                limit: try arguments.number("limit", in: 1...50, default: 20))
+            let entries = try await journal.entries(
+                query, in: JournalID(userId: context.userId, agentId: agentId))
+            return told(entries, limit: query.limit)
+        }
+    }
+
+    private func told(_ entries: [JournalEntry], limit: Int) -> JSONValue {
+        var bytes = 0
+        let fitting = entries.reversed().prefix { entry in
+            bytes += entry.text.utf8.count + 200
+            return bytes <= Self.mostBytes
+        }
+        var result: [String: JSONValue] = [
+            "notes": .array(
+                fitting.reversed().map { entry in
+                    [
+                        "note": .string(entry.id), "when": entry.date.forModel(in: calendar),
+                        "text": .string(entry.text),
+                    ]
+                })
+        ]
+        if let oldest = fitting.last, fitting.count < entries.count || entries.count == limit {
+            result["note"] = .string("There may be older ones: read them with until = \(oldest.date.inUTC)")
+        } else if fitting.isEmpty, !entries.isEmpty {
+            result["note"] = "The latest note is too long to be read here."
+        }
+        return .object(result)
+    }
+
+    private static let mostBytes = 16_000
+}

@@ -1,0 +1,86 @@
+import Foundation
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Glibc
+#endif
+
+/// A stamp of a file's state: device, inode, size and modification time. Comparing stamps detects changes without
+/// reading the file.
+package struct FileStamp: Hashable, Sendable {
+    private let device: UInt64
+    private let inode: UInt64
+    private let size: Int64
+    private let seconds: Int64
+    private let nanoseconds: Int64
+
+    init(_ status: stat) {
+        device = UInt64(truncatingIfNeeded: status.st_dev)
+        inode = UInt64(status.st_ino)
+        size = Int64(status.st_size)
+        #if canImport(Darwin)
+            let time = status.st_mtimespec
+        #else
+            let time = status.st_mtim
+        #endif
+        seconds = Int64(time.tv_sec)
+        nanoseconds = Int64(time.tv_nsec)
+    }
+
+    /// Creates the stamp of the file at a path, following symbolic links; `nil` if the system returns an error.
+    package init?(at path: String) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        self.init(status)
+    }
+
+    /// Whether the modification time has a fraction of a second. On a file system without fractions, it never has.
+    package var hasFraction: Bool { nanoseconds != 0 }
+
+    /// Whether the file system's clock has ticked since the last change, so that another change gives another
+    /// stamp.
+    package func isStable(at now: Date) -> Bool {
+        Self.isStable(seconds: seconds, nanoseconds: nanoseconds, at: now)
+    }
+
+    /// Whether a file system's clock has ticked between a time and `now`, in either order: clocks are set back.
+    ///
+    /// The clock ticks every 10 ms. On file systems with times in whole seconds (HFS+, FAT, ext3), it ticks every
+    /// one or two seconds.
+    package static func isStable(seconds: Int64, nanoseconds: Int64, at now: Date) -> Bool {
+        let age = now.timeIntervalSince1970 - Double(seconds) - Double(nanoseconds) / 1e9
+        return abs(age) > (nanoseconds == 0 ? 3 : 0.02)
+    }
+
+    /// Whether the last change was more than three seconds ago. A change in the future does not rest.
+    ///
+    /// The coarsest tick of a file system is two seconds. Until it has passed, another change may leave the same
+    /// stamp.
+    package func isResting(at now: Date) -> Bool {
+        now.timeIntervalSince1970 - Double(seconds) > 3
+    }
+}
+
+extension FileStamp: CustomStringConvertible {
+    /// All fields of the stamp, in one line.
+    package var description: String { "\(device) \(inode) \(size) \(seconds).\(nanoseconds)" }
+}
+
+extension OpenFolder {
+    /// Returns the stamp of a name in this folder, without following a symbolic link.
+    package func stamp(of name: String) throws -> FileStamp {
+        var status = stat()
+        guard fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { throw POSIXFailure.last }
+        return FileStamp(status)
+    }
+}
+
+extension OpenFile {
+    /// Returns the stamp of this file.
+    package func stamp() throws -> FileStamp {
+        FileStamp(try status(of: descriptor))
+    }
+}

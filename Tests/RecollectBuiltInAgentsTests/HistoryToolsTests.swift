@@ -1,0 +1,152 @@
+import Foundation
+import RecollectAgents
+import RecollectBuiltInAgents
+import RecollectCore
+import RecollectSQLite
+import Testing
+
+@Suite("The tools for a history")
+struct HistoryToolsTests {
+    private let history = SQLiteHistoryStore(inMemory: HistoryConfiguration())
+    private var tools: HistoryTools { HistoryTools(history: history, calendar: utc) }
+    private let context = AgentContext(userId: "ada", sessionId: "now")
+
+    private func say(_ range: Range<Int>, session: String, user: String = "ada", text: String = "budget") async throws {
+        let messages = range.map {
+            ConversationMessage(
+                id: "m\($0)", role: $0.isMultiple(of: 2) ? .user : .assistant, text: "\(text) \($0)",
+                timestamp: morning.addingTimeInterval(Double($0) * 86_400))
+        }
+        try await history.append(messages, to: Scope(userId: user, sessionId: session, agentId: "coder"))
+    }
+
+    private func ids(_ result: ToolResult, _ list: String) -> [String] {
+        result.content[list]?.arrayValue?.compactMap { $0["message"]?.stringValue } ?? []
+    }
+
+    @Test("search this user's history, with the conditions given")
+    func search() async throws {
+        try await say(0..<4, session: "5b1f-one")
+        try await say(4..<6, session: "other")
+        try await say(6..<8, session: "eve", user: "eve")
+        let search = tools.searchHistory
+        let all = try await search.call(["query": "budget"], context: context)
+        #expect(Set(ids(all, "hits")) == ["m0", "m1", "m2", "m3", "m4", "m5"])
+        let hit = try #require(all.content["hits"]?.arrayValue?.first { $0["message"] == "m0" })
+        #expect(hit["session"] == "5b1f-one" && hit["agent"] == "coder" && hit["role"] == "user")
+        #expect(hit["when"] == "2026-11-21T09:12:07Z" && hit["snippet"] == "budget 0")
+        for (arguments, expected) in [
+            (["query": "budget", "session": "5b1f"], ["m0", "m1", "m2", "m3"]),
+            (["query": "budget", "role": "assistant", "agent": "coder"], ["m1", "m3", "m5"]),
+            (["query": "budget", "since": "2026-11-23", "until": "2026-11-24"], ["m2", "m3"]),
+            (["query": "budget", "until": "2026-11-22T00:00:00Z"], ["m0"]),
+            (["query": "budget", "agent": "nobody"], []),
+        ] as [(JSONValue, Set<String>)] {
+            let result = try await search.call(arguments, context: context)
+            #expect(Set(ids(result, "hits")) == expected, "\(arguments)")
+        }
+        let two = try await search.call(["query": "budget", "limit": 2], context: context)
+        #expect(ids(two, "hits").count == 2 && two.content["note"]?.stringValue?.contains("more hits") == true)
+    }
+
+    @Test("do not find the question that is being answered, and make up for it")
+    func currentQuestion() async throws {
+        for session in ["now", "then"] { try await say(0..<3, session: session) }
+        let asking = AgentContext(userId: "ada", sessionId: "now", inputId: "m2")
+        let result = try await tools.searchHistory.call(["query": "budget", "limit": 5], context: asking)
+        let places = result.content["hits"]?.arrayValue?.map { [$0["session"], $0["message"]] } ?? []
+        #expect(places.count == 5 && !places.contains(["now", "m2"]) && places.contains(["then", "m2"]))
+        #expect(result.content["note"] == nil)
+    }
+
+    @Test("neither find nor read what was discarded")
+    func discarded() async throws {
+        try await say(0..<2, session: "gone")
+        try await history.discardSession(SessionKey(userId: "ada", sessionId: "gone"))
+        #expect(ids(try await tools.searchHistory.call(["query": "budget"], context: context), "hits").isEmpty)
+        for session in ["gone", "go"] {
+            #expect(try await tools.readSession.call(["session": .string(session)], context: context).isError)
+        }
+    }
+
+    @Test("read a session page by page, each message once, in either direction")
+    func pages() async throws {
+        try await say(0..<25, session: "long")
+        for direction in ["after", "before"] {
+            var read: [String] = []
+            var arguments: [String: JSONValue] = ["session": "lo", "limit": 10]
+            if direction == "before" { arguments["before"] = "m24" }
+            while true {
+                let page = ids(try await tools.readSession.call(.object(arguments), context: context), "messages")
+                read = direction == "after" ? read + page : page + read
+                guard page.count == 10, let next = direction == "after" ? page.last : page.first else { break }
+                arguments[direction] = .string(next)
+            }
+            #expect(read == (0..<(direction == "after" ? 25 : 24)).map { "m\($0)" })
+        }
+    }
+
+    @Test("read on behind a message whose id several agents hold")
+    func sharedIds() async throws {
+        let question = ConversationMessage(id: "q", role: .user, text: "Which budget?")
+        for agent in ["coder", "planner"] {
+            let answer = ConversationMessage(id: agent, role: .assistant, text: "Mine.")
+            try await history.append(
+                [question, answer], to: Scope(userId: "ada", sessionId: "shared", agentId: agent))
+        }
+        let first = try await tools.readSession.call(["session": "shared", "limit": 3], context: context)
+        #expect(ids(first, "messages") == ["q", "coder", "q"])
+        #expect(first.content["note"]?.stringValue?.hasSuffix("after = q and agent = planner") == true)
+        let rest = try await tools.readSession.call(
+            ["session": "shared", "after": "q", "agent": "planner"], context: context)
+        #expect(ids(rest, "messages") == ["planner"])
+    }
+
+    @Test("bound a page in bytes, cut a long message between characters, and say how to read on")
+    func bounds() async throws {
+        try await say(0..<10, session: "long", text: String(repeating: "漢", count: 3000))
+        let first = try await tools.readSession.call(["session": "long"], context: context)
+        let texts = first.content["messages"]?.arrayValue ?? []
+        #expect((1...5).contains(texts.count))
+        #expect(texts.allSatisfy { $0["cut"] == true && ($0["text"]?.stringValue?.utf8.count ?? 0) <= 4000 })
+        #expect(texts.allSatisfy { $0["text"]?.stringValue?.allSatisfy { $0 == "漢" } == true })
+        let last = try #require(ids(first, "messages").last)
+        #expect(first.content["note"]?.stringValue?.contains("after = \(last)") == true)
+    }
+
+    @Test("tell the model what is wrong with its arguments")
+    func invalid() async throws {
+        try await say(0..<2, session: "same-a")
+        try await say(2..<4, session: "same-b")
+        for (arguments, words) in [
+            ([:], "“query” is missing"), (["query": "  "], "not empty"), (["query": 3], "must be a string"),
+            (["query": "x", "limit": 100], "1 to 20"), (["query": "x", "limit": 1.5], "whole number"),
+            (["query": "x", "since": "May"], "2026-05-03"), (["query": "x", "since": "2026-02-31"], "2026-05-03"),
+            (["query": "x", "role": "tool"], "user, assistant"), (["query": "x", "user": "eve"], "no argument “user”"),
+            (["query": "x", "session": "same"], "same-a, same-b"), (["query": "x", "session": "none"], "No session"),
+            ("query", "JSON object"),
+        ] as [(JSONValue, String)] {
+            let result = try await tools.searchHistory.call(arguments, context: context)
+            #expect(result.isError && result.content.jsonString.contains(words), "\(arguments): \(result.content)")
+        }
+        for (arguments, words) in [
+            (["session": "same-a", "after": "m0", "before": "m1"], "not both"),
+            (["session": "same-a", "after": "m9"], "no message of that id"),
+        ] as [(JSONValue, String)] {
+            let result = try await tools.readSession.call(arguments, context: context)
+            #expect(result.isError && result.content.jsonString.contains(words), "\(arguments): \(result.content)")
+        }
+    }
+
+    @Test("have names and schemas that models' servers take")
+    func schemas() throws {
+        let all = tools.all + JournalTools(journal: JournalFolder()).all
+        #expect(all.map(\.name) == ["search_history", "read_session", "take_note", "read_notes"])
+        for tool in all {
+            #expect(tool.inputSchema["type"] == "object")
+            let properties = try #require(tool.inputSchema["properties"]?.objectValue)
+            let required = tool.inputSchema["required"]?.arrayValue?.compactMap(\.stringValue) ?? []
+            #expect(required.allSatisfy { properties[$0] != nil })
+        }
+    }
+}

@@ -1,0 +1,71 @@
+import Foundation
+import Testing
+
+@testable import RecollectBuiltInAgents
+
+@Suite("Dates in questions")
+struct SpokenTimeTests {
+    /// The day that a text names, as `2026-03-16`, and what is left of the text.
+    private func day(_ text: String) -> (day: String, rest: String)? {
+        guard let found = SpokenTime.find(in: text, now: morning, calendar: utc),
+            utc.date(byAdding: .day, value: 1, to: found.time.from) == found.time.until
+        else { return nil }
+        let day = utc.dateComponents([.year, .month, .day], from: found.time.from)
+        let rest = found.rest.split(separator: " ").joined(separator: " ")
+        return (String(format: "%04d-%02d-%02d", day.year ?? 0, day.month ?? 0, day.day ?? 0), rest)
+    }
+
+    @Test(
+        "a day by its date, the latest that has begun where no year is told",
+        arguments: [
+            ("tea 16 Mar 2026", "2026-03-16", "tea"), ("tea on 16 March", "2026-03-16", "tea on"),
+            ("March 16: tea", "2026-03-16", ": tea"), ("tea 16. März", "2026-03-16", "tea"),
+            ("tea Mar 16, 2025", "2025-03-16", "tea"), ("tea the 3rd of May", "2026-05-03", "tea the"),
+            ("tea 21 Nov", "2026-11-21", "tea"), ("tea 22 Nov", "2025-11-22", "tea"),
+            ("tea 24 December", "2025-12-24", "tea"), ("tea 29 Feb", "2024-02-29", "tea"),
+            ("Tee am 1. Mai 2024", "2024-05-01", "Tee am"), ("thé le 1er août", "2026-08-01", "thé le"),
+            ("té el 3 de enero de 2025", "2025-01-03", "té el"), ("2025年3月16日茶", "2025-03-16", "茶"),
+            ("茶3月16号", "2026-03-16", "茶"), ("tea 2026-05-03", "2026-05-03", "tea"),
+            ("31 Feb or 2 Feb", "2026-02-02", "31 Feb or"),
+        ])
+    func dates(text: String, expected: String, rest: String) throws {
+        let found = try #require(day(text))
+        #expect(found.day == expected)
+        #expect(found.rest == rest)
+    }
+
+    @Test(
+        "what only looks like a date is none",
+        arguments: [
+            "may the budget change", "march on", "31 Feb 2026", "2026-02-31", "16 marbles", "0 May", "32 May",
+            "room 16",
+            "mars 16", "1600 May flowers",
+        ])
+    func noDates(text: String) {
+        #expect(SpokenTime.find(in: text, now: morning, calendar: utc) == nil)
+    }
+
+    @Test(
+        "the French word for yesterday is no German word for here",
+        arguments: [
+            ("qu'est-ce que j'ai dit hier ?", true), ("Hier, on a parlé de la maison", true),
+            ("mes notes d'hier", true),
+            ("thé hier", true), ("hier", true), ("la réunion d’hier", true), ("Was steht hier?", false),
+            ("was habe ich hier über den Urlaub gesagt", false), ("Hier ist die Adresse", false),
+            ("Zeig mir, was hier notiert ist", false),
+        ])
+    func yesterdayOrHere(text: String, isYesterday: Bool) {
+        #expect(day(text)?.day == (isYesterday ? "2026-11-20" : nil))
+    }
+
+    @Test(
+        "dates are understood as they are written in answers",
+        arguments: ["en_GB", "en_US", "de_DE", "fr_FR", "es_ES", "zh_CN"])
+    func written(locale: String) throws {
+        for month in 1...12 {
+            let date = try #require(utc.date(from: DateComponents(year: 2025, month: month, day: 16, hour: 9)))
+            let text = date.formatted(for: calendar("UTC", locale))
+            #expect(day(text)?.day == String(format: "2025-%02d-16", month), "\(text)")
+        }
+    }
+}
