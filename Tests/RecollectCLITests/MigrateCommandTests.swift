@@ -1,9 +1,10 @@
 #if CommandLine
     import Foundation
     import RecollectCore
+    import RecollectTestSupport
     import Testing
 
-    @Suite("recall migrate, and import of other programs' histories")
+    @Suite("recall migrate, and import of other programs' histories", .needs(.processes))
     struct MigrateCommandTests {
         private static func fixture(_ name: String) -> String {
             URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

@@ -1,11 +1,12 @@
 import Foundation
 import Logging
 import Recollect
+import RecollectTestSupport
 import RecollectTesting
 import Testing
 
 /// The session storages that Recollect brings, and its wrappers. All of them keep every promise that they declare.
-@Suite("Recollect's own session storages")
+@Suite("Recollect's own session storages", .needs(.time))
 struct OurSessionStoragesTests {
     @Test("InMemorySessionStorage conforms", arguments: SessionStorageConformance.checks)
     func memory(_ check: SessionStorageCheck) async throws {

@@ -1,4 +1,5 @@
 import Foundation
+import RecollectTestSupport
 import Testing
 
 @testable import RecollectCore
@@ -37,7 +38,7 @@ struct FileDamageTests {
         return recovered
     }
 
-    @Test("a file cut anywhere gives every whole message before the cut", arguments: files)
+    @Test("a file cut anywhere gives every whole message before the cut", .needs(.time), arguments: files)
     func cut(file: [UInt8]) async throws {
         let layout = try #require(MessageArray.layout(of: file))
         for length in 0..<file.count {
@@ -66,7 +67,8 @@ struct FileDamageTests {
         }
     }
 
-    @Test("a save that ended before it was joined to the array leaves no half of itself", arguments: files)
+    @Test(
+        "a save that ended before it was joined to the array leaves no half of itself", .needs(.time), arguments: files)
     func unfinished(file: [UInt8]) async throws {
         let batch = MessageArray.joined(turns(3...4).map { EncodedMessage($0).bytes[...] }).dropFirst()
         for length in 2..<batch.count {  // The first is a line break: white space.
@@ -76,7 +78,7 @@ struct FileDamageTests {
         #expect(try await recover(file + batch) == turns(1...4))
     }
 
-    @Test("a flipped byte costs at most the message that it is in", arguments: files)
+    @Test("a flipped byte costs at most the message that it is in", .needs(.time), arguments: files)
     func flip(file: [UInt8]) async throws {
         let layout = try #require(MessageArray.layout(of: file))
         let messages = Array(turns(1...2))
@@ -88,7 +90,7 @@ struct FileDamageTests {
         }
     }
 
-    @Test("brackets, quotes and commas put anywhere cost at most two messages", arguments: files)
+    @Test("brackets, quotes and commas put anywhere cost at most two messages", .needs(.time), arguments: files)
     func flipStructure(file: [UInt8]) throws {
         let layout = try #require(MessageArray.layout(of: file))
         let messages = Array(turns(1...2))

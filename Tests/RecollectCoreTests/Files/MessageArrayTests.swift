@@ -1,4 +1,5 @@
 import Foundation
+import RecollectTestSupport
 import Testing
 
 @testable import RecollectCore
@@ -51,7 +52,7 @@ struct MessageArrayTests {
     }
 
     @Test(
-        "a search through garbage ends soon",
+        "a search through garbage ends soon", .needs(.time),
         arguments: [
             "{", "[{", ",{\"", "\n{\"", "{\"a\":", "\n{\"a\":[", "{\\\"a\\\" ", "{\"", "[{\"a\":1,", "[{\"a\":[", "{}",
             "[{}]",

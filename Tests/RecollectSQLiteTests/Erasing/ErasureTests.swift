@@ -28,7 +28,9 @@ import Testing
 
     private func isThere(_ file: URL) -> Bool { FileManager.default.fileExists(atPath: file.path) }
 
-    @Test("no bytes of deleted messages stay in a file, wherever balancing moved them", arguments: UInt64(1)...6)
+    @Test(
+        "no bytes of deleted messages stay in a file, wherever balancing moved them", .needs(.time),
+        arguments: UInt64(1)...6)
     func unallocatedSpace(seed: UInt64) async throws {
         var generator = SeededGenerator(seed: seed)
         let lengths = [0, 40, 240, 800]
@@ -121,7 +123,7 @@ import Testing
     }
 
     @Test(
-        "killed between the commit and the removal of a file: the next opening removes it", .enabled(if: strace != nil))
+        "killed between the commit and the removal of a file: the next opening removes it", .needs(.strace))
     func killedBeforeUnlink() async throws {
         // A full opening after a relaxed one removes a file of its own.
         let history = folder.history()
@@ -143,7 +145,8 @@ import Testing
     // MARK: Beside readers
 
     @Test(
-        "a deletion beside a stopped reader in another process returns at once, tells what is left, and ends when it can"
+        "a deletion beside a stopped reader in another process returns at once, tells what is left, and ends when it can",
+        .needs(.processes)
     )
     func stoppedReader() async throws {
         try await history.append(messages(0..<20) + [secret], to: scope)

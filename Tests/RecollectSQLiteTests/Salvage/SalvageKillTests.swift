@@ -9,7 +9,7 @@ import Testing
 @Suite("Killed salvage") struct SalvageKillTests {
     @Test(
         "killed at any call, a salvage goes on at the next opening: the same content, one file set aside, the event",
-        .enabled(if: strace != nil, "strace is not here or may not trace"),
+        .needs(.strace),
         arguments: ["fdatasync,fsync", "rename,renameat,renameat2", "unlink,unlinkat", "pwrite64"])
     func killedAtEachCall(calls: String) async throws {
         let folder = try TemporaryFolder()

@@ -7,7 +7,7 @@ import Testing
 @testable import RecollectSQLite
 
 /// Damage to the pages with the schema. They hold no messages, so it costs none.
-@Suite("Damage to the schema") struct SchemaDamageTests {
+@Suite("Damage to the schema", .needs(.time)) struct SchemaDamageTests {
     private let folder: TemporaryFolder
 
     init() throws {

@@ -1,9 +1,10 @@
 import RecollectFaults
+import RecollectTestSupport
 import RecollectTesting
 import Testing
 
 /// A short run of `make faults`, with a fixed seed.
-@Suite("Faults of our stores")
+@Suite("Faults of our stores", .needs(.time))
 struct FaultTests {
     @Test(
         "crashes lose nothing that was acknowledged",

@@ -1,5 +1,6 @@
 import Foundation
 import RecollectCore
+import RecollectTestSupport
 import Testing
 
 @testable import RecollectWorkspace
@@ -134,7 +135,7 @@ import Testing
         #expect(base(["fold 1", "fold 2"], [one, other]) == nil)
     }
 
-    @Test("logs that go in circles, and chains without end, say nothing wrong and end")
+    @Test("logs that go in circles, and chains without end, say nothing wrong and end", .needs(.time))
     func hostile() throws {
         #expect(base(["x", "y"], [try found("x", "y"), try found("y", "x")]) == nil)
         let many = try (1..<20_000).map { try line("\($0)", from: ["\($0 - 1)"], isWritten: true) }
@@ -154,7 +155,9 @@ import Testing
         }
     }
 
-    @Test("is the last changes in at most 16 segments, of one change or many at once", arguments: [1, 7, 2_500])
+    @Test(
+        "is the last changes in at most 16 segments, of one change or many at once", .needs(.time),
+        arguments: [1, 7, 2_500])
     func bounded(step: Int) throws {
         var writer = LineageWriter()
         var files: [String: [UInt8]] = [:]

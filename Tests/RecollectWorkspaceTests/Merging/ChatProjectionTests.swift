@@ -143,7 +143,7 @@ struct ChatProjectionTests {
         #expect(try merged(base, one, other).apart == [one])
     }
 
-    @Test("has no recursion: a hundred thousand messages")
+    @Test("has no recursion: a hundred thousand messages", .needs(.time))
     func long() {
         let chat = ChatProjection(
             session: "c",

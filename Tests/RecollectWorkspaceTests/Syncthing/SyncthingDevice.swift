@@ -1,5 +1,6 @@
 import Foundation
 import RecollectCore
+import RecollectTestSupport
 
 #if canImport(FoundationNetworking)
     import FoundationNetworking
@@ -193,4 +194,9 @@ final class SyncthingDevice: @unchecked Sendable {
         }
         return String(decoding: output, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
     }
+}
+
+extension Need {
+    /// A `SyncthingDevice`.
+    static let syncthing = Need("syncthing: .ci/run installs it") { SyncthingDevice.found != nil }
 }
