@@ -87,7 +87,7 @@ import Testing
         #expect(outcomes[true, default: 0] > 0 && outcomes[false, default: 0] > 0, "\(outcomes)")
         // What cancelled saves kept before goes, too, behind their backs.
         let files = AttachmentFiles(directory: folder.file("attachments"))
-        let end = ContinuousClock.now + .seconds(30)
+        let end = ContinuousClock.now + .seconds(300)
         var (kept, used) = (-1, Int64?.none)
         while kept != used.map(Int.init), ContinuousClock.now < end {
             try await history.waitUntilErased()
@@ -156,8 +156,8 @@ import Testing
         reader.send(SIGSTOP)
         let start = ContinuousClock.now
         #expect(try await history.deleteSession(scope.session))
-        // Well below the 30 s that it would wait for a reader.
-        #expect(ContinuousClock.now - start < .seconds(5))
+        // Below the 30 s that it would wait for a reader; seconds on a busy machine.
+        #expect(ContinuousClock.now - start < .seconds(25))
         let left = try await history.waitUntilErased(atMost: .seconds(1))
         #expect(left.isLogPending)
         #expect(try await history.check().erasure.isLogPending)

@@ -73,7 +73,8 @@ final class SyncthingDevice: @unchecked Sendable {
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
         try process.run()
-        for _ in 0..<600 where process.isRunning {
+        // Minutes, for what takes a second where nobody else works.
+        for _ in 0..<6_000 where process.isRunning {
             if (try? await ask("GET", "system/ping")) != nil { return }
             try await Task.sleep(for: .milliseconds(50))
         }
