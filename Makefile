@@ -1,6 +1,6 @@
 # `make run` shows Recollect at work; `make test` runs all that CI runs. Each target is a script or one command.
 
-.PHONY: help run test soak mutations shake faults lint bench format doc map clean
+.PHONY: help run test quick soak mutations shake faults lint bench format doc map clean
 .DEFAULT_GOAL := help
 
 SOURCES = Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources \
@@ -16,6 +16,7 @@ help:
 	@echo '                SEARCH=words  what to search for'
 	@echo 'make test     all that CI runs'
 	@echo '                STEPS=…       some of: lint dependencies plain samples tests'
+	@echo 'make quick    the tests that need no processes, no disks and little time: after each edit'
 	@echo 'make soak     run the tests of random input, and those with processes, with new seeds'
 	@echo '                MINUTES=…     how long, else 30'
 	@echo '                NAMES=…       some tests, by regular expressions'
@@ -40,6 +41,9 @@ run:
 
 test:
 	@Scripts/test.sh $(STEPS)
+
+quick:
+	@Scripts/test.sh quick
 
 soak:
 	@MINUTES=$(MINUTES) Scripts/soak.sh $(NAMES)

@@ -5,6 +5,8 @@
 #   plain         recall's stub without the trait, and the benchmarks: both must build
 #   samples       the guides' samples in packages of their own, and their tests
 #   tests         everything with the command line, and all tests; last, so that what it says at its end is seen
+# And one step outside of `make test`; `make quick` calls it:
+#   quick         the tests without a need (Tests/RecollectTestSupport/Need.swift), and one in twenty of the fixed seeds
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 . "$root/Scripts/needs.sh"
@@ -45,6 +47,10 @@ step_tests() {
     return 1
 }
 
+step_quick() {
+    RECOLLECT_QUICK=1 step_tests
+}
+
 step_plain() {
     swift build --scratch-path "$plain" --product recall
     # Without its commands it must fail, and say how to build it.
@@ -70,8 +76,8 @@ step_dependencies() {
 began=$(date +%s)
 for step; do
     case $step in
-        lint | dependencies | plain | samples | tests) ;;
-        *) stop "There is no step '$step'; there are lint, dependencies, plain, samples and tests." ;;
+        lint | dependencies | plain | samples | tests | quick) ;;
+        *) stop "There is no step '$step'; there are lint, dependencies, plain, samples, tests and quick." ;;
     esac
     printf '\n== %s\n' "$step"
     # In a shell of its own, where set -e still counts; `step_x || …` would switch it off.

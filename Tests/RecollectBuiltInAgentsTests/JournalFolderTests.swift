@@ -241,7 +241,7 @@ struct JournalFolderTests {
         await #expect(throws: RecollectError.self) { _ = try await journal.entries(JournalQuery(), in: ada) }
     }
 
-    @Test("loses nothing when two processes write at the same time")
+    @Test("loses nothing when two processes write at the same time", .needs(.processes))
     func processes() async throws {
         let workers = try ["one", "two"].map { try Worker(["journal", folder.url.path, $0, "40"]) }
         for worker in workers {
@@ -252,7 +252,7 @@ struct JournalFolderTests {
         #expect(read.sorted() == ["one", "two"].flatMap { name in (0..<40).map { "\(name) \($0)" } }.sorted())
     }
 
-    @Test("keeps what was acknowledged when its process is killed, and nothing half")
+    @Test("keeps what was acknowledged when its process is killed, and nothing half", .needs(.processes))
     func kill() async throws {
         for round in 0..<3 {
             let worker = try Worker(["journal", folder.url.path, "\(round)", "100000"])

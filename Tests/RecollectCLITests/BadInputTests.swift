@@ -1,9 +1,10 @@
 #if CommandLine
     import Foundation
     import RecollectCore
+    import RecollectTestSupport
     import Testing
 
-    @Suite("recall and what it cannot use")
+    @Suite("recall and what it cannot use", .needs(.processes))
     struct BadInputTests {
         @Test("files that are no transcripts are one clear line and code 1")
         func foreignFiles() async throws {

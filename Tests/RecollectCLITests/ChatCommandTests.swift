@@ -2,9 +2,10 @@
     import Foundation
     import RecollectCore
     import RecollectSQLite
+    import RecollectTestSupport
     import Testing
 
-    @Suite("recall chat, line by line")
+    @Suite("recall chat, line by line", .needs(.processes))
     struct ChatCommandTests {
         private func messages(_ recall: RecallProcess, _ session: String) async throws -> [JSONValue] {
             try await recall.run("show", session, "--json").json().arrayValue ?? []

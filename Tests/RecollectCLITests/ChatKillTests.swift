@@ -3,9 +3,10 @@
     import RecollectCore
     import RecollectSQLite
     import RecollectTestServer
+    import RecollectTestSupport
     import Testing
 
-    @Suite("recall chat, killed")
+    @Suite("recall chat, killed", .needs(.processes))
     struct ChatKillTests {
         @Test("there are fifty moments")
         func count() {

@@ -2,9 +2,10 @@
     import Foundation
     import RecollectCore
     import RecollectTestServer
+    import RecollectTestSupport
     import Testing
 
-    @Suite("recall chat and a model's reply")
+    @Suite("recall chat and a model's reply", .needs(.processes))
     struct ChatReplyTests {
         private static let yaml = """
             model: test-model

@@ -1,9 +1,10 @@
 #if CommandLine
     import Foundation
     import RecollectCore
+    import RecollectTestSupport
     import Testing
 
-    @Suite("recall chat at a terminal")
+    @Suite("recall chat at a terminal", .needs(.processes))
     struct ChatTerminalTests {
         private func terminal(_ recall: RecallProcess, _ arguments: String...) throws -> TestTerminal {
             var environment = recall.environment

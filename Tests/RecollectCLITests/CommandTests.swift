@@ -1,9 +1,10 @@
 #if CommandLine
     import Foundation
     import RecollectCore
+    import RecollectTestSupport
     import Testing
 
-    @Suite("recall")
+    @Suite("recall", .needs(.processes))
     struct CommandTests {
         /// A history of two sessions.
         private func imported() async throws -> RecallProcess {

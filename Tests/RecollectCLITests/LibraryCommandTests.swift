@@ -2,11 +2,12 @@
     import Foundation
     import RecollectCore
     import RecollectSQLite
+    import RecollectTestSupport
     import Testing
 
     @testable import RecollectCLI
 
-    @Suite("recall and the session library")
+    @Suite("recall and the session library", .needs(.processes))
     struct LibraryCommandTests {
         /// Three sessions, the last one said last: `aaaaaaaa-1`, `bbbbbbbb-2`, `cccccccc-3`.
         private func imported() async throws -> RecallProcess {

@@ -1,9 +1,10 @@
 #if CommandLine
     import Foundation
     import RecollectCore
+    import RecollectTestSupport
     import Testing
 
-    @Suite("recall migrate, and import of other programs' histories")
+    @Suite("recall migrate, and import of other programs' histories", .needs(.processes))
     struct MigrateCommandTests {
         private static let agentSquad = fixture("RecollectTranscriptsTests/Fixtures/agent-squad")
         private static let claudeCodeUI = fixture("RecollectClaudeCodeUITests/Fixtures/claude-code-ui-5")

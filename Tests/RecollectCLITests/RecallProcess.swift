@@ -1,6 +1,7 @@
 #if CommandLine
     import Foundation
     import RecollectCore
+    import RecollectTestSupport
     import Testing
 
     /// The built command, run as a process of its own with a history of its own.
@@ -22,6 +23,7 @@
         var environment: [String: String]
 
         init() throws {
+            try Need.requireMet(".needs(.processes)")
             let name = "recall-tests-\(UUID().uuidString)"
             folder = FileManager.default.temporaryDirectory.appendingPathComponent(name).resolvingSymlinksInPath().path
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)

@@ -1,9 +1,10 @@
 #if CommandLine
     import Foundation
     import RecollectCore
+    import RecollectTestSupport
     import Testing
 
-    @Suite("recall workspace")
+    @Suite("recall workspace", .needs(.processes))
     struct WorkspaceCommandTests {
         /// The command with a workspace and application data of its own.
         private func made() async throws -> RecallProcess {

@@ -1,9 +1,10 @@
 #if CommandLine
     import Foundation
     import RecollectCore
+    import RecollectTestSupport
     import Testing
 
-    @Suite("recall workspace, and what was before")
+    @Suite("recall workspace, and what was before", .needs(.processes))
     struct WorkspaceVersionsCommandTests {
         /// The command with a workspace and application data of its own, in which a file was written, added to and changed by others.
         private func made() async throws -> RecallProcess {

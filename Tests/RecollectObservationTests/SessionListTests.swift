@@ -203,7 +203,7 @@ import Testing
         #expect(list.error == nil)
     }
 
-    @Test("what a second process writes is shown")
+    @Test("what a second process writes is shown", .needs(.processes))
     func otherProcess() async throws {
         let folder = try TemporaryFolder()
         let history = folder.history()

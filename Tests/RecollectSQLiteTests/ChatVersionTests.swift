@@ -72,7 +72,8 @@ struct ChatVersionTests {
         #expect(try await storage.version(userId: "u", sessionId: "s") != version)
     }
 
-    @Test("what another process saves is read through a cache at once", arguments: ["", "history:"])
+    @Test(
+        "what another process saves is read through a cache at once", .needs(.processes), arguments: ["", "history:"])
     func otherProcesses(_ kind: String) async throws {
         let folder = try TemporaryFolder()
         let below: any ChatStorage =

@@ -52,6 +52,7 @@ package func fillDisk(at folder: URL) {
 
 /// Runs a command and throws if it fails.
 package func run(_ command: String...) throws {
+    try Need.requireMet("its `.needs(…)`")
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
     process.arguments = command

@@ -10,6 +10,7 @@ package final class Worker: @unchecked Sendable {
 
     /// Starts the worker; `tracer` is a command that runs it, `strace` and its options for instance.
     package init(_ arguments: [String], under tracer: [String] = []) throws {
+        try Need.requireMet(tracer.isEmpty ? ".needs(.processes)" : ".needs(.strace)")
         let command = tracer + [Self.executable] + arguments
         process.executableURL = URL(fileURLWithPath: command[0])
         process.arguments = Array(command.dropFirst())

@@ -1,6 +1,7 @@
 import Foundation
 import RecollectCore
 import RecollectTesting
+import RecollectTestSupport
 import Testing
 
 @Suite("The chat storage suite")
@@ -19,7 +20,9 @@ struct ChatStorageConformanceTests {
         expectEveryCheckCanFail(Fault.self, of: ChatStorageConformance.checks)
     }
 
-    @Test("catches a broken store by the check that names its fault, while most others pass", arguments: Fault.allCases)
+    @Test(
+        "catches a broken store by the check that names its fault, while most others pass", .needs(.time),
+        arguments: Fault.allCases)
     func catchesEveryFault(_ fault: Fault) async throws {
         try await expectCaught(fault, by: ChatStorageConformance.checks, on: FaultyChatStorage.fixture(fault))
     }

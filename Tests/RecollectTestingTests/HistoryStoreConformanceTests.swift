@@ -1,4 +1,5 @@
 import Recollect
+import RecollectTestSupport
 import RecollectTesting
 import Testing
 
@@ -20,7 +21,7 @@ struct HistoryStoreConformanceTests {
 
     @Test(
         "catches a broken history by the check that names its fault, while most others pass",
-        arguments: HistoryFault.allCases)
+        .needs(.time), arguments: HistoryFault.allCases)
     func catchesEveryFault(_ fault: HistoryFault) async throws {
         try await expectCaught(fault, by: HistoryStoreConformance.checks, on: FaultyHistoryStore.fixture(fault))
     }

@@ -1,10 +1,11 @@
 import Foundation
 import Recollect
+import RecollectTestSupport
 import RecollectTesting
 import Testing
 
 /// The stores that Recollect brings, each with what it declares. All of them keep every rule that they declare.
-@Suite("Recollect's own chat storages")
+@Suite("Recollect's own chat storages", .needs(.time))
 struct OurChatStoragesTests {
     @Test("InMemoryChatStorage conforms", arguments: ChatStorageConformance.checks)
     func memory(_ check: ChatStorageCheck) async throws {

@@ -1,8 +1,9 @@
 import Recollect
 import RecollectTesting
+import RecollectTestSupport
 import Testing
 
-@Suite("Recollect's own histories")
+@Suite("Recollect's own histories", .needs(.time))
 struct OurHistoryStoresTests {
     @Test("SQLiteHistoryStore in memory conforms", arguments: HistoryStoreConformance.checks)
     func inMemory(_ check: HistoryStoreCheck) async throws {

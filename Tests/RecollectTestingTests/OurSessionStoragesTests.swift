@@ -1,11 +1,12 @@
 import Foundation
 import Logging
 import Recollect
+import RecollectTestSupport
 import RecollectTesting
 import Testing
 
 /// The session storages that Recollect brings, and its wrappers. All of them keep every promise that they declare.
-@Suite("Recollect's own session storages")
+@Suite("Recollect's own session storages", .needs(.time))
 struct OurSessionStoragesTests {
     @Test("InMemorySessionStorage conforms", arguments: SessionStorageConformance.checks)
     func memory(_ check: SessionStorageCheck) async throws {
@@ -14,7 +15,12 @@ struct OurSessionStoragesTests {
 
     @Test("CachedSessionStorage over another storage conforms", arguments: SessionStorageConformance.checks)
     func cached(_ check: SessionStorageCheck) async throws {
-        try await check.run(on: Self.userDefaults { CachedSessionStorage(wrapping: $0) })
+        try await check.run(
+            on: .inFolders { folder in
+                CachedSessionStorage(
+                    wrapping: try SQLiteSessionStorage(
+                        databasePath: folder.appendingPathComponent("sessions.sqlite").path))
+            })
     }
 
     @Test("CachedSessionStorage with room for little conforms", arguments: SessionStorageConformance.checks)
@@ -32,7 +38,7 @@ struct OurSessionStoragesTests {
 
     @Test("UserDefaultsSessionStorage conforms", arguments: SessionStorageConformance.checks)
     func userDefaults(_ check: SessionStorageCheck) async throws {
-        try await check.run(on: Self.userDefaults { $0 })
+        try await check.run(on: Self.userDefaults)
     }
 
     @Test("SQLiteSessionStorage on the disk conforms", arguments: SessionStorageConformance.checks)
@@ -52,12 +58,8 @@ struct OurSessionStoragesTests {
     }
 
     /// The system writes user defaults when it sees fit: no durability past a crash.
-    private static func userDefaults(
-        wrap: @escaping @Sendable (any SessionStorageProtocol & Sendable) -> any SessionStorageProtocol & Sendable
-    ) -> StoreFixture<any SessionStorageProtocol & Sendable> {
-        StoreFixture(
-            capabilities: .all.subtracting(.durable), place: { "recollect-\(UUID().uuidString)" },
-            open: { wrap(UserDefaultsSessionStorage(suiteName: $0)) },
-            remove: { UserDefaults.standard.removePersistentDomain(forName: $0) })
-    }
+    private static let userDefaults = StoreFixture<any SessionStorageProtocol & Sendable>(
+        capabilities: .all.subtracting(.durable), place: { "recollect-\(UUID().uuidString)" },
+        open: { UserDefaultsSessionStorage(suiteName: $0) },
+        remove: { UserDefaults.standard.removePersistentDomain(forName: $0) })
 }

@@ -1,6 +1,7 @@
 import Foundation
 import Logging
 import Recollect
+import RecollectTestSupport
 import RecollectTesting
 import Testing
 
@@ -38,7 +39,7 @@ extension [Wrapper] {
     }
 }
 
-@Suite("Wrappers of chat storages")
+@Suite("Wrappers of chat storages", .needs(.time))
 struct OurWrappersTests {
     /// All together in two orders: summaries made of what was cached, and cached themselves. Each order of all four holds every
     /// wrapper, so where these conform over a store, no wrapper alone is tried there.

@@ -1,5 +1,6 @@
 import RecollectCore
 import RecollectTesting
+import RecollectTestSupport
 import Testing
 
 @Suite("The session storage suite")
@@ -19,7 +20,7 @@ struct SessionStorageConformanceTests {
     }
 
     @Test(
-        "catches a broken storage by the check that names its fault, while most others pass",
+        "catches a broken storage by the check that names its fault, while most others pass", .needs(.time),
         arguments: SessionFault.allCases)
     func catchesEveryFault(_ fault: SessionFault) async throws {
         try await expectCaught(fault, by: SessionStorageConformance.checks, on: FaultySessionStorage.fixture(fault))

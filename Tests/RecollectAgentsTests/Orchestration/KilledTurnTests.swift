@@ -5,7 +5,7 @@ import RecollectSQLite
 import RecollectTestSupport
 import Testing
 
-@Suite("A turn whose process is killed")
+@Suite("A turn whose process is killed", .needs(.processes))
 struct KilledTurnTests {
     @Test(
         "loses no finished message, and the next turn works",

@@ -11,6 +11,7 @@ struct SharedStoreTests {
 
     @Test(
         "at once, one of them killed: over a store that keeps repeated roles nothing that was told is lost or there twice",
+        .needs(.processes),
         arguments: ["history:", ""])
     func together(kind: String) async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -48,7 +49,9 @@ struct SharedStoreTests {
         #expect(Set(told).isSubset(of: replies))
     }
 
-    @Test("at once, none of them killed: no reply is taken for an interrupted one", arguments: ["keep", "drop"])
+    @Test(
+        "at once, none of them killed: no reply is taken for an interrupted one", .needs(.processes),
+        arguments: ["keep", "drop"])
     func noPhantoms(roles: String) async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let workers = try (0..<4).map { try Worker(["turns", "history:" + folder.path, roles, "1\($0)", "2\($0)"]) }
@@ -64,7 +67,7 @@ struct SharedStoreTests {
 
     @Test(
         "and a full disk: it is told, what was told before is kept, and turns go on when there is space",
-        .enabled(if: TinyDisk.isPossible, "needs root and mount"), .serialized, arguments: [true, false])
+        .needs(.tinyDisk), .serialized, arguments: [true, false])
     func fullDisk(isHistory: Bool) async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let disk = try TinyDisk(at: folder, kilobytes: isHistory ? 1024 : 512)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import RecollectCore
 
-@Suite("Several processes, faults and the work that a save does")
+@Suite("Several processes, faults and the work that a save does", .needs(.processes))
 struct FileProcessTests {
     private let folder: TemporaryFolder
     private let store: FileChatStorage
@@ -98,7 +98,7 @@ struct FileProcessTests {
 
     @Test(
         "a process killed at each of its writes and syncs in turn costs at most the turn that it was saving",
-        .enabled(if: strace != nil, "needs strace"))
+        .needs(.strace))
     func killedAtEachCall() async throws {
         let strace = try #require(strace)
         var kills = 0
@@ -123,7 +123,7 @@ struct FileProcessTests {
 
     @Test(
         "a save whose sync fails throws and is not kept; the next attempt saves it",
-        .enabled(if: strace != nil, "needs strace"), arguments: ["fdatasync", "pwrite64", "fsync"])
+        .needs(.strace), arguments: ["fdatasync", "pwrite64", "fsync"])
     func syncFails(call: String) async throws {
         let strace = try #require(strace)
         for fault in ["when=2", "when=3", "when=2..4", "when=1..3"] {
@@ -147,7 +147,7 @@ struct FileProcessTests {
 
     @Test(
         "a save that was not acknowledged because its sync failed is not there for a reader",
-        .enabled(if: strace != nil, "needs strace"))
+        .needs(.strace))
     func failedIsNotKept() async throws {
         let strace = try #require(strace)
         // The first save syncs twice for its file, so the fourth sync is the second save's commitment.
@@ -160,7 +160,7 @@ struct FileProcessTests {
     }
 
     @Test(
-        "each kind of failure has a code of its own", .enabled(if: strace != nil, "needs strace"),
+        "each kind of failure has a code of its own", .needs(.strace),
         arguments: [
             ("openat", "EMFILE", "tooManyOpenFiles"), ("openat", "EACCES", "permissionDenied"),
             ("openat", "EIO", "inputOutput"),
@@ -179,7 +179,7 @@ struct FileProcessTests {
 
     @Test(
         "a power cut at any moment costs at most the turn that was being saved",
-        .enabled(if: CuttableDisk.isPossible, "needs root, mount and ext4"), arguments: [0, 4])
+        .needs(.cuttableDisk), arguments: [0, 4])
     func powerCut(budget: Int) async throws {
         for lines in [1, 2, 7, 40] {
             let disk = try CuttableDisk(in: folder.url.appendingPathComponent("\(lines)"))
@@ -221,7 +221,7 @@ struct FileProcessTests {
 
     @Test(
         "a retry of what another process saved is acknowledged when it is on the disk, not before",
-        .enabled(if: strace != nil, "needs strace"))
+        .needs(.strace))
     func retryIsDurable() async throws {
         let strace = try #require(strace)
         // Saved as by a process that ended between its write and its sync.
@@ -238,7 +238,7 @@ struct FileProcessTests {
 
     @Test(
         "a full disk is an error of its own, what was saved is read, and saving goes on when there is space",
-        .enabled(if: TinyDisk.isPossible, "needs root and mount"))
+        .needs(.tinyDisk))
     func fullDisk() async throws {
         let disk = try TinyDisk(at: folder.url.appendingPathComponent("disk"), kilobytes: 256)
         let store = FileChatStorage(baseURL: disk.url)
@@ -267,7 +267,7 @@ struct FileProcessTests {
 
     @Test(
         "a save that is kept succeeds on a full disk that has no room for its trim, which follows with the next one",
-        .enabled(if: TinyDisk.isPossible, "needs root and mount"))
+        .needs(.tinyDisk))
     func fullDiskForTheTrim() async throws {
         let disk = try TinyDisk(at: folder.url.appendingPathComponent("disk"), kilobytes: 256)
         let store = FileChatStorage(baseURL: disk.url)
@@ -295,7 +295,7 @@ struct FileProcessTests {
 
     @Test(
         "a failed look at a folder is an error with a code, whichever look it is",
-        .enabled(if: strace != nil, "needs strace"))
+        .needs(.strace))
     func failingLook() async throws {
         let strace = try #require(strace)
         try await store.save([ConversationMessage(id: "1", role: .system, text: "")])
@@ -316,7 +316,7 @@ struct FileProcessTests {
 
     @Test(
         "a damaged file on a read-only disk is read as far as it can be",
-        .enabled(if: TinyDisk.isPossible, "needs root and mount"))
+        .needs(.tinyDisk))
     func readOnlyDamage() async throws {
         let disk = try TinyDisk(at: folder.url.appendingPathComponent("disk"), kilobytes: 256)
         try await FileChatStorage(baseURL: disk.url).save(turns(1...2))
@@ -330,7 +330,7 @@ struct FileProcessTests {
 
     @Test(
         "a damaged file on a full disk is read as far as it can be, and repaired when there is space",
-        .enabled(if: TinyDisk.isPossible, "needs root and mount"))
+        .needs(.tinyDisk))
     func damageOnFullDisk() async throws {
         let disk = try TinyDisk(at: folder.url.appendingPathComponent("disk"), kilobytes: 256)
         let store = FileChatStorage(baseURL: disk.url)

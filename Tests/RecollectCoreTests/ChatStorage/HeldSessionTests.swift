@@ -54,7 +54,7 @@ struct HeldSessionTests {
 
     @Test(
         "a session's first touch lists neither all users nor all sessions",
-        .enabled(if: strace != nil, "needs strace"))
+        .needs(.strace))
     func firstTouchListsNothing() async throws {
         let strace = try #require(strace)
         try await store.save(turn(0))

@@ -5,7 +5,7 @@
 
     @testable import RecollectCore
 
-    @Suite("A suite of user defaults that processes share")
+    @Suite("A suite of user defaults that processes share", .needs(.processes))
     struct SharedSuiteTests {
         private let suite = DefaultsSuite()
         private let store: UserDefaultsChatStorage

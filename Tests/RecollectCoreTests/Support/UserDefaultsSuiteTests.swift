@@ -118,7 +118,7 @@
 
         @Test(
             "on a full disk: a damaged chat is read, and its value stays until the copy beside it is saved",
-            .enabled(if: TinyDisk.isPossible, "needs root and mount"))
+            .needs(.tinyDisk))
         func damagedOnFullDisk() async throws {
             let folder = try TemporaryFolder()
             let disk = try TinyDisk(at: folder.url.appendingPathComponent("disk"), kilobytes: 64)
@@ -177,7 +177,7 @@
 
         @Test(
             "that cannot be replaced: damage is reported once, until it can be set aside",
-            .enabled(if: BindMount.isPossible, "no bind mount can be made here"))
+            .needs(.bindMount))
         func damagedAndFixed() async throws {
             let url = try UserDefaultsSuite.file(of: name)
             defer { try? FileManager.default.removeItem(at: url) }

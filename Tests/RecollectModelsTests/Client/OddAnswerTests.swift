@@ -6,7 +6,7 @@
     import Testing
     @testable import RecollectModels
 
-    @Suite("A chat-completions client and answers that are not by the book", .timeLimit(.minutes(5)))
+    @Suite("A chat-completions client and answers that are not by the book", .timeLimit(.minutes(10)))
     struct OddAnswerTests {
         private let chunk: ModelReply.Step = .delta(["content": "ok"], finishReason: "stop")
 
@@ -51,7 +51,7 @@
             let comments = [ModelReply.Step](repeating: ": ping\n\n", count: 50)
             for rest in [[], comments] {
                 let server = try await ModelServer.start { _ in .stream([chunk] + rest + [.silence]) }
-                let client = ChatCompletionsClient(server, timeouts: .init(idle: .seconds(1)))
+                let client = ChatCompletionsClient(server, timeouts: .init(idle: .seconds(5)))
                 #expect(try await client.events().completion?.reason == .stop)
                 try await server.stop()
             }

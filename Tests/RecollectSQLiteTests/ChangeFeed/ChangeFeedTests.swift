@@ -56,7 +56,7 @@ import Testing
         #expect(changes.count == (what == "trim" ? 1 : 2))
     }
 
-    @Test("a follower gets what this process saves and what another process saves")
+    @Test("a follower gets what this process saves and what another process saves", .needs(.processes))
     func follows() async throws {
         let folder = try TemporaryFolder()
         let history = folder.history()

@@ -23,7 +23,9 @@ import Testing
     }
 
     #if os(Linux)
-        @Test("a save that waits for a stopped process fails as busy, and names the process", arguments: [false, true])
+        @Test(
+            "a save that waits for a stopped process fails as busy, and names the process", .needs(.processes),
+            arguments: [false, true])
         func stoppedHolder(isStopped: Bool) async throws {
             let folder = try TemporaryFolder()
             let history = SQLiteHistoryStore(

@@ -225,7 +225,7 @@ import Testing
     #if os(Linux)
         @Test(
             "a new history is not acknowledged before its folder's name is durable, in a folder that nobody may list",
-            .enabled(if: strace != nil && geteuid() == 0, "needs strace and root"))
+            .needs(.strace), .enabled(if: geteuid() == 0, "needs root"))
         func unlistedParent() async throws {
             let folder = try TemporaryFolder()
             let history = folder.file("shut/history")

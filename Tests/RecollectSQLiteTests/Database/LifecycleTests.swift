@@ -28,7 +28,9 @@ import Testing
         ).elements.count
     }
 
-    @Test("a folder opened by two names is one database, and closing one store takes no lock from the other")
+    @Test(
+        "a folder opened by two names is one database, and closing one store takes no lock from the other",
+        .needs(.processes))
     func twoNames() async throws {
         let alias = folder.url.deletingLastPathComponent().appendingPathComponent("alias-\(UUID().uuidString)")
         try FileManager.default.createSymbolicLink(at: alias, withDestinationURL: folder.url)
@@ -48,7 +50,9 @@ import Testing
         #expect(try await first.check().problems.isEmpty)
     }
 
-    @Test("a store that is released and created again, call by call, loses nothing beside another process")
+    @Test(
+        "a store that is released and created again, call by call, loses nothing beside another process",
+        .needs(.processes))
     func createdAgain() async throws {
         for round in 0..<10 {
             for call in 0..<4 {
@@ -67,6 +71,7 @@ import Testing
 
     @Test(
         "a log or its index removed while a store is open costs nothing that another process saves afterwards",
+        .needs(.processes),
         arguments: [["-wal", "-shm"], ["-shm"]])
     func removedLog(suffixes: [String]) async throws {
         let history = folder.history()
@@ -107,7 +112,9 @@ import Testing
         #expect(!withoutIndex.filesAreUnchanged())
     }
 
-    @Test("a store that only reads notices that its files were replaced, shows the new ones and posts an event")
+    @Test(
+        "a store that only reads notices that its files were replaced, shows the new ones and posts an event",
+        .needs(.processes))
     func readersNotice() async throws {
         let history = folder.history()
         try await history.append(messages(0..<2), to: scope)
@@ -245,7 +252,7 @@ import Testing
             await history.close()
         }
         try await history.open()
-        for _ in 0..<600 where try await history.check().messagesToIndex > 0 {
+        for _ in 0..<6_000 where try await history.check().messagesToIndex > 0 {
             try await Task.sleep(for: .milliseconds(50))
         }
         #expect(try await history.check().messagesToIndex == 0)

@@ -6,7 +6,7 @@ import Testing
 @testable import RecollectSQLite
 
 /// Real processes on one history: beside one another, killed, and with failing disks.
-@Suite("Processes on one history") struct ProcessTests {
+@Suite("Processes on one history", .needs(.processes)) struct ProcessTests {
     private let folder: TemporaryFolder
 
     init() throws {
@@ -68,7 +68,7 @@ import Testing
 
     @Test(
         "killed at every write and every sync of a save: what was acknowledged is there",
-        .enabled(if: strace != nil, "strace is not here or may not trace"))
+        .needs(.strace))
     func killedAtEachCall() async throws {
         _ = try await Worker(["append", place, "a", "first", "3", "0", "50"]).finish()
         let tracer = try #require(strace)
@@ -94,7 +94,7 @@ import Testing
 
     @Test(
         "a sync that fails fails the save; it goes through when the disk works again",
-        .enabled(if: strace != nil, "strace is not here or may not trace"))
+        .needs(.strace))
     func failingSync() async throws {
         _ = try await Worker(["append", place, "a", "first", "3", "0", "50"]).finish()
         let tracer = try #require(strace)
@@ -112,7 +112,7 @@ import Testing
 
     @Test(
         "a full disk is an error of its own, reads go on, and so do saves when there is space",
-        .enabled(if: TinyDisk.isPossible, "no small file system can be mounted here"))
+        .needs(.tinyDisk))
     func fullDisk() async throws {
         let disk = try TinyDisk(at: folder.file("disk"), kilobytes: 512)
         let history = SQLiteHistoryStore(directory: disk.url.appendingPathComponent("history"))
@@ -136,7 +136,7 @@ import Testing
 
     @Test(
         "a file system that may not be written is a clear error",
-        .enabled(if: TinyDisk.isPossible, "no small file system can be mounted here"))
+        .needs(.tinyDisk))
     func readOnlyDisk() async throws {
         let disk = try TinyDisk(at: folder.file("disk"), kilobytes: 4096)
         try disk.makeReadOnly()
@@ -147,7 +147,7 @@ import Testing
 
     @Test(
         "a power cut keeps every acknowledged turn",
-        .enabled(if: CuttableDisk.isPossible, "needs root, mount and ext4"), arguments: [1, 5, 60])
+        .needs(.cuttableDisk), arguments: [1, 5, 60])
     func powerCut(lines: Int) async throws {
         let disk = try CuttableDisk(in: folder.url)
         let directory = disk.url.appendingPathComponent("history")

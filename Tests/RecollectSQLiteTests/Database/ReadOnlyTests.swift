@@ -6,7 +6,7 @@ import Testing
 @testable import RecollectSQLite
 
 /// Histories on read-only and on full disks.
-@Suite("Reading without writing", .enabled(if: TinyDisk.isPossible, "no small file system can be mounted here"))
+@Suite("Reading without writing", .needs(.tinyDisk))
 struct ReadOnlyTests {
     private let folder: TemporaryFolder
 
@@ -129,7 +129,7 @@ struct ReadOnlyTests {
     /// the system ends the process.
     @Test(
         "a nearly full disk of small blocks ends no process",
-        .enabled(if: CuttableDisk.isPossible, "no file system can be mounted here"))
+        .needs(.cuttableDisk))
     func smallBlocks() async throws {
         let disk = try CuttableDisk(in: folder.url, blockSize: 1024)
         let directory = disk.url.appendingPathComponent("history")

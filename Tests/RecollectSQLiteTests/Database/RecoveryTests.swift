@@ -28,7 +28,7 @@ import Testing
 
     @Test(
         "killed at every write and sync while a history is made: the next process makes it or goes on with it",
-        .enabled(if: strace != nil, "strace is not here or may not trace"),
+        .needs(.strace),
         arguments: ["pwrite64", "fdatasync", "fsync"])
     func killedWhileMaking(call: String) async throws {
         let tracer = try #require(strace)
@@ -54,7 +54,9 @@ import Testing
         #expect(reachedTheEnd)
     }
 
-    @Test("a log that was purged after a crash costs what was in it; purged shared memory costs nothing")
+    @Test(
+        "a log that was purged after a crash costs what was in it; purged shared memory costs nothing",
+        .needs(.processes))
     func purgedAfterACrash() async throws {
         for suffix in ["-wal", "-shm"] {
             let place = folder.file("without\(suffix)")
@@ -73,7 +75,7 @@ import Testing
 
     @Test(
         "a power cut under relaxed durability costs the last turns at most",
-        .enabled(if: CuttableDisk.isPossible, "needs root, mount and ext4"))
+        .needs(.cuttableDisk))
     func powerCutWhenRelaxed() async throws {
         let disk = try CuttableDisk(in: folder.url)
         let directory = disk.url.appendingPathComponent("history")

@@ -28,7 +28,9 @@ import Testing
 
     private func isThere(_ file: URL) -> Bool { FileManager.default.fileExists(atPath: file.path) }
 
-    @Test("no bytes of deleted messages stay in a file, wherever balancing moved them", arguments: UInt64(1)...6)
+    @Test(
+        "no bytes of deleted messages stay in a file, wherever balancing moved them", .needs(.time),
+        arguments: UInt64(1)...6)
     func unallocatedSpace(seed: UInt64) async throws {
         var generator = SeededGenerator(seed: seed)
         let lengths = [0, 40, 240, 800]
@@ -85,7 +87,7 @@ import Testing
         #expect(outcomes[true, default: 0] > 0 && outcomes[false, default: 0] > 0, "\(outcomes)")
         // What cancelled saves kept before goes, too, behind their backs.
         let files = AttachmentFiles(directory: folder.file("attachments"))
-        let end = ContinuousClock.now + .seconds(30)
+        let end = ContinuousClock.now + .seconds(300)
         var (kept, used) = (-1, Int64?.none)
         while kept != used.map(Int.init), ContinuousClock.now < end {
             try await history.waitUntilErased()
@@ -121,7 +123,7 @@ import Testing
     }
 
     @Test(
-        "killed between the commit and the removal of a file: the next opening removes it", .enabled(if: strace != nil))
+        "killed between the commit and the removal of a file: the next opening removes it", .needs(.strace))
     func killedBeforeUnlink() async throws {
         // A full opening after a relaxed one removes a file of its own.
         let history = folder.history()
@@ -143,7 +145,8 @@ import Testing
     // MARK: Beside readers
 
     @Test(
-        "a deletion beside a stopped reader in another process returns at once, tells what is left, and ends when it can"
+        "a deletion beside a stopped reader in another process returns at once, tells what is left, and ends when it can",
+        .needs(.processes)
     )
     func stoppedReader() async throws {
         try await history.append(messages(0..<20) + [secret], to: scope)
@@ -153,8 +156,8 @@ import Testing
         reader.send(SIGSTOP)
         let start = ContinuousClock.now
         #expect(try await history.deleteSession(scope.session))
-        // Well below the 30 s that it would wait for a reader.
-        #expect(ContinuousClock.now - start < .seconds(5))
+        // Below the 30 s that it would wait for a reader; seconds on a busy machine.
+        #expect(ContinuousClock.now - start < .seconds(25))
         let left = try await history.waitUntilErased(atMost: .seconds(1))
         #expect(left.isLogPending)
         #expect(try await history.check().erasure.isLogPending)

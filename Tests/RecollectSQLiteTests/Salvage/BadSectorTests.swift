@@ -7,7 +7,7 @@
     @testable import RecollectSQLite
 
     /// Sectors with permanent read errors.
-    @Suite("Bad sectors", .enabled(if: BadSectors.isPossible, "no C compiler"))
+    @Suite("Bad sectors", .needs(.badSectors))
     struct BadSectorTests {
         private let folder: TemporaryFolder
         private let store: SalvageStore
@@ -94,9 +94,13 @@
         }
     }
 
+    extension Need {
+        fileprivate static let badSectors = Need("clang") { BadSectors.isPossible }
+    }
+
     /// A library for failing reads of 512 bytes of a file, given its number and an offset; of all bytes for an offset of -1.
     private enum BadSectors {
-        static let isPossible = (try? run("clang", "-v")) != nil
+        fileprivate static let isPossible = (try? run("clang", "-v")) != nil
 
         static func makeLibrary(in folder: URL) throws -> URL {
             let (source, library) = (folder.appendingPathComponent("bad.c"), folder.appendingPathComponent("bad.so"))

@@ -6,7 +6,7 @@ import Testing
 @testable import RecollectSQLite
 
 /// A page that is a whole, older version of itself: a write that a disk acknowledged and lost.
-@Suite("Repairs after a lost write") struct LostWriteTests {
+@Suite("Repairs after a lost write", .needs(.time)) struct LostWriteTests {
     private let folder: TemporaryFolder
     private let other = Scope(userId: "bob", sessionId: "other", agentId: "a")
     private let last = Scope(userId: "ann", sessionId: "last", agentId: "a")

@@ -9,11 +9,11 @@ import Testing
 @Suite("Killed salvage") struct SalvageKillTests {
     @Test(
         "killed at any call, a salvage goes on at the next opening: the same content, one file set aside, the event",
-        .enabled(if: strace != nil, "strace is not here or may not trace"),
+        .needs(.strace),
         arguments: ["fdatasync,fsync", "rename,renameat,renameat2", "unlink,unlinkat", "pwrite64"])
     func killedAtEachCall(calls: String) async throws {
         let folder = try TemporaryFolder()
-        let store = try await SalvageStore(in: folder, rounds: 10)
+        let store = try await SalvageStore(in: folder, rounds: 5)
         var bytes = try Data(contentsOf: store.database)
         let leaf = try #require(try store.pages().first { $0.table == "session" })
         bytes.replaceSubrange((leaf.number - 1) * 4096..<leaf.number * 4096, with: noise(4096, seed: 3))

@@ -8,7 +8,7 @@ import Testing
 private let largeCount = ProcessInfo.processInfo.environment["RECOLLECT_LARGE"].flatMap { Int($0) }
 
 /// The memory that checking, salvaging and repairing a damaged history take, measured in a process of its own.
-@Suite("Memory of a salvage") struct SalvageMemoryTests {
+@Suite("Memory of a salvage", .needs(.processes)) struct SalvageMemoryTests {
     private let folder: TemporaryFolder
 
     init() throws {

@@ -8,7 +8,7 @@ import Testing
 @testable import RecollectSQLite
 
 /// What comes back of damaged databases.
-@Suite("Salvage") struct SalvageTests {
+@Suite("Salvage", .needs(.time)) struct SalvageTests {
     private let folder: TemporaryFolder
 
     init() throws {
@@ -25,7 +25,7 @@ import Testing
             directory: place, configuration: HistoryConfiguration(durability: .relaxed, indexesInBackground: false))
     }
 
-    @Test("each damaged page costs at most the messages on it", arguments: [true, false])
+    @Test("each damaged page costs at most the messages on it", .needs(.time), arguments: [true, false])
     func everyPage(isNoise: Bool) async throws {
         let store = try await SalvageStore(in: folder)
         let whole = try Data(contentsOf: store.database)

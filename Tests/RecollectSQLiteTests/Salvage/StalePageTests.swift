@@ -7,7 +7,7 @@ import Testing
 @testable import RecollectSQLite
 
 /// Damaged pages of the log with older versions elsewhere.
-@Suite("Older versions of pages in a salvage") struct StalePageTests {
+@Suite("Older versions of pages in a salvage", .needs(.time)) struct StalePageTests {
     private let folder: TemporaryFolder
     private let deleted: Set<String> = ["m5", "m6", "m7", "m50", "m51", "m90", "m125"]
     private let edited: ConversationMessage

@@ -6,7 +6,7 @@ import Testing
 @testable import RecollectSQLite
 
 /// Real processes on one session library: beside one another, and killed.
-@Suite("Processes on one session library") struct SessionProcessTests {
+@Suite("Processes on one session library", .needs(.processes)) struct SessionProcessTests {
     private let folder: TemporaryFolder
 
     init() throws {

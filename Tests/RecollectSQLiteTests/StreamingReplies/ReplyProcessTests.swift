@@ -6,7 +6,7 @@ import Testing
 @testable import RecollectSQLite
 
 /// Replies in flight in real processes that are killed, stopped and opened beside.
-@Suite("Replies in flight of other processes") struct ReplyProcessTests {
+@Suite("Replies in flight of other processes", .needs(.processes)) struct ReplyProcessTests {
     private let folder: TemporaryFolder
     private let scope = Scope(userId: "u", sessionId: "s", agentId: "a")
 

@@ -1,12 +1,13 @@
 import Foundation
 import RecollectCore
 import RecollectFileSystem
+import RecollectTestSupport
 import Testing
 
 @testable import RecollectSQLite
 @testable import RecollectTesting
 
-@Suite("Attachments and power cuts") struct AttachmentCrashTests {
+@Suite("Attachments and power cuts", .needs(.time)) struct AttachmentCrashTests {
     /// All crash points of one attachment. The folders were made by a process killed before it synced their names.
     @Test("a kept attachment survives, also in a folder with a name that was not synced", arguments: [0, 1, 2])
     func unsyncedFolders(count: Int) async throws {

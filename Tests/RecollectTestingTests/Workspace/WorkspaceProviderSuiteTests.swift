@@ -1,5 +1,6 @@
 import RecollectCore
 import RecollectTesting
+import RecollectTestSupport
 import Testing
 
 @Suite("The workspace provider suite")
@@ -19,7 +20,7 @@ struct WorkspaceProviderSuiteTests {
     }
 
     @Test(
-        "catches a broken provider by the check that names its fault, while most others pass",
+        "catches a broken provider by the check that names its fault, while most others pass", .needs(.time),
         arguments: WorkspaceFault.allCases)
     func catchesEveryFault(_ fault: WorkspaceFault) async throws {
         try await expectCaught(fault, by: WorkspaceProviderSuite.checks, on: FaultyProvider.fixture(fault))

@@ -95,7 +95,7 @@ struct WorkspaceJournalTests {
         #expect(try folder.names(in: "Journal/agent") == ["2026-11-21.md"])
     }
 
-    @Test("is written by two processes and many tasks at the same time, and nobody loses anything")
+    @Test("is written by two processes and many tasks at the same time, and nobody loses anything", .needs(.processes))
     func together() async throws {
         let state = folder.url.appendingPathComponent("state").path
         let workers = try ["one", "two"].map { try Worker(["entries", folder.root.path, state, $0, "25"]) }

@@ -1,5 +1,6 @@
 import Foundation
 import RecollectCore
+import RecollectTestSupport
 import Testing
 
 @testable import RecollectWorkspace
@@ -497,7 +498,7 @@ struct LineageFoldingTests {
         #expect(try await here.files().filter { $0.key != "notes.md" }.map(\.value) == ["one\nthree\n"])
     }
 
-    @Test("the log goes on in a new process, is bounded, and forgets the oldest changes first")
+    @Test("the log goes on in a new process, is bounded, and forgets the oldest changes first", .needs(.time))
     func bounded() async throws {
         var text = "start\n"
         for number in 0..<400 {

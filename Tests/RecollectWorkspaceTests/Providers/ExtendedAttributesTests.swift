@@ -53,7 +53,7 @@ struct ExtendedAttributesTests {
 
     @Test(
         "that do not fit, or are the system's, keep nobody from writing",
-        .enabled(if: TinyDisk.isPossible, "needs root and mount"))
+        .needs(.tinyDisk))
     func left() throws {
         try setAttributes(["user.tag": "red", "trusted.mark": "system"], of: url)
         try provider.write("two", to: "a.md", replacing: "one")

@@ -226,7 +226,7 @@ struct FolderProviderRaceTests {
         }
     }
 
-    @Test("processes that all change one file lose nothing of each other")
+    @Test("processes that all change one file lose nothing of each other", .needs(.processes))
     func processes() async throws {
         let workers = try (0..<4).map { try Worker(["lines", folder.root.path, "Journal/day.md", "w\($0)", "60"]) }
         for worker in workers {
@@ -243,7 +243,7 @@ struct FolderProviderRaceTests {
 
     @Test(
         "a writer killed at each of its calls leaves the old file or the new one, and nothing that disturbs",
-        .enabled(if: strace != nil, "needs strace"))
+        .needs(.strace))
     func killedAtEachCall() async throws {
         let strace = try #require(strace)
         var kills = 0
@@ -285,7 +285,7 @@ struct FolderProviderRaceTests {
 
     @Test(
         "where the file system cannot exchange names, writes go on comparing",
-        .enabled(if: strace != nil, "needs strace"), arguments: ["EINVAL", "ENOSYS"])
+        .needs(.strace), arguments: ["EINVAL", "ENOSYS"])
     func withoutExchange(error: String) async throws {
         let strace = try #require(strace)
         let options = [

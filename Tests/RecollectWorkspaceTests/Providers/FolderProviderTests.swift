@@ -167,7 +167,7 @@ struct FolderProviderTests {
 
     @Test(
         "row 24: where the file system ignores case, all spellings are one file, and a write keeps the name that is there",
-        .enabled(if: FoldingDisk.isPossible, "needs root, mkntfs and lowntfs-3g"))
+        .needs(.foldingDisk))
     func foldingDisk() async throws {
         // The kernel forgets a spelling through which a file was seen that is now another one only after a second: each
         // is used once.
@@ -326,7 +326,7 @@ struct FolderProviderTests {
 
     @Test(
         "what was written, replaced and removed is so after a power cut, new folders too",
-        .enabled(if: CuttableDisk.isPossible, "needs root and loop devices"))
+        .needs(.cuttableDisk))
     func powerCut() throws {
         let disk = try CuttableDisk(in: folder.url)
         let root = disk.url.appendingPathComponent("new/root")
@@ -354,7 +354,7 @@ struct FolderProviderTests {
 
     @Test(
         "row 23: a full disk is named, the old content stays, nothing is left, and writing goes on with space",
-        .enabled(if: TinyDisk.isPossible))
+        .needs(.tinyDisk))
     func diskFull() throws {
         let disk = try TinyDisk(at: folder.url.appendingPathComponent("disk"), kilobytes: 64)
         let provider = try FolderProvider(root: disk.url)

@@ -28,8 +28,13 @@ final class FoldingDisk {
         try? run("umount", "-l", url.path)
     }
 
-    static let isPossible: Bool = {
+    fileprivate static let isPossible: Bool = {
         guard let folder = try? TestFolder() else { return false }
         return (try? FoldingDisk(in: folder.url)) != nil
     }()
+}
+
+extension Need {
+    /// A `FoldingDisk`.
+    static let foldingDisk = Need("root, mkntfs and lowntfs-3g") { FoldingDisk.isPossible }
 }

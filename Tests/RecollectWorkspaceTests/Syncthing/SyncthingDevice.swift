@@ -1,6 +1,7 @@
 import Foundation
 import RecollectCore
 import RecollectFileSystem
+import RecollectTestSupport
 
 #if canImport(FoundationNetworking)
     import FoundationNetworking
@@ -73,7 +74,8 @@ final class SyncthingDevice: @unchecked Sendable {
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
         try process.run()
-        for _ in 0..<600 where process.isRunning {
+        // Minutes, for what takes a second where nobody else works.
+        for _ in 0..<6_000 where process.isRunning {
             if (try? await ask("GET", "system/ping")) != nil { return }
             try await Task.sleep(for: .milliseconds(50))
         }
@@ -194,4 +196,9 @@ final class SyncthingDevice: @unchecked Sendable {
         }
         return String(decoding: output, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
     }
+}
+
+extension Need {
+    /// A `SyncthingDevice`.
+    static let syncthing = Need("syncthing: .ci/run installs it") { SyncthingDevice.found != nil }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import RecollectCore
+import RecollectTestSupport
 import Testing
 
 @testable import RecollectWorkspace
@@ -7,7 +8,7 @@ import Testing
 /// All that runs two real Syncthings: one test at a time, as a build machine has two cores.
 @Suite(
     "Two real Syncthings", .serialized,
-    .enabled(if: SyncthingDevice.found != nil, "skipped: syncthing is not installed, see .ci/run"))
+    .needs(.syncthing))
 enum SyncthingTests {}
 
 extension SyncthingTests {

@@ -279,7 +279,7 @@ import Testing
 
     @Test(
         "what is found together is on the disk before a line names it: no power cut leaves a line without its content",
-        .enabled(if: CuttableDisk.isPossible, "needs root and loop devices"), arguments: [1, 20])
+        .needs(.cuttableDisk), arguments: [1, 20])
     func powerCut(count: Int) throws {
         let folder = test.stateURL.appendingPathComponent("power-\(count)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

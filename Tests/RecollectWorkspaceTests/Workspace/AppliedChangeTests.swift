@@ -72,7 +72,7 @@ import Testing
 
     @Test(
         "an append whose folder cannot be synced adds its line once, also where it is done again; one whose old file stays is done",
-        .enabled(if: strace != nil, "needs strace"), arguments: ["fsync", "unlinkat"])
+        .needs(.strace), arguments: ["fsync", "unlinkat"])
     func disk(call: String) async throws {
         let folder = try TestFolder()
         let state = folder.url.appendingPathComponent("state")

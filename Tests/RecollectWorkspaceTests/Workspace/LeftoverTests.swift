@@ -57,7 +57,7 @@ import Testing
 
     @Test(
         "what it took out of a file and nobody had seen becomes a file beside it",
-        .enabled(if: strace != nil, "needs strace"), arguments: [1, 2])
+        .needs(.strace), arguments: [1, 2])
     func unseen(removal: Int) async throws {
         let name = try await kill(atRemoval: removal)
         // Somebody saved in the last moment before the names were exchanged, so this is what came out.
@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test(
-        "what the archive has of the file is removed", .enabled(if: strace != nil, "needs strace"), arguments: [1, 2])
+        "what the archive has of the file is removed", .needs(.strace), arguments: [1, 2])
     func known(removal: Int) async throws {
         _ = try await kill(atRemoval: removal)
         let workspace = try later()

@@ -91,7 +91,7 @@ import Testing
 
     @Test(
         "on a disk that is full, and on one that is read-only: the version that is there is the only one",
-        .enabled(if: TinyDisk.isPossible, "needs root and mount"), arguments: [true, false])
+        .needs(.tinyDisk), arguments: [true, false])
     func disk(isArchiveThere: Bool) async throws {
         let folder = try TestFolder()
         let disk = try TinyDisk(at: folder.url.appendingPathComponent("disk"), kilobytes: 128)
@@ -118,7 +118,7 @@ import Testing
 
     @Test(
         "whichever sync of a content or a line fails, a look later nothing is begun: it was made, or it was not",
-        .enabled(if: strace != nil, "needs strace"))
+        .needs(.strace))
     func failingSync() async throws {
         let strace = try #require(strace)
         let folder = try TestFolder()

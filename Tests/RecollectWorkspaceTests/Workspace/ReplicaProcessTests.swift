@@ -6,7 +6,7 @@ import Testing
 @testable import RecollectWorkspace
 
 /// A process that merges a replica into a container, killed.
-@Suite("row 22: a process that merges a replica") struct ReplicaProcessTests {
+@Suite("row 22: a process that merges a replica", .needs(.processes)) struct ReplicaProcessTests {
     private let folder: TestFolder
 
     init() throws {
@@ -99,7 +99,7 @@ import Testing
 
     @Test(
         "killed at every write, sync, rename and removal, and run again: each text is there once, under its writer's name",
-        .enabled(if: strace != nil, "needs strace"))
+        .needs(.strace))
     func killedAtEveryCall() async throws {
         let strace = try #require(strace)
         let whole = try await Place(in: folder.url.appendingPathComponent("whole"))

@@ -6,7 +6,7 @@ import Testing
 @testable import RecollectWorkspace
 
 /// Real processes in one workspace: beside one another, and killed.
-@Suite("Processes in one workspace") struct WorkspaceProcessTests {
+@Suite("Processes in one workspace", .needs(.processes)) struct WorkspaceProcessTests {
     private let url: URL
     private let removal: Removal
 
@@ -105,7 +105,7 @@ import Testing
 
     @Test(
         "killed at every write, sync, rename and removal: nothing is lost, nothing false is said",
-        .enabled(if: strace != nil, "needs strace"))
+        .needs(.strace))
     func killedAtEveryCall() async throws {
         let strace = try #require(strace)
         for call in ["pwrite64", "fdatasync", "fsync", "renameat", "renameat2", "unlinkat", "linkat", "mkdirat"] {
@@ -127,7 +127,7 @@ import Testing
 
     @Test(
         "killed at its writes, syncs and renames, a look leaves nothing that the next one does not make whole",
-        .enabled(if: strace != nil, "needs strace"))
+        .needs(.strace))
     func lookKilled() async throws {
         let strace = try #require(strace)
         let root = places("looked").root
@@ -202,7 +202,7 @@ import Testing
 
     @Test(
         "no room for the archive: nothing is written, and said; it goes on when there is room",
-        .enabled(if: TinyDisk.isPossible, "needs root and mount"))
+        .needs(.tinyDisk))
     func fullDisk() async throws {
         let disk = try TinyDisk(at: url.appendingPathComponent("disk"), kilobytes: 128)
         let workspace = try open((url.appendingPathComponent("full-root"), disk.url.appendingPathComponent("state")))
