@@ -117,12 +117,7 @@ let package = Package(
             path: "Tests/RecollectTestSupport"),
         .target(
             name: "RecollectTestServer",
-            dependencies: [
-                "RecollectCore",
-                .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Models"])),
-                .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Models"])),
-                .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["Models"])),
-            ],
+            dependencies: ["RecollectCore"],
             path: "Tests/RecollectTestServer"),
         .testTarget(
             name: "RecollectCoreTests",
