@@ -7,11 +7,11 @@ import RecollectCore
 
 /// A transport on Foundation's `URLSession`.
 ///
-/// It asks for an uncompressed body, and refuses a compressed one: `URLSession` expands bodies without a limit.
+/// It asks for an uncompressed body, and refuses a compressed one: `URLSession` expands bodies without a limit. A body
+/// is buffered, and the connection closes when 64 MB of it are unread (`bufferFull`).
 ///
-/// **Linux.** `URLSession` cannot pause a connection there. A body is buffered, and the connection closes when
-/// 64 MB of it are unread (`bufferFull`). The environment's proxies apply (`http_proxy`, `https_proxy`, `no_proxy`).
-/// Each request has a connection of its own.
+/// **Linux.** Each request has a connection of its own. The environment's proxies apply (`http_proxy`, `https_proxy`,
+/// `no_proxy`). The body of a redirect is kept in memory, without a limit, until it ends or the request is canceled.
 /// Up to Swift 6.3, Foundation ends the process when a server closes the connection inside the head of a response
 /// (swift-corelibs-foundation, issue 5285). Servers use `AsyncHTTPClientTransport`, with the trait `AsyncHTTPClient`.
 public final class URLSessionTransport: HTTPTransport {
