@@ -51,7 +51,8 @@ struct OddAnswerTests {
         let comments = [ModelReply.Step](repeating: ": ping\n\n", count: 50)
         for rest in [[], comments] {
             let server = try await ModelServer.start { _ in .stream([chunk] + rest + [.silence]) }
-            let client = ChatCompletionsClient(server, timeouts: .init(idle: .seconds(1)))
+            // Long enough for the answer itself on a busy machine.
+            let client = ChatCompletionsClient(server, timeouts: .init(idle: .seconds(5)))
             #expect(try await client.events().completion?.reason == .stop)
             try await server.stop()
         }
