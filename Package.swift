@@ -23,13 +23,12 @@ let package = Package(
     ],
     traits: [
         .trait(
-            name: "Models",
+            name: "AsyncHTTPClient",
             description:
-                "Builds `RecollectModels`, the client of chat-completions servers, and with it async-http-client."),
+                "Builds the transport of `RecollectModels` for servers on Linux, and with it async-http-client."),
         .trait(
             name: "CommandLine",
-            description: "Builds the command `recall`, and with it resolves swift-argument-parser and Yams.",
-            enabledTraits: ["Models"]),
+            description: "Builds the command `recall`, and with it resolves swift-argument-parser and Yams."),
     ],
     dependencies: [
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
@@ -77,9 +76,10 @@ let package = Package(
             dependencies: [
                 "RecollectAgents",
                 .product(
-                    name: "AsyncHTTPClient", package: "async-http-client", condition: .when(traits: ["Models"])),
-                .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Models"])),
-                .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["Models"])),
+                    name: "AsyncHTTPClient", package: "async-http-client",
+                    condition: .when(traits: ["AsyncHTTPClient"])),
+                .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["AsyncHTTPClient"])),
+                .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["AsyncHTTPClient"])),
             ]),
         .target(
             name: "Recollect",
@@ -135,12 +135,7 @@ let package = Package(
             path: "Tests/RecollectTestSupport"),
         .target(
             name: "RecollectTestServer",
-            dependencies: [
-                "RecollectCore",
-                .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Models"])),
-                .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Models"])),
-                .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["Models"])),
-            ],
+            dependencies: ["RecollectCore"],
             path: "Tests/RecollectTestServer"),
         .testTarget(name: "RecollectFileSystemTests", dependencies: ["RecollectFileSystem", "RecollectTestSupport"]),
         .testTarget(

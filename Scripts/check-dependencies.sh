@@ -1,5 +1,5 @@
 #!/bin/sh
-# An app that asks for Recollect alone resolves GRDB, swift-log, swift-crypto and what these need, and nothing else.
+# An app that asks for Recollect and RecollectModels resolves GRDB, swift-log, swift-crypto and what these need, and nothing else.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 allowed='grdb.swift swift-asn1 swift-crypto swift-log'
@@ -15,10 +15,12 @@ let package = Package(
     name: "App",
     platforms: [.iOS(.v17), .macOS(.v14)],
     dependencies: [.package(name: "recollect", path: "$root")],
-    targets: [.executableTarget(name: "App", dependencies: [.product(name: "Recollect", package: "recollect")])]
+    targets: [.executableTarget(name: "App", dependencies: [
+        .product(name: "Recollect", package: "recollect"), .product(name: "RecollectModels", package: "recollect"),
+    ])]
 )
 MANIFEST
-echo 'import Recollect' > "$app/Sources/App/main.swift"
+printf 'import Recollect\nimport RecollectModels\n' > "$app/Sources/App/main.swift"
 # The versions that the repository has resolved, so that nothing newer is looked for.
 if [ -f "$root/Package.resolved" ]; then cp "$root/Package.resolved" "$app/"; fi
 
@@ -30,7 +32,7 @@ status=0
 for name in $resolved; do
     case " $allowed " in
         *" $name "*) ;;
-        *) echo "check-dependencies: Recollect alone resolves $name" >&2; status=1 ;;
+        *) echo "check-dependencies: Recollect and RecollectModels resolve $name" >&2; status=1 ;;
     esac
 done
 for name in grdb.swift swift-crypto swift-log; do
@@ -39,5 +41,5 @@ for name in grdb.swift swift-crypto swift-log; do
         *) echo "check-dependencies: $name was expected but not resolved" >&2; status=1 ;;
     esac
 done
-[ $status -eq 0 ] && echo "Recollect alone resolves: $(echo $resolved)"
+[ $status -eq 0 ] && echo "Recollect and RecollectModels resolve: $(echo $resolved)"
 exit $status

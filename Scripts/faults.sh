@@ -20,9 +20,9 @@ configuration=${CONFIGURATION:-debug}
 testable=
 if [ "$configuration" = release ]; then testable='-Xswiftc -enable-testing'; fi
 # The traits of the tests, so that nothing is built twice.
-swift build -c "$configuration" --traits CommandLine --product RecollectTestWorker $testable
+swift build -c "$configuration" --traits "$test_traits" --product RecollectTestWorker $testable
 # Without a time, one point to repeat is one round; anything else is a look of a minute.
 minutes=${MINUTES:-}
 if [ -z "$minutes" ] && [ -z "${POINT:-}${RUN:-}" ]; then minutes=1; fi
-exec "$(swift build -c "$configuration" --traits CommandLine --show-bin-path)/RecollectTestWorker" faults \
+exec "$(swift build -c "$configuration" --traits "$test_traits" --show-bin-path)/RecollectTestWorker" faults \
     "minutes=$minutes" "seed=${SEED:-}" "scenario=${SCENARIO:-}" "point=${POINT:-}" "run=${RUN:-}" "limit=${LIMIT:-}"

@@ -83,7 +83,7 @@ copy_tree() {
 
 # Builds the copy; what the compiler says goes into a log.
 build() {
-    (cd "$copy" && swift build --build-tests --traits CommandLine) >"$1" 2>&1
+    (cd "$copy" && swift build --build-tests --traits "$test_traits") >"$1" 2>&1
 }
 
 # Runs tests of the copy, named as suite/function; what they say goes into a log.
@@ -95,7 +95,7 @@ run_tests() {
         set -- "$@" --filter "[./]$test[(]"
     done
     # shellcheck disable=SC2086 # without a program that ends what hangs there are no words
-    (cd "$copy" && $limit swift test --skip-build --traits CommandLine --disable-xctest "$@") >"$log" 2>&1
+    (cd "$copy" && $limit swift test --skip-build --traits "$test_traits" --disable-xctest "$@") >"$log" 2>&1
 }
 
 # The lines of a log that tell what became of tests and suites: told failed …

@@ -1,5 +1,9 @@
 # What building needs, found or installed. Sourced by the other scripts, not run; POSIX sh.
 
+# The traits of the tests: everything there is. A change of traits builds everything again, so all scripts use these.
+# shellcheck disable=SC2034 # for the other scripts
+test_traits=CommandLine,AsyncHTTPClient
+
 # Says what is wrong and what to do about it, and ends the script.
 stop() {
     printf '%s\n' "$@" >&2

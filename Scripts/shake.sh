@@ -12,8 +12,8 @@ need_editline
 cd "$root"
 times=${TIMES:-10}
 
-swift build --build-tests --traits CommandLine
-products=$(swift build --show-bin-path --traits CommandLine)
+swift build --build-tests --traits "$test_traits"
+products=$(swift build --show-bin-path --traits "$test_traits")
 logs="$root/.build/shake"
 mkdir -p "$logs"
 tools=$(dirname "$(readlink -f "$(command -v swift)")")

@@ -23,7 +23,7 @@ for filter; do
     filters="$filters --filter $filter"
 done
 
-swift build --build-tests --traits CommandLine
+swift build --build-tests --traits "$test_traits"
 logs="$root/.build/soak"
 running="$logs/running"
 failures="$logs/failures"
@@ -55,7 +55,7 @@ while left=$((end - $(date +%s))) && [ "$left" -gt 0 ]; do
     # shellcheck disable=SC2086
     if RECOLLECT_SOAK_SECONDS=$((left < 120 ? left : 120)) RECOLLECT_SOAK_FOLDER=$running \
         SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=48 \
-        swift test --skip-build --traits CommandLine $filters >"$log" 2>&1; then
+        swift test --skip-build --traits "$test_traits" $filters >"$log" 2>&1; then
         printf 'Round %s: %s\n' "$round" "$(grep -a 'Test run with' "$log" | tail -n 1)"
         grep -a '^Seeds: ' "$log" | sort >>"$logs/seeds"
         rm -f "$log"

@@ -1,10 +1,10 @@
 #!/bin/sh
 # All that CI runs; `make test` calls this. Names of steps as arguments run those alone:
 #   lint          swift-format with the repository's configuration, warnings are errors; the mutations' patches apply; no folders use each other; the code map is current
-#   dependencies  what an app that asks for Recollect alone resolves
+#   dependencies  what an app that asks for Recollect and RecollectModels resolves
 #   plain         recall's stub without the trait, and the benchmarks: both must build
 #   samples       the guides' samples in packages of their own, and their tests
-#   tests         everything with the command line, and all tests; last, so that what it says at its end is seen
+#   tests         everything with all traits, and all tests; last, so that what it says at its end is seen
 # And one step outside of `make test`; `make quick` calls it:
 #   quick         the tests without a need (Tests/RecollectTestSupport/Need.swift), and one in twenty of the fixed seeds
 set -eu
@@ -30,14 +30,14 @@ step_lint() {
 }
 
 step_tests() {
-    swift build --build-tests --traits CommandLine
+    swift build --build-tests --traits "$test_traits"
     log="$root/.build/tests.log"
     failed="$root/.build/tests.failed"
     rm -f "$failed"
     # All at once they hold more than a thousand files open, and with so many Foundation's Process crashes now and then on
     # Linux up to Swift 6.3 (swift-corelibs-foundation, pull request 5472).
     (
-        SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=48 swift test --skip-build --traits CommandLine 2>&1 ||
+        SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=48 swift test --skip-build --traits "$test_traits" 2>&1 ||
             touch "$failed"
     ) | tee "$log"
     [ -e "$failed" ] || return 0

@@ -1,61 +1,112 @@
-#if Models
-    import Foundation
-    import RecollectAgents
-    import RecollectCore
-    import RecollectTestServer
-    @testable import RecollectModels
+import Foundation
+import RecollectAgents
+import RecollectCore
+import RecollectTestServer
+import Testing
+@testable import RecollectModels
 
-    extension ChatCompletionsClient {
-        /// A client of a test's server that never waits.
-        init(
-            _ server: ModelServer, apiKey: String? = nil, headers: [String: String] = [:],
-            extraBody: [String: JSONValue] = [:], timeouts: Timeouts = Timeouts(),
-            retries: RetryPolicy = RetryPolicy(maxRetries: 0), waits: Locked<[Duration]> = Locked([]),
-            now: Date = Date()
-        ) {
-            self.init(
-                baseURL: server.baseURL, model: "test", apiKey: apiKey, headers: headers, extraBody: extraBody,
-                timeouts: timeouts, retries: retries,
-                waiting: Waiting(
-                    sleep: { wait in waits.withLock { $0.append(wait) } }, now: { now }, jitter: { 1 }))
-        }
+extension ChatCompletionsClient {
+    /// A client of a test's server that never waits.
+    init(
+        _ server: ModelServer, apiKey: String? = nil, headers: [String: String] = [:],
+        extraBody: [String: JSONValue] = [:], timeouts: Timeouts = Timeouts(),
+        retries: RetryPolicy = RetryPolicy(maxRetries: 0), waits: Locked<[Duration]> = Locked([]),
+        now: Date = Date()
+    ) {
+        self.init(
+            baseURL: server.baseURL, model: "test", apiKey: apiKey, headers: headers, extraBody: extraBody,
+            timeouts: timeouts, retries: retries, transport: TestTransport.current,
+            waiting: Waiting(
+                sleep: { wait in waits.withLock { $0.append(wait) } }, now: { now }, jitter: { 1 }))
+    }
 
-        /// All that comes of a question.
-        func events(
-            _ request: LLMRequest = LLMRequest(messages: [ConversationMessage(role: .user, text: "hello")])
-        ) async throws -> [LLMStreamEvent] {
-            var events: [LLMStreamEvent] = []
+    /// All that comes of a question.
+    func events(
+        _ request: LLMRequest = LLMRequest(messages: [ConversationMessage(role: .user, text: "hello")])
+    ) async throws -> [LLMStreamEvent] {
+        var events: [LLMStreamEvent] = []
+        for try await event in complete(request) { events.append(event) }
+        return events
+    }
+
+    /// The events until it failed, and the failure.
+    func failure(
+        _ request: LLMRequest = LLMRequest(messages: [ConversationMessage(role: .user, text: "hello")])
+    ) async -> (events: [LLMStreamEvent], error: ModelError?) {
+        var events: [LLMStreamEvent] = []
+        do {
             for try await event in complete(request) { events.append(event) }
-            return events
-        }
-
-        /// The events until it failed, and the failure.
-        func failure(
-            _ request: LLMRequest = LLMRequest(messages: [ConversationMessage(role: .user, text: "hello")])
-        ) async -> (events: [LLMStreamEvent], error: ModelError?) {
-            var events: [LLMStreamEvent] = []
-            do {
-                for try await event in complete(request) { events.append(event) }
-                return (events, nil)
-            } catch {
-                return (events, error as? ModelError)
-            }
+            return (events, nil)
+        } catch {
+            return (events, error as? ModelError)
         }
     }
+}
 
-    extension [LLMStreamEvent] {
-        /// The prose of the events.
-        var text: String {
-            compactMap { event in
-                if case .textDelta(let text) = event { return text }
-                return nil
-            }.joined()
+/// The transport of the test that runs.
+enum TestTransport {
+    @TaskLocal static var current: any HTTPTransport = URLSessionTransport.shared
+
+    /// Every transport that was built.
+    static var all: [any HTTPTransport] {
+        #if AsyncHTTPClient
+            [URLSessionTransport.shared, AsyncHTTPClientTransport.shared]
+        #else
+            [URLSessionTransport.shared]
+        #endif
+    }
+
+    /// Whether Foundation ends the process when a server hangs up inside a head (swift-corelibs-foundation, issue 5285).
+    static var endsInsideHead: Bool {
+        #if canImport(FoundationNetworking) && compiler(<6.4)
+            current is URLSessionTransport
+        #else
+            false
+        #endif
+    }
+
+    /// Whether each request has a connection of its own.
+    static var usesConnectionsOnce: Bool {
+        #if canImport(FoundationNetworking)
+            current is URLSessionTransport
+        #else
+            false
+        #endif
+    }
+}
+
+/// Runs each test once with every transport.
+struct EachTransport: SuiteTrait, TestTrait, TestScoping {
+    let isRecursive = true
+
+    func provideScope(
+        for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
+    ) async throws {
+        // A suite has its scope too, around all of its tests.
+        guard testCase != nil else { return try await function() }
+        for transport in TestTransport.all {
+            try await TestTransport.$current.withValue(transport) { try await function() }
         }
+    }
+}
 
-        /// The end, if there is one, and if it is the last.
-        var completion: LLMCompletion? {
-            if case .done(let completion) = last { return completion }
+extension Trait where Self == EachTransport {
+    /// Runs each test once with every transport.
+    static var eachTransport: EachTransport { EachTransport() }
+}
+
+extension [LLMStreamEvent] {
+    /// The prose of the events.
+    var text: String {
+        compactMap { event in
+            if case .textDelta(let text) = event { return text }
             return nil
-        }
+        }.joined()
     }
-#endif
+
+    /// The end, if there is one, and if it is the last.
+    var completion: LLMCompletion? {
+        if case .done(let completion) = last { return completion }
+        return nil
+    }
+}

@@ -1,113 +1,159 @@
-#if Models
-    import Foundation
-    import NIOCore
-    import NIOHTTP1
-    import NIOPosix
-    import RecollectCore
+import Foundation
+import RecollectCore
 
-    /// One connection: gathers requests and writes the replies, byte by byte as they are told.
-    final class ModelConnection: ChannelInboundHandler {
-        typealias InboundIn = HTTPServerRequestPart
+/// One connection: gathers requests and writes the replies, byte by byte as they are told.
+///
+/// `@unchecked Sendable`: all state is used on the socket's serial queue.
+final class ModelConnection: @unchecked Sendable {
+    private let socket: Socket
+    private let record: Record
+    private let answer: ModelServer.Answer
+    private let closing = Gate()
+    private var received = RequestBytes()
+    private var reply: Task<Void, Never>?
+    private var unsent: ArraySlice<UInt8> = []
+    private var writer: CheckedContinuation<Void, any Error>?
 
-        private let record: Record
-        private let answer: ModelServer.Answer
-        private let closing = Gate()
-        private var head: HTTPRequestHead?
-        private var body: [UInt8] = []
-        private var reply: Task<Void, Never>?
+    /// Starts to read. Call it on the socket's queue.
+    init(_ socket: Socket, record: Record, answer: @escaping ModelServer.Answer) {
+        self.socket = socket
+        self.record = record
+        self.answer = answer
+        record.opened(self)
+        socket.watchReading { [self] in read() }
+    }
 
-        private init(record: Record, answer: @escaping ModelServer.Answer) {
-            self.record = record
-            self.answer = answer
+    private func read() {
+        guard !socket.isClosed, let bytes = socket.read() else { return }
+        guard !bytes.isEmpty else { return end() }
+        guard let request = received.add(bytes, connection: self, closing: closing) else {
+            if received.isBroken { end() }
+            return
         }
+        record.received(request)
+        reply = Task { [answer] in await Self.write(answer, to: request) }
+    }
 
-        /// Responses are written as bytes, so only the reading half of HTTP is NIO's.
-        static func install(on channel: any Channel, record: Record, answer: @escaping ModelServer.Answer) throws {
-            try channel.pipeline.syncOperations.addHandlers(
-                ByteToMessageHandler(HTTPRequestDecoder()), ModelConnection(record: record, answer: answer))
-        }
+    private func end(resets: Bool = false) {
+        socket.close(resets: resets)
+        writer?.resume(throwing: POSIXError(.ECONNRESET))
+        writer = nil
+        closing.open()
+        reply?.cancel()
+    }
 
-        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-            switch unwrapInboundIn(data) {
-            case .head(let head):
-                self.head = head
-                body = []
-            case .body(let bytes):
-                body += bytes.readableBytesView
-            case .end:
-                guard let head else { return }
-                let request = ModelRequest(
-                    method: head.method.rawValue, target: head.uri,
-                    headers: head.headers.map { ($0.name.lowercased(), $0.value) },
-                    body: (try? JSONValue(parsing: String(decoding: body, as: UTF8.self))) ?? .null,
-                    connection: context.channel, closing: closing)
-                record.received(request)
-                reply = Self.reply(to: request, answer)
+    /// Closes the connection: in an orderly way, or with a reset.
+    func close(resets: Bool = false) async {
+        await withCheckedContinuation { continuation in
+            socket.queue.async { [self] in
+                end(resets: resets)
+                continuation.resume()
             }
         }
+    }
 
-        func channelInactive(context: ChannelHandlerContext) {
-            closing.open()
-            reply?.cancel()
-            context.fireChannelInactive()
+    private func write(_ bytes: [UInt8]) async throws {
+        try await withCheckedThrowingContinuation { continuation in
+            socket.queue.async { [self] in
+                writer = continuation
+                unsent = bytes[...]
+                flush()
+            }
         }
+    }
 
-        func errorCaught(context: ChannelHandlerContext, error: any Error) {
-            context.close(promise: nil)
+    private func flush() {
+        guard let writer else { return }
+        while !socket.isClosed, !unsent.isEmpty {
+            guard let count = socket.write(unsent) else { return end() }
+            guard count > 0 else { return socket.waitForRoom { [self] in flush() } }
+            unsent = unsent.dropFirst(count)
         }
+        guard !socket.isClosed else { return end() }
+        self.writer = nil
+        writer.resume()
+    }
 
-        private static func reply(to request: ModelRequest, _ answer: @escaping ModelServer.Answer) -> Task<Void, Never>
-        {
-            Task { await write(answer, to: request) }
-        }
-
-        private static func write(_ answer: ModelServer.Answer, to request: ModelRequest) async {
-            let channel = request.connection
-            do {
-                let reply = try await answer(request)
-                if !reply.isRaw { try await write(reply.head, to: channel) }
-                for step in reply.steps {
-                    switch step {
-                    case .send(let bytes):
-                        try await write(reply.isRaw ? bytes : chunk(bytes), to: channel)
-                    case .wait(let gate):
-                        try await gate.wait()
-                    case .hangUp:
-                        return try await channel.close().get()
-                    case .reset:
-                        // Closing a socket that may not linger resets it.
-                        let options = channel as? any SocketOptionProvider
-                        try await options?.setSoLinger(linger(l_onoff: 1, l_linger: 0)).get()
-                        return try await channel.close().get()
-                    case .silence:
-                        return try await request.closed()
-                    }
+    private static func write(_ answer: @escaping ModelServer.Answer, to request: ModelRequest) async {
+        let connection = request.connection
+        do {
+            var reply = try await answer(request)
+            let isLast = request.header("Connection")?.lowercased() == "close"
+            if isLast { reply.headers.append(("Connection", "close")) }
+            if !reply.isRaw { try await connection.write(reply.head) }
+            for step in reply.steps {
+                switch step {
+                case .send(let bytes):
+                    try await connection.write(reply.isRaw ? bytes : chunk(bytes))
+                case .wait(let gate):
+                    try await gate.wait()
+                case .hangUp:
+                    return await connection.close()
+                case .reset:
+                    return await connection.close(resets: true)
+                case .silence:
+                    return try await request.closed()
                 }
-                if !reply.isRaw { try await write(Array("0\r\n\r\n".utf8), to: channel) }
-            } catch {
-                // The client has gone, or the test's closure failed: either way there is nobody to answer.
-                channel.close(promise: nil)
             }
-        }
-
-        private static func write(_ bytes: [UInt8], to channel: any Channel) async throws {
-            try await channel.writeAndFlush(ByteBuffer(bytes: bytes)).get()
-        }
-
-        /// An empty chunk would be the end.
-        private static func chunk(_ bytes: [UInt8]) -> [UInt8] {
-            guard !bytes.isEmpty else { return [] }
-            return Array("\(String(bytes.count, radix: 16))\r\n".utf8) + bytes + Array("\r\n".utf8)
+            if !reply.isRaw { try await connection.write(Array("0\r\n\r\n".utf8)) }
+            if isLast { await connection.close() }
+        } catch {
+            // The client has gone, or the test's closure failed: either way there is nobody to answer.
+            await connection.close()
         }
     }
 
-    extension ModelReply {
-        /// The head as it goes over the wire; the body comes in chunks.
-        fileprivate var head: [UInt8] {
-            let reason = HTTPResponseStatus(statusCode: status).reasonPhrase
-            var text = "HTTP/1.1 \(status) \(reason)\r\nTransfer-Encoding: chunked\r\n"
-            for (name, value) in headers { text += "\(name): \(value)\r\n" }
-            return Array((text + "\r\n").utf8)
-        }
+    /// An empty chunk would be the end.
+    private static func chunk(_ bytes: [UInt8]) -> [UInt8] {
+        guard !bytes.isEmpty else { return [] }
+        return Array("\(String(bytes.count, radix: 16))\r\n".utf8) + bytes + Array("\r\n".utf8)
     }
-#endif
+}
+
+/// The bytes of a request, until all of it has come.
+private struct RequestBytes {
+    private var bytes: [UInt8] = []
+    private var head: (method: String, target: String, headers: [(name: String, value: String)])?
+    private var length = 0
+    /// Whether this is no request that the server reads.
+    private(set) var isBroken = false
+
+    /// Adds bytes, and returns the request that they complete.
+    mutating func add(_ more: [UInt8], connection: ModelConnection, closing: Gate) -> ModelRequest? {
+        bytes += more
+        if head == nil { readHead() }
+        guard let head, bytes.count >= length else { return nil }
+        let body = String(decoding: bytes.prefix(length), as: UTF8.self)
+        bytes.removeFirst(length)
+        self.head = nil
+        return ModelRequest(
+            method: head.method, target: head.target, headers: head.headers,
+            body: (try? JSONValue(parsing: body)) ?? .null, connection: connection, closing: closing)
+    }
+
+    private mutating func readHead() {
+        guard let end = Data(bytes).range(of: Data("\r\n\r\n".utf8)) else { return }
+        let lines = String(decoding: bytes[..<end.lowerBound], as: UTF8.self).components(separatedBy: "\r\n")
+        bytes.removeFirst(end.upperBound)
+        let first = lines[0].split(separator: " ")
+        let headers = lines.dropFirst().map { line -> (name: String, value: String) in
+            let parts = line.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            return (parts[0].lowercased(), parts.last?.trimmingCharacters(in: .whitespaces) ?? "")
+        }
+        guard first.count == 3, !headers.contains(where: { $0.name == "transfer-encoding" }) else {
+            isBroken = true
+            return
+        }
+        length = headers.first { $0.name == "content-length" }.flatMap { Int($0.value) } ?? 0
+        head = (String(first[0]), String(first[1]), headers)
+    }
+}
+
+extension ModelReply {
+    /// The head as it goes over the wire; the body comes in chunks.
+    fileprivate var head: [UInt8] {
+        var text = "HTTP/1.1 \(status) \(status == 200 ? "OK" : "Told")\r\nTransfer-Encoding: chunked\r\n"
+        for (name, value) in headers { text += "\(name): \(value)\r\n" }
+        return Array((text + "\r\n").utf8)
+    }
+}

@@ -98,7 +98,9 @@ package enum Seeds {
     private static func command(_ test: Test, _ seed: UInt64) -> String {
         let names = test.id.nameComponents.map { String($0.prefix { $0 != "(" }) }
         let filter = test.id.moduleName + "." + names.joined(separator: "/")
-        #if CommandLine
+        #if AsyncHTTPClient
+            let traits = " --traits CommandLine,AsyncHTTPClient"
+        #elseif CommandLine
             let traits = " --traits CommandLine"
         #else
             let traits = ""

@@ -1,142 +1,131 @@
-#if Models
-    import AsyncHTTPClient
-    import Foundation
-    import NIOCore
-    import NIOHTTP1
-    import RecollectAgents
-    import RecollectCore
+import Foundation
+import RecollectAgents
+import RecollectCore
 
-    /// One attempt at a request: sends it and reads the answer.
-    struct CompletionAttempt: Sendable {
-        let http: HTTPClient
-        let url: String
-        let headers: HTTPHeaders
-        let body: ByteBuffer
-        let idleLimit: Duration
-        /// The time for the end of the body after the end of the answer. A connection can be reused only after its
-        /// body was read to the end, but a server may keep the body open forever.
-        let endLimit: Duration
-        let maxReplyBytes: Int
-        let failures: ModelErrors
-        let now: @Sendable () -> Date
-        let yield: @Sendable (LLMStreamEvent) -> Void
+/// One attempt at a request: sends it and reads the answer.
+struct CompletionAttempt: Sendable {
+    let transport: any HTTPTransport
+    let request: TransportRequest
+    let idleLimit: Duration
+    /// The time for the end of the body after the end of the answer. A connection can be reused only after its
+    /// body was read to the end, but a server may keep the body open forever.
+    let endLimit: Duration
+    let maxReplyBytes: Int
+    let failures: ModelErrors
+    let now: @Sendable () -> Date
+    let yield: @Sendable (LLMStreamEvent) -> Void
 
-        /// The maximum size of an event, or of an answer without streaming, in bytes.
-        static let sizeLimit = 16 << 20
-        /// The number of bytes read from a refusal: enough for the server's message.
-        private static let refusalLimit = 64 << 10
+    /// The maximum size of an event, or of an answer without streaming, in bytes.
+    static let sizeLimit = 16 << 20
+    /// The number of bytes read from a refusal: enough for the server's message.
+    private static let refusalLimit = 64 << 10
 
-        /// The progress of the answer.
-        private enum Progress {
-            case begun
-            /// The content is complete; the usage may follow.
-            case complete(CompletionReader)
-            case answered
-        }
+    /// The progress of the answer.
+    private enum Progress {
+        case begun
+        /// The content is complete; the usage may follow.
+        case complete(CompletionReader)
+        case answered
+    }
 
-        /// Runs the attempt. Yields the end as soon as it is known, and returns when the connection is no longer
-        /// needed.
-        /// - Throws: `ModelError`, or `CancellationError` if the task was canceled.
-        func run() async throws {
-            let progress = Locked(Progress.begun)
-            do {
-                try await TimeLimit.run(idleLimit) { time in
-                    let response = try await send()
-                    time.extend()
-                    guard (200..<300).contains(Int(response.status.code)) else { throw try await refusal(response) }
-                    try await read(response, time, progress)
-                }
-            } catch is TimeLimit.Expired {
-                switch progress.withLock({ $0 }) {
-                case .begun: throw failures.timedOut("for \(idleLimit.components.seconds) seconds")
-                // After the end, silence loses only the usage.
-                case .complete(let reader): reader.finish(yield)
-                case .answered: break
-                }
+    /// Runs the attempt. Yields the end as soon as it is known, and returns when the connection is no longer
+    /// needed.
+    /// - Throws: `ModelError`, or `CancellationError` if the task was canceled.
+    func run() async throws {
+        let progress = Locked(Progress.begun)
+        do {
+            try await TimeLimit.run(idleLimit) { time in
+                let response = try await send()
+                time.extend()
+                guard (200..<300).contains(response.status) else { throw try await refusal(response) }
+                try await read(response, time, progress)
             }
-        }
-
-        private func send() async throws -> HTTPClientResponse {
-            var request = HTTPClientRequest(url: url)
-            request.method = .POST
-            request.headers = headers
-            request.body = .bytes(body)
-            do {
-                return try await http.execute(request, deadline: .distantFuture)
-            } catch {
-                try Task.checkCancellation()
-                throw failures.notSent(error)
+        } catch is TimeLimit.Expired {
+            switch progress.withLock({ $0 }) {
+            case .begun: throw failures.timedOut("for \(idleLimit.components.seconds) seconds")
+            // After the end, silence loses only the usage.
+            case .complete(let reader): reader.finish(yield)
+            case .answered: break
             }
-        }
-
-        private func refusal(_ response: HTTPClientResponse) async throws -> ModelError {
-            var body: [UInt8] = []
-            do {
-                for try await bytes in response.body {
-                    body += bytes.readableBytesView
-                    if body.count >= Self.refusalLimit { break }
-                }
-            } catch {
-                // The status is enough.
-                try Task.checkCancellation()
-            }
-            return failures.refusal(
-                status: Int(response.status.code), body: body,
-                retryAfter: response.headers.first(name: "Retry-After").flatMap {
-                    RetryAfter.duration($0, now: now())
-                },
-                location: response.headers.first(name: "Location"))
-        }
-
-        private func read(
-            _ response: HTTPClientResponse, _ time: TimeLimit, _ progress: Locked<Progress>
-        ) async throws {
-            let contentType = response.headers.first(name: "Content-Type")
-            var answer = CompletionAnswer(maxReplyBytes: maxReplyBytes)
-            var isAnswered = false
-            var isAtEnd = false
-            do {
-                for try await bytes in response.body where !isAnswered {
-                    if !answer.reader.isComplete { time.extend() }
-                    try bytes.withUnsafeReadableBytes { try answer.read($0, yield) }
-                    if answer.reader.isComplete {
-                        let reader = answer.reader
-                        progress.withLock { $0 = .complete(reader) }
-                    }
-                    guard answer.reader.isDone else { continue }
-                    try Task.checkCancellation()
-                    answer.reader.finish(yield)
-                    isAnswered = true
-                    progress.withLock { $0 = .answered }
-                    // Leaving the loop closes the connection.
-                    if answer.reader.isCutOff { return }
-                    time.leave(endLimit)
-                }
-                try Task.checkCancellation()
-                if isAnswered { return }
-                isAtEnd = true
-                try answer.finish(yield)
-            } catch let error as CompletionReader.ServerFailure {
-                throw failures.failure(error.error)
-            } catch is ServerSentEventParser.TooLong {
-                throw failures.tooLong(limit: Self.sizeLimit)
-            } catch let error as RecollectError {
-                // An unreadable event at the very end was cut off.
-                guard isAtEnd, answer.reader.hasBegun else {
-                    throw failures.unreadable(contentType: contentType, cause: error)
-                }
-                throw failures.lost(error)
-            } catch {
-                try Task.checkCancellation()
-                if isAnswered { return }
-                // After the end, a closed connection loses only the usage.
-                guard answer.reader.isComplete else { throw failures.lost(error) }
-            }
-            guard answer.reader.isComplete else {
-                guard answer.reader.hasBegun else { throw failures.unreadable(contentType: contentType) }
-                throw failures.lost()
-            }
-            answer.reader.finish(yield)
         }
     }
-#endif
+
+    private func send() async throws -> TransportResponse {
+        do {
+            return try await transport.send(request)
+        } catch {
+            try Task.checkCancellation()
+            throw failures.notSent(error)
+        }
+    }
+
+    private func refusal(_ response: TransportResponse) async throws -> ModelError {
+        var body: [UInt8] = []
+        do {
+            for try await bytes in response.body {
+                body += bytes
+                if body.count >= Self.refusalLimit { break }
+            }
+        } catch {
+            // The status is enough.
+            try Task.checkCancellation()
+        }
+        return failures.refusal(
+            status: response.status, body: body,
+            retryAfter: response.header("Retry-After").flatMap {
+                RetryAfter.duration($0, now: now())
+            },
+            location: response.header("Location"))
+    }
+
+    private func read(
+        _ response: TransportResponse, _ time: TimeLimit, _ progress: Locked<Progress>
+    ) async throws {
+        let contentType = response.header("Content-Type")
+        var answer = CompletionAnswer(maxReplyBytes: maxReplyBytes)
+        var isAnswered = false
+        var isAtEnd = false
+        do {
+            for try await bytes in response.body where !isAnswered {
+                if !answer.reader.isComplete { time.extend() }
+                try bytes.withUnsafeBytes { try answer.read($0, yield) }
+                if answer.reader.isComplete {
+                    let reader = answer.reader
+                    progress.withLock { $0 = .complete(reader) }
+                }
+                guard answer.reader.isDone else { continue }
+                try Task.checkCancellation()
+                answer.reader.finish(yield)
+                isAnswered = true
+                progress.withLock { $0 = .answered }
+                // Leaving the loop closes the connection.
+                if answer.reader.isCutOff { return }
+                time.leave(endLimit)
+            }
+            try Task.checkCancellation()
+            if isAnswered { return }
+            isAtEnd = true
+            try answer.finish(yield)
+        } catch let error as CompletionReader.ServerFailure {
+            throw failures.failure(error.error)
+        } catch is ServerSentEventParser.TooLong {
+            throw failures.tooLong(limit: Self.sizeLimit)
+        } catch let error as RecollectError {
+            // An unreadable event at the very end was cut off.
+            guard isAtEnd, answer.reader.hasBegun else {
+                throw failures.unreadable(contentType: contentType, cause: error)
+            }
+            throw failures.lost(error)
+        } catch {
+            try Task.checkCancellation()
+            if isAnswered { return }
+            // After the end, a closed connection loses only the usage.
+            guard answer.reader.isComplete else { throw failures.lost(error) }
+        }
+        guard answer.reader.isComplete else {
+            guard answer.reader.hasBegun else { throw failures.unreadable(contentType: contentType) }
+            throw failures.lost()
+        }
+        answer.reader.finish(yield)
+    }
+}

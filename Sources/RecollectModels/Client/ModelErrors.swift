@@ -1,198 +1,191 @@
-#if Models
-    import AsyncHTTPClient
-    import Foundation
-    import NIOCore
-    import NIOHTTP1
-    import RecollectAgents
-    import RecollectCore
+import Foundation
+import RecollectAgents
+import RecollectCore
 
-    /// Creates actionable errors for one request to one server.
-    struct ModelErrors {
-        /// The server's name in messages: scheme, host and port.
-        let server: String
-        let model: String
-        let hasKey: Bool
-        /// Whether the base URL has a user and a password.
-        let hasUser: Bool
-        let request: LLMRequest
-        /// The strings to keep out of all errors.
-        let secrets: [String]
+/// Creates actionable errors for one request to one server.
+struct ModelErrors {
+    /// The server's name in messages: scheme, host and port.
+    let server: String
+    let model: String
+    let hasKey: Bool
+    /// Whether the base URL has a user and a password.
+    let hasUser: Bool
+    let request: LLMRequest
+    /// The strings to keep out of all errors.
+    let secrets: [String]
 
-        // MARK: Before an answer
+    // MARK: Before an answer
 
-        /// The error for an `HTTPClient` failure before a response.
-        func notSent(_ error: any Error) -> ModelError {
-            let scheme = String(server.prefix { $0 != ":" })
-            switch error as? HTTPClientError {
-            case .remoteConnectionClosed?, .requestStreamCancelled?, .uncleanShutdown?:
-                return lost(error)
-            case .readTimeout?, .writeTimeout?, .deadlineExceeded?:
-                return timedOut("within the time that the HTTP client gives it", cause: error)
-            case .emptyHost?, .emptyScheme?, .invalidURL?, .unsupportedScheme(scheme)?:
-                return ModelError(
-                    .invalidArgument, "\(server) is no address of a server; a base URL looks like http://host:port/v1",
-                    cause: error)
-            default:
-                if let error = error as? IOError, error.errnoCode == ECONNRESET { return lost(error) }
-                if let error = error as? HTTPParserError { return noHTTP(error) }
-                return ModelError(
-                    .cannotConnect,
-                    "cannot connect to \(server): see whether the server is running and the base URL is right",
-                    cause: error)
-            }
-        }
-
-        /// The error for an invalid head of a response.
-        private func noHTTP(_ error: HTTPParserError) -> ModelError {
-            if case .invalidEOFState = error { return lost(error) }
+    /// The error for a transport's failure before a response.
+    func notSent(_ error: any Error) -> ModelError {
+        let failure = error as? TransportError
+        switch failure?.code {
+        case .connectionLost?, .compressed?, .bufferFull?: return lost(error)
+        case .timedOut?: return timedOut("within the time that the HTTP client gives it", cause: error)
+        case .invalidURL?:
+            return ModelError(
+                .invalidArgument, "\(server) is no address of a server; a base URL looks like http://host:port/v1",
+                cause: error)
+        case .invalidHead?:
             return ModelError(
                 .unreadable,
-                "\(server) answered with an invalid HTTP head (\(error)); the rest was not read: check that it is a model "
-                    + "server, and check the proxies before it",
+                "\(server) answered with an invalid HTTP head (\(failure?.reason ?? "")); the rest was not read: check that it is "
+                    + "a model server, and check the proxies before it",
+                cause: error)
+        default:
+            return ModelError(
+                .cannotConnect,
+                "cannot connect to \(server): see whether the server is running and the base URL is right",
                 cause: error)
         }
+    }
 
-        /// The error for a connection closed too early.
-        func lost(_ cause: (any Error)? = nil) -> ModelError {
-            // The error's type belongs to a package not among this package's direct dependencies.
-            if let cause, String(reflecting: type(of: cause)).contains("Decompression") {
-                return ModelError(
-                    .unreadable,
-                    "\(server) sent a compressed answer that cannot be expanded, or that grows more than a hundredfold; nothing more "
-                        + "was read: see the server's or the proxy's compression",
-                    cause: cause)
-            }
-            return ModelError(
-                .connectionLost, "\(server) closed the connection before the answer was complete; ask again",
-                cause: cause)
-        }
-
-        /// The error for a slow server.
-        func timedOut(_ limit: String, cause: (any Error)? = nil) -> ModelError {
-            ModelError(
-                .timedOut,
-                "\(server) did not answer \(limit); ask again, or allow it more time if \(model) is slow to load",
-                cause: cause)
-        }
-
-        /// The error for two credentials: only one can be sent.
-        func twoCredentials() -> ModelError {
-            ModelError(
-                .invalidArgument,
-                "the base URL of \(server) has a user and a password, and there is an API key beside them; only one of the two can be "
-                    + "sent: leave the other out")
-        }
-
-        /// The error for an invalid port number.
-        func noPort(_ port: Int) -> ModelError {
-            ModelError(.invalidArgument, "\(port) in the base URL of \(server) is no port; ports end at 65535")
-        }
-
-        /// Refuses header names other than HTTP tokens (RFC 9110, section 5.6.2). `HTTPHeaders` traps on some of them.
-        func check(names: some Sequence<String>) throws {
-            let marks = Set("!#$%&'*+-.^_`|~".utf8)
-            func isToken(_ name: String) -> Bool {
-                !name.isEmpty
-                    && name.utf8.allSatisfy { byte in
-                        (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
-                            || marks.contains(byte)
-                    }
-            }
-            guard let name = names.first(where: { !isToken($0) }) else { return }
-            let shown = name.unicodeScalars.prefix(80).reduce(into: "") { $0 += $1.escaped(asASCII: false) }
-            throw ModelError(
-                .invalidArgument,
-                "'\(shown)' is no name of a header: it takes letters and digits of ASCII and !#$%&'*+-.^_`|~")
-        }
-
-        /// Refuses invalid header values before `HTTPClient` does, because its error quotes them, including keys.
-        func check(_ headers: HTTPHeaders) throws {
-            guard
-                let header = headers.first(where: { $0.value.utf8.contains { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F } })
-            else { return }
-            let key = header.name == "Authorization" ? ": see the API key" : ""
-            throw ModelError(
-                .invalidArgument, "the header \(header.name) holds a line break or another control character" + key)
-        }
-
-        // MARK: Refusals
-
-        /// The error for a response with a status other than 2xx.
-        func refusal(status: Int, body: [UInt8], retryAfter: Duration? = nil, location: String? = nil) -> ModelError {
-            let json = try? body.withUnsafeBytes { bytes in try JSONParser.read(bytes) { try $0.value() } }
-            return refusal(status: status, error: json ?? .null, retryAfter: retryAfter, location: location)
-        }
-
-        /// The error for a failure in the middle of a stream. Many servers include a status.
-        func failure(_ error: JSONValue) -> ModelError {
-            let code = error["code"]?.integerValue ?? error["status"]?.integerValue
-            guard let code, (400..<600).contains(code) else {
-                return ModelError(.serverFailed, "\(server) failed while it answered" + saying(error))
-            }
-            return refusal(status: Int(code), error: error)
-        }
-
-        private func refusal(
-            status: Int, error: JSONValue, retryAfter: Duration? = nil, location: String? = nil
-        ) -> ModelError {
-            let code: ModelError.Code
-            let message: String
-            switch status {
-            case 300..<400:
-                code = .redirected
-                let host = location.flatMap { URL(string: $0)?.host } ?? "another address"
-                message = "\(server) redirects to \(host); nothing was sent there: give that base URL if you trust it"
-            case 401, 403:
-                code = .unauthorized
-                // Servers quote the key in this case, so their message is left out.
-                message =
-                    hasUser
-                    ? "\(server) does not accept the user and the password in the base URL, or they may not use \(model)"
-                    : hasKey
-                        ? "\(server) does not accept the API key (apiKey, OPENAI_API_KEY), or it may not use \(model)"
-                        : "\(server) wants an API key: give one as apiKey, or in OPENAI_API_KEY for recall"
-            case 404:
-                code = .notFound
-                message =
-                    "\(server) has no model \(model) or no chat completions at this address: see the model's name, "
-                    + "and the base URL, which mostly ends in /v1" + saying(error)
-            case 429:
-                code = .rateLimited
-                let wait = retryAfter.map { "; it asks to wait \($0.components.seconds) s" } ?? ""
-                message = "\(server) takes no more requests for now\(wait)" + saying(error)
-            case 408:
-                code = .timedOut
-                message = "\(server) waited too long for the request" + saying(error)
-            case 500...:
-                code = .serverFailed
-                message = "\(server) failed with status \(status); ask again later" + saying(error)
-            default:
-                code = .refused
-                message = "\(server) refuses the request to \(model) with status \(status)" + saying(error)
-            }
-            return ModelError(code, message, status: status, retryAfter: retryAfter)
-        }
-
-        private func saying(_ error: JSONValue) -> String {
-            let words = ServerMessage(error: error, request: request, secrets: secrets).text
-            return words.isEmpty ? "" : "; it says: \(words)"
-        }
-
-        // MARK: Unreadable answers
-
-        /// The error for a body other than a completion.
-        /// - Parameter contentType: The body's type according to the server.
-        func unreadable(contentType: String?, cause: (any Error)? = nil) -> ModelError {
-            let kind = contentType.map { "an answer of the type \($0)" } ?? "an answer without a type"
+    /// The error for a body that ended too early.
+    func lost(_ cause: (any Error)? = nil) -> ModelError {
+        switch (cause as? TransportError)?.code {
+        case .compressed?:
             return ModelError(
                 .unreadable,
-                "\(server) gave \(kind) that is no chat completion: see the base URL, which mostly ends in /v1",
+                "\(server) sent a compressed answer that cannot be expanded, or may grow more than a hundredfold; nothing more "
+                    + "was read: see the server's or the proxy's compression",
                 cause: cause)
+        case .bufferFull?:
+            return ModelError(
+                .unreadable,
+                "\(server) sends faster than its answer is read, and too much of it; nothing more was read",
+                cause: cause)
+        default: break
         }
-
-        /// The error for an event or a body over the limit.
-        func tooLong(limit: Int) -> ModelError {
-            ModelError(.unreadable, "\(server) sent more than \(limit) bytes in one piece; nothing more was read")
-        }
+        return ModelError(
+            .connectionLost, "\(server) closed the connection before the answer was complete; ask again",
+            cause: cause)
     }
-#endif
+
+    /// The error for a slow server.
+    func timedOut(_ limit: String, cause: (any Error)? = nil) -> ModelError {
+        ModelError(
+            .timedOut,
+            "\(server) did not answer \(limit); ask again, or allow it more time if \(model) is slow to load",
+            cause: cause)
+    }
+
+    /// The error for two credentials: only one can be sent.
+    func twoCredentials() -> ModelError {
+        ModelError(
+            .invalidArgument,
+            "the base URL of \(server) has a user and a password, and there is an API key beside them; only one of the two can be "
+                + "sent: leave the other out")
+    }
+
+    /// The error for an invalid port number.
+    func noPort(_ port: Int) -> ModelError {
+        ModelError(.invalidArgument, "\(port) in the base URL of \(server) is no port; ports end at 65535")
+    }
+
+    /// Refuses header names other than HTTP tokens (RFC 9110, section 5.6.2). HTTP libraries trap on some of them.
+    func check(names: some Sequence<String>) throws {
+        let marks = Set("!#$%&'*+-.^_`|~".utf8)
+        func isToken(_ name: String) -> Bool {
+            !name.isEmpty
+                && name.utf8.allSatisfy { byte in
+                    (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
+                        || marks.contains(byte)
+                }
+        }
+        guard let name = names.first(where: { !isToken($0) }) else { return }
+        let shown = name.unicodeScalars.prefix(80).reduce(into: "") { $0 += $1.escaped(asASCII: false) }
+        throw ModelError(
+            .invalidArgument,
+            "'\(shown)' is no name of a header: it takes letters and digits of ASCII and !#$%&'*+-.^_`|~")
+    }
+
+    /// Refuses invalid header values before an HTTP library does, because its error quotes them, including keys.
+    func check(_ headers: [(name: String, value: String)]) throws {
+        guard
+            let header = headers.first(where: { $0.value.utf8.contains { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F } })
+        else { return }
+        let key = header.name == "Authorization" ? ": see the API key" : ""
+        throw ModelError(
+            .invalidArgument, "the header \(header.name) holds a line break or another control character" + key)
+    }
+
+    // MARK: Refusals
+
+    /// The error for a response with a status other than 2xx.
+    func refusal(status: Int, body: [UInt8], retryAfter: Duration? = nil, location: String? = nil) -> ModelError {
+        let json = try? body.withUnsafeBytes { bytes in try JSONParser.read(bytes) { try $0.value() } }
+        return refusal(status: status, error: json ?? .null, retryAfter: retryAfter, location: location)
+    }
+
+    /// The error for a failure in the middle of a stream. Many servers include a status.
+    func failure(_ error: JSONValue) -> ModelError {
+        let code = error["code"]?.integerValue ?? error["status"]?.integerValue
+        guard let code, (400..<600).contains(code) else {
+            return ModelError(.serverFailed, "\(server) failed while it answered" + saying(error))
+        }
+        return refusal(status: Int(code), error: error)
+    }
+
+    private func refusal(
+        status: Int, error: JSONValue, retryAfter: Duration? = nil, location: String? = nil
+    ) -> ModelError {
+        let code: ModelError.Code
+        let message: String
+        switch status {
+        case 300..<400:
+            code = .redirected
+            let host = location.flatMap { URL(string: $0)?.host } ?? "another address"
+            message = "\(server) redirects to \(host); nothing was sent there: give that base URL if you trust it"
+        case 401, 403:
+            code = .unauthorized
+            // Servers quote the key in this case, so their message is left out.
+            message =
+                hasUser
+                ? "\(server) does not accept the user and the password in the base URL, or they may not use \(model)"
+                : hasKey
+                    ? "\(server) does not accept the API key (apiKey, OPENAI_API_KEY), or it may not use \(model)"
+                    : "\(server) wants an API key: give one as apiKey, or in OPENAI_API_KEY for recall"
+        case 404:
+            code = .notFound
+            message =
+                "\(server) has no model \(model) or no chat completions at this address: see the model's name, "
+                + "and the base URL, which mostly ends in /v1" + saying(error)
+        case 429:
+            code = .rateLimited
+            let wait = retryAfter.map { "; it asks to wait \($0.components.seconds) s" } ?? ""
+            message = "\(server) takes no more requests for now\(wait)" + saying(error)
+        case 408:
+            code = .timedOut
+            message = "\(server) waited too long for the request" + saying(error)
+        case 500...:
+            code = .serverFailed
+            message = "\(server) failed with status \(status); ask again later" + saying(error)
+        default:
+            code = .refused
+            message = "\(server) refuses the request to \(model) with status \(status)" + saying(error)
+        }
+        return ModelError(code, message, status: status, retryAfter: retryAfter)
+    }
+
+    private func saying(_ error: JSONValue) -> String {
+        let words = ServerMessage(error: error, request: request, secrets: secrets).text
+        return words.isEmpty ? "" : "; it says: \(words)"
+    }
+
+    // MARK: Unreadable answers
+
+    /// The error for a body other than a completion.
+    /// - Parameter contentType: The body's type according to the server.
+    func unreadable(contentType: String?, cause: (any Error)? = nil) -> ModelError {
+        let kind = contentType.map { "an answer of the type \($0)" } ?? "an answer without a type"
+        return ModelError(
+            .unreadable,
+            "\(server) gave \(kind) that is no chat completion: see the base URL, which mostly ends in /v1",
+            cause: cause)
+    }
+
+    /// The error for an event or a body over the limit.
+    func tooLong(limit: Int) -> ModelError {
+        ModelError(.unreadable, "\(server) sent more than \(limit) bytes in one piece; nothing more was read")
+    }
+}

@@ -1,219 +1,217 @@
-#if Models
-    import Foundation
-    import RecollectAgents
-    import RecollectCore
-    import RecollectTestSupport
-    import Testing
-    @testable import RecollectModels
+import Foundation
+import RecollectAgents
+import RecollectCore
+import RecollectTestSupport
+import Testing
+@testable import RecollectModels
 
-    @Suite("A history as chat-completions messages")
-    struct ChatCompletionsMessagesTests {
-        private func map(_ messages: ConversationMessage...) -> [JSONValue] {
-            ChatCompletionsMessages.map(messages)
-        }
+@Suite("A history as chat-completions messages")
+struct ChatCompletionsMessagesTests {
+    private func map(_ messages: ConversationMessage...) -> [JSONValue] {
+        ChatCompletionsMessages.map(messages)
+    }
 
-        private func assistant(_ parts: ContentPart...) -> ConversationMessage {
-            ConversationMessage(role: .assistant, parts: parts)
-        }
+    private func assistant(_ parts: ContentPart...) -> ConversationMessage {
+        ConversationMessage(role: .assistant, parts: parts)
+    }
 
-        private func call(_ id: String, _ name: String = "f", _ arguments: String = "{}") -> JSONValue {
-            [
-                "id": .string(id), "type": "function",
-                "function": ["name": .string(name), "arguments": .string(arguments)],
-            ]
-        }
+    private func call(_ id: String, _ name: String = "f", _ arguments: String = "{}") -> JSONValue {
+        [
+            "id": .string(id), "type": "function",
+            "function": ["name": .string(name), "arguments": .string(arguments)],
+        ]
+    }
 
-        private func result(_ id: String, _ content: String) -> JSONValue {
-            ["role": "tool", "tool_call_id": .string(id), "content": .string(content)]
-        }
+    private func result(_ id: String, _ content: String) -> JSONValue {
+        ["role": "tool", "tool_call_id": .string(id), "content": .string(content)]
+    }
 
-        @Test("a reply with a tool loop becomes calls, results and prose in order")
-        func toolLoop() {
-            let reply = assistant(
-                .text("Let me see."), .toolCall(id: "a", name: "f", arguments: ["q": 1]),
-                .toolCall(id: "b", name: "g", arguments: .null), .toolResult(id: "b", content: ["n": 2]),
-                .toolResult(id: "a", content: "one"), .text("It is "), .text("one."))
-            #expect(
-                map(reply) == [
-                    [
-                        "role": "assistant", "content": "Let me see.",
-                        "tool_calls": [call("a", "f", "{\"q\":1}"), call("b", "g")],
+    @Test("a reply with a tool loop becomes calls, results and prose in order")
+    func toolLoop() {
+        let reply = assistant(
+            .text("Let me see."), .toolCall(id: "a", name: "f", arguments: ["q": 1]),
+            .toolCall(id: "b", name: "g", arguments: .null), .toolResult(id: "b", content: ["n": 2]),
+            .toolResult(id: "a", content: "one"), .text("It is "), .text("one."))
+        #expect(
+            map(reply) == [
+                [
+                    "role": "assistant", "content": "Let me see.",
+                    "tool_calls": [call("a", "f", "{\"q\":1}"), call("b", "g")],
+                ],
+                result("a", "one"), result("b", "{\"n\":2}"), ["role": "assistant", "content": "It is one."],
+            ])
+    }
+
+    @Test("results in messages of the role tool stand behind their calls, also where something came between")
+    func toolMessages() {
+        let messages = map(
+            assistant(.toolCall(id: "a", name: "f", arguments: [:])),
+            ConversationMessage(role: .user, text: "Hurry!"),
+            ConversationMessage(role: .tool, parts: [.toolResult(id: "a", content: "one")]))
+        #expect(
+            messages == [
+                ["role": "assistant", "content": .null, "tool_calls": [call("a")]], result("a", "one"),
+                ["role": "user", "content": "Hurry!"],
+            ])
+    }
+
+    @Test("what was said between a call and its result comes behind both")
+    func proseInExchange() {
+        let reply = assistant(
+            .toolCall(id: "a", name: "f", arguments: [:]), .text("Soon."), .toolResult(id: "a", content: "one"),
+            .text("Now."))
+        #expect(
+            map(reply) == [
+                ["role": "assistant", "content": .null, "tool_calls": [call("a")]], result("a", "one"),
+                ["role": "assistant", "content": "Soon."], ["role": "assistant", "content": "Now."],
+            ])
+    }
+
+    @Test("halves, reasoning, unknown parts and empty messages are left out; instructions come first")
+    func leftOut() {
+        let history = [
+            ConversationMessage(role: .tool, parts: [.toolResult(id: "x", content: "lost")]),
+            assistant(.thinking("hm", signature: nil), .unknown(["new": 1])),
+            ConversationMessage(role: .user, text: ""),
+            ConversationMessage(role: .user, parts: [.audioTranscript("heard")]),
+            assistant(.toolCall(id: "y", name: "f", arguments: [:])),
+        ]
+        #expect(
+            ChatCompletionsMessages.map(history, system: "Be brief.")
+                == [["role": "system", "content": "Be brief."], ["role": "user", "content": "heard"]])
+    }
+
+    @Test("an interrupted reply says so, whatever there is of it")
+    func interruption() {
+        let note = ChatCompletionsMessages.interruption
+        var partial = assistant(.text("The answer is"))
+        partial.isInterrupted = true
+        var empty = assistant()
+        empty.isInterrupted = true
+        var inTools = assistant(
+            .toolCall(id: "a", name: "f", arguments: [:]), .toolResult(id: "a", content: "one"))
+        inTools.isInterrupted = true
+        #expect(map(partial) == [["role": "assistant", "content": .string("The answer is\n\n" + note)]])
+        #expect(map(empty) == [["role": "assistant", "content": .string(note)]])
+        #expect(map(inTools).last == ["role": "assistant", "content": .string(note)])
+    }
+
+    @Test("images are sent, what cannot be sent is named")
+    func attachments() {
+        let png = Attachment(mediaType: "image/png", content: .inline(Data([1, 2, 3])))
+        let kept = Attachment(mediaType: "image/png", name: "a.png", content: .stored(sha256: "00", byteCount: 3))
+        let pdf = Attachment(mediaType: "application/pdf", content: .inline(Data([1])))
+        let message = ConversationMessage(
+            role: .user, parts: [.text("See: "), .attachment(png), .attachment(kept), .attachment(pdf)])
+        #expect(
+            map(message) == [
+                [
+                    "role": "user",
+                    "content": [
+                        ["type": "text", "text": "See: "],
+                        ["type": "image_url", "image_url": ["url": "data:image/png;base64,AQID"]],
+                        ["type": "text", "text": "[Attachment not shown: a.png, image/png]"],
+                        ["type": "text", "text": "[Attachment not shown: application/pdf]"],
                     ],
-                    result("a", "one"), result("b", "{\"n\":2}"), ["role": "assistant", "content": "It is one."],
-                ])
-        }
+                ]
+            ])
+        #expect(
+            map(assistant(.attachment(png))) == [
+                ["role": "assistant", "content": "[Attachment not shown: image/png]"]
+            ])
+    }
 
-        @Test("results in messages of the role tool stand behind their calls, also where something came between")
-        func toolMessages() {
-            let messages = map(
-                assistant(.toolCall(id: "a", name: "f", arguments: [:])),
-                ConversationMessage(role: .user, text: "Hurry!"),
-                ConversationMessage(role: .tool, parts: [.toolResult(id: "a", content: "one")]))
-            #expect(
-                messages == [
-                    ["role": "assistant", "content": .null, "tool_calls": [call("a")]], result("a", "one"),
-                    ["role": "user", "content": "Hurry!"],
-                ])
-        }
+    @Test("roles that servers do not know speak as a user who says who it is")
+    func foreignRoles() {
+        #expect(
+            map(ConversationMessage(role: Role(rawValue: "critic"), text: "Too long."))
+                == [["role": "user", "content": "[critic] Too long."]])
+    }
 
-        @Test("what was said between a call and its result comes behind both")
-        func proseInExchange() {
-            let reply = assistant(
-                .toolCall(id: "a", name: "f", arguments: [:]), .text("Soon."), .toolResult(id: "a", content: "one"),
-                .text("Now."))
-            #expect(
-                map(reply) == [
-                    ["role": "assistant", "content": .null, "tool_calls": [call("a")]], result("a", "one"),
-                    ["role": "assistant", "content": "Soon."], ["role": "assistant", "content": "Now."],
-                ])
-        }
+    @Test("calls that a server would refuse are mended: names, arguments, ids that repeat")
+    func mendedCalls() {
+        let reply = assistant(
+            .toolCall(id: "", name: "my tool!", arguments: "{broken"),
+            .toolCall(id: "a", name: "", arguments: [1]), .toolCall(id: "a", name: "f", arguments: [:]),
+            .toolResult(id: "a", content: "second"), .toolResult(id: "a", content: "first"),
+            .toolResult(id: "", content: "none"))
+        let messages = map(reply)
+        let calls = messages[0]["tool_calls"]?.arrayValue ?? []
+        #expect(calls.map { $0["function"]?["name"] } == ["my_tool_", "unnamed", "f"])
+        #expect(
+            calls.map { $0["function"]?["arguments"] } == [
+                #"{"arguments":"{broken"}"#, #"{"arguments":[1]}"#, "{}",
+            ])
+        #expect(Set(calls.map { $0["id"] }).count == 3)
+        #expect(messages.dropFirst().map { $0["content"] } == ["none", "first", "second"])
+    }
 
-        @Test("halves, reasoning, unknown parts and empty messages are left out; instructions come first")
-        func leftOut() {
-            let history = [
-                ConversationMessage(role: .tool, parts: [.toolResult(id: "x", content: "lost")]),
-                assistant(.thinking("hm", signature: nil), .unknown(["new": 1])),
-                ConversationMessage(role: .user, text: ""),
-                ConversationMessage(role: .user, parts: [.audioTranscript("heard")]),
-                assistant(.toolCall(id: "y", name: "f", arguments: [:])),
-            ]
-            #expect(
-                ChatCompletionsMessages.map(history, system: "Be brief.")
-                    == [["role": "system", "content": "Be brief."], ["role": "user", "content": "heard"]])
-        }
-
-        @Test("an interrupted reply says so, whatever there is of it")
-        func interruption() {
-            let note = ChatCompletionsMessages.interruption
-            var partial = assistant(.text("The answer is"))
-            partial.isInterrupted = true
-            var empty = assistant()
-            empty.isInterrupted = true
-            var inTools = assistant(
-                .toolCall(id: "a", name: "f", arguments: [:]), .toolResult(id: "a", content: "one"))
-            inTools.isInterrupted = true
-            #expect(map(partial) == [["role": "assistant", "content": .string("The answer is\n\n" + note)]])
-            #expect(map(empty) == [["role": "assistant", "content": .string(note)]])
-            #expect(map(inTools).last == ["role": "assistant", "content": .string(note)])
-        }
-
-        @Test("images are sent, what cannot be sent is named")
-        func attachments() {
-            let png = Attachment(mediaType: "image/png", content: .inline(Data([1, 2, 3])))
-            let kept = Attachment(mediaType: "image/png", name: "a.png", content: .stored(sha256: "00", byteCount: 3))
-            let pdf = Attachment(mediaType: "application/pdf", content: .inline(Data([1])))
-            let message = ConversationMessage(
-                role: .user, parts: [.text("See: "), .attachment(png), .attachment(kept), .attachment(pdf)])
-            #expect(
-                map(message) == [
-                    [
-                        "role": "user",
-                        "content": [
-                            ["type": "text", "text": "See: "],
-                            ["type": "image_url", "image_url": ["url": "data:image/png;base64,AQID"]],
-                            ["type": "text", "text": "[Attachment not shown: a.png, image/png]"],
-                            ["type": "text", "text": "[Attachment not shown: application/pdf]"],
-                        ],
-                    ]
-                ])
-            #expect(
-                map(assistant(.attachment(png))) == [
-                    ["role": "assistant", "content": "[Attachment not shown: image/png]"]
-                ])
-        }
-
-        @Test("roles that servers do not know speak as a user who says who it is")
-        func foreignRoles() {
-            #expect(
-                map(ConversationMessage(role: Role(rawValue: "critic"), text: "Too long."))
-                    == [["role": "user", "content": "[critic] Too long."]])
-        }
-
-        @Test("calls that a server would refuse are mended: names, arguments, ids that repeat")
-        func mendedCalls() {
-            let reply = assistant(
-                .toolCall(id: "", name: "my tool!", arguments: "{broken"),
-                .toolCall(id: "a", name: "", arguments: [1]), .toolCall(id: "a", name: "f", arguments: [:]),
-                .toolResult(id: "a", content: "second"), .toolResult(id: "a", content: "first"),
-                .toolResult(id: "", content: "none"))
-            let messages = map(reply)
-            let calls = messages[0]["tool_calls"]?.arrayValue ?? []
-            #expect(calls.map { $0["function"]?["name"] } == ["my_tool_", "unnamed", "f"])
-            #expect(
-                calls.map { $0["function"]?["arguments"] } == [
-                    #"{"arguments":"{broken"}"#, #"{"arguments":[1]}"#, "{}",
-                ])
-            #expect(Set(calls.map { $0["id"] }).count == 3)
-            #expect(messages.dropFirst().map { $0["content"] } == ["none", "first", "second"])
-        }
-
-        @Test("whatever the history, servers can take the messages, and no whole exchange is lost")
-        func alwaysValid() async {
-            await Seeds.run(15) { seed in
-                var random = SeededGenerator(seed: seed)
-                for round in 0..<100 {
-                    let history = (0..<Int.random(in: 0...7, using: &random)).map { _ in Self.message(&random) }
-                    let mapped = ChatCompletionsMessages.map(history)
-                    let place: Comment = "round \(round)"
-                    try Self.check(mapped, place)
-                    let whole = history.wholeExchanges().flatMap(\.parts)
-                    let results = whole.filter { if case .toolResult = $0 { true } else { false } }
-                    #expect(mapped.count { $0["role"] == "tool" } == results.count, place)
-                    let said = whole.compactMap(\.text).filter { !$0.isEmpty }
-                    let sent = mapped.compactMap { $0["content"]?.stringValue }.joined()
-                    #expect(said.allSatisfy(sent.contains), place)
-                }
+    @Test("whatever the history, servers can take the messages, and no whole exchange is lost")
+    func alwaysValid() async {
+        await Seeds.run(15) { seed in
+            var random = SeededGenerator(seed: seed)
+            for round in 0..<100 {
+                let history = (0..<Int.random(in: 0...7, using: &random)).map { _ in Self.message(&random) }
+                let mapped = ChatCompletionsMessages.map(history)
+                let place: Comment = "round \(round)"
+                try Self.check(mapped, place)
+                let whole = history.wholeExchanges().flatMap(\.parts)
+                let results = whole.filter { if case .toolResult = $0 { true } else { false } }
+                #expect(mapped.count { $0["role"] == "tool" } == results.count, place)
+                let said = whole.compactMap(\.text).filter { !$0.isEmpty }
+                let sent = mapped.compactMap { $0["content"]?.stringValue }.joined()
+                #expect(said.allSatisfy(sent.contains), place)
             }
-        }
-
-        private static func message(_ random: inout SeededGenerator) -> ConversationMessage {
-            let roles: [Role] = [.user, .assistant, .assistant, .tool, .system, Role(rawValue: "critic")]
-            let parts = (0..<Int.random(in: 0...5, using: &random)).map { _ -> ContentPart in
-                let id = ["a", "b", "", "é", "e\u{301}"].randomElement(using: &random) ?? "a"
-                return switch Int.random(in: 0..<9, using: &random) {
-                case 0...2:
-                    .toolCall(id: id, name: ["f", "g h", ""].randomElement(using: &random) ?? "", arguments: [:])
-                case 3...5: .toolResult(id: id, content: .string(id))
-                case 6: .thinking("hm", signature: nil)
-                case 7: .text("")
-                default: .text("word \(UInt64.random(in: 0...UInt64.max, using: &random))")
-                }
-            }
-            var message = ConversationMessage(role: roles.randomElement(using: &random) ?? .user, parts: parts)
-            message.isInterrupted = Int.random(in: 0..<5, using: &random) == 0
-            return message
-        }
-
-        /// What servers ask of a sequence of messages.
-        private static func check(_ messages: [JSONValue], _ place: Comment) throws {
-            var open: [String] = []
-            var used: Set<[UInt8]> = []
-            for message in messages {
-                let role = message["role"]?.stringValue ?? ""
-                if role == "tool" {
-                    let id = try #require(message["tool_call_id"]?.stringValue, place)
-                    #expect(open.first == id, place)
-                    open = Array(open.dropFirst())
-                    #expect(message["content"]?.stringValue != nil, place)
-                    continue
-                }
-                #expect(open.isEmpty, place)
-                #expect(["user", "assistant", "system"].contains(role), place)
-                let calls = message["tool_calls"]?.arrayValue ?? []
-                #expect(calls.isEmpty || role == "assistant", place)
-                #expect(message["content"]?.stringValue?.isEmpty == false || !calls.isEmpty, place)
-                open = calls.compactMap { $0["id"]?.stringValue }
-                #expect(open.count == calls.count, place)
-                for call in calls {
-                    let id = try #require(call["id"]?.stringValue, place)
-                    #expect(!id.isEmpty && used.insert(Array(id.utf8)).inserted, place)
-                    let arguments = try #require(call["function"]?["arguments"]?.stringValue, place)
-                    #expect(try JSONValue(parsing: arguments).objectValue != nil, place)
-                    let name = try #require(call["function"]?["name"]?.stringValue, place)
-                    #expect(name.wholeMatch(of: /[a-zA-Z0-9_-]{1,64}/) != nil, place)
-                }
-            }
-            #expect(open.isEmpty, place)
         }
     }
-#endif
+
+    private static func message(_ random: inout SeededGenerator) -> ConversationMessage {
+        let roles: [Role] = [.user, .assistant, .assistant, .tool, .system, Role(rawValue: "critic")]
+        let parts = (0..<Int.random(in: 0...5, using: &random)).map { _ -> ContentPart in
+            let id = ["a", "b", "", "é", "e\u{301}"].randomElement(using: &random) ?? "a"
+            return switch Int.random(in: 0..<9, using: &random) {
+            case 0...2:
+                .toolCall(id: id, name: ["f", "g h", ""].randomElement(using: &random) ?? "", arguments: [:])
+            case 3...5: .toolResult(id: id, content: .string(id))
+            case 6: .thinking("hm", signature: nil)
+            case 7: .text("")
+            default: .text("word \(UInt64.random(in: 0...UInt64.max, using: &random))")
+            }
+        }
+        var message = ConversationMessage(role: roles.randomElement(using: &random) ?? .user, parts: parts)
+        message.isInterrupted = Int.random(in: 0..<5, using: &random) == 0
+        return message
+    }
+
+    /// What servers ask of a sequence of messages.
+    private static func check(_ messages: [JSONValue], _ place: Comment) throws {
+        var open: [String] = []
+        var used: Set<[UInt8]> = []
+        for message in messages {
+            let role = message["role"]?.stringValue ?? ""
+            if role == "tool" {
+                let id = try #require(message["tool_call_id"]?.stringValue, place)
+                #expect(open.first == id, place)
+                open = Array(open.dropFirst())
+                #expect(message["content"]?.stringValue != nil, place)
+                continue
+            }
+            #expect(open.isEmpty, place)
+            #expect(["user", "assistant", "system"].contains(role), place)
+            let calls = message["tool_calls"]?.arrayValue ?? []
+            #expect(calls.isEmpty || role == "assistant", place)
+            #expect(message["content"]?.stringValue?.isEmpty == false || !calls.isEmpty, place)
+            open = calls.compactMap { $0["id"]?.stringValue }
+            #expect(open.count == calls.count, place)
+            for call in calls {
+                let id = try #require(call["id"]?.stringValue, place)
+                #expect(!id.isEmpty && used.insert(Array(id.utf8)).inserted, place)
+                let arguments = try #require(call["function"]?["arguments"]?.stringValue, place)
+                #expect(try JSONValue(parsing: arguments).objectValue != nil, place)
+                let name = try #require(call["function"]?["name"]?.stringValue, place)
+                #expect(name.wholeMatch(of: /[a-zA-Z0-9_-]{1,64}/) != nil, place)
+            }
+        }
+        #expect(open.isEmpty, place)
+    }
+}
