@@ -16,10 +16,10 @@ extension HistoryUse {
 
     private static func fillForDamage(_ folder: URL) async throws {
         let history = open(folder)
-        for number in 0..<16 {
+        for number in 0..<12 {
             for (user, session) in [("ann", "s"), ("ann", "t"), ("bob", "s")] {
-                // Some are longer than a page.
-                let padding = number % 8 == 5 ? 6000 : 150
+                // One turn of each session is longer than a page.
+                let padding = number == 5 ? 6000 : 150
                 _ = try await history.append(
                     turn(number, of: user + session, padding: padding), to: scope(session, user: user))
             }

@@ -36,7 +36,7 @@ package enum Seeds {
         }
     }
 
-    /// Whether the seeds are the fixed ones, so that a test can say how often something happens in them.
+    /// Whether the seeds are all the fixed ones, so that a test can say how often something happens in them.
     package static var areFixed: Bool {
         if case .fixed = mode { !Need.isNoneMet } else { false }
     }

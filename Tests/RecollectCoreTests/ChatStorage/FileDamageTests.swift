@@ -167,51 +167,77 @@ struct FileDamageTests {
         return message
     }()
 
-    @Test("no object in a damaged message becomes a message, and those behind it stay", arguments: Layout.allCases)
-    func objectsInside(layout: Layout) throws {
-        let damagedMessage = Self.nested
-        for place in 0...2 {
-            var messages = turn(1) + turn(3)
-            messages.insert(damagedMessage, at: 2 * place)
-            let file = try layout.write(messages)
-            let found = try #require(MessageArray.layout(of: file))
-            // A third of the positions, others in each place: all of them take a minute.
-            for position in found.messages[2 * place] where (position + place).isMultiple(of: 3) {
-                // Other bytes than those of the structure are all alike.
-                let isStructure = Array("{}[],:\"\n ".utf8).contains(file[position])
-                for byte in Array((isStructure ? "\u{1}z{}[]\",:\\" : "\u{1}{\"").utf8) where file[position] != byte {
-                    // White space that became a brace makes the object inside it look like a message.
-                    if byte == Byte.openingBrace, MessageArray.isSpace(file[position]) { continue }
-                    var damaged = file
-                    damaged[position] = byte
-                    guard ScopeFile(damaged) == nil else { continue }
-                    let recovered = Damage(bytes: damaged).messages
-                    try #require(!recovered.contains { $0.id == "inner" }, "\(byte) at \(position)")
-                    let others = messages.filter { $0.id != damagedMessage.id }
-                    try #require(recovered.filter { $0.id != damagedMessage.id } == others, "\(byte) at \(position)")
-                }
-            }
+    /// A file of messages of which one, `nested`, will be damaged.
+    private struct Target {
+        let layout: Layout
+        let file: [UInt8]
+        /// The bytes of the message to damage.
+        let range: Range<Int>
+        let others: [ConversationMessage]
+        /// The others among the last two messages.
+        let lastOthers: [ConversationMessage]
+
+        init(_ layout: Layout, place: Int) throws {
+            self.layout = layout
+            others = turn(1) + turn(3)
+            var messages = others
+            messages.insert(FileDamageTests.nested, at: 2 * place)
+            lastOthers = messages.suffix(2).filter(others.contains)
+            file = try layout.write(messages)
+            range = try #require(MessageArray.layout(of: file)).messages[2 * place]
+        }
+
+        /// The positions in the message of bytes of the structure, and of all others, which are alike.
+        var positions: (structure: [Int], content: [Int]) {
+            let structure = Set("{}[],:\"\n ".utf8)
+            return (range.filter { structure.contains(file[$0]) }, range.filter { !structure.contains(file[$0]) })
+        }
+
+        static func all(_ layouts: [Layout]) -> [Target] {
+            layouts.flatMap { layout in (0...2).compactMap { try? Target(layout, place: $0) } }
         }
     }
 
-    @Test("bytes lost in a message hide none behind it", arguments: [Layout.lines, .pretty, .continued])
-    func lostBytes(layout: Layout) throws {
-        for place in 0...2 {
-            var messages = turn(1) + turn(3)
-            messages.insert(Self.nested, at: 2 * place)
-            let file = try layout.write(messages)
-            let range = try #require(MessageArray.layout(of: file)).messages[2 * place]
-            for start in stride(from: range.lowerBound, to: range.upperBound, by: 13) {
-                for end in stride(from: start + 3, to: range.upperBound, by: 23) {
-                    let damaged = Array(file[..<start] + file[end...])
-                    guard ScopeFile(damaged) == nil else { continue }
-                    let recovered = Damage(bytes: damaged).messages
-                    // Without lines, lost brackets hide the next messages.
-                    let others = (layout == .continued ? messages.suffix(2) : messages[...])
-                        .filter { $0.id != Self.nested.id }
-                    try #require(recovered.filter(others.contains) == others, "\(start)..<\(end)")
-                }
-            }
+    // All damages of one byte take minutes: seeds draw them.
+    @Test("no object in a damaged message becomes a message, and those behind it stay")
+    func objectsInside() async throws {
+        let targets = Target.all(Layout.allCases).map { (target: $0, positions: $0.positions) }
+        #expect(targets.count == 3 * Layout.allCases.count)
+        await Seeds.run(5_000) { seed in
+            var random = SeededGenerator(seed: seed)
+            let (target, positions) = targets[Int(seed % UInt64(targets.count))]
+            let isStructure = Int.random(in: 0..<3, using: &random) > 0
+            let position = try #require(
+                (isStructure ? positions.structure : positions.content).randomElement(using: &random))
+            let bytes = Array((isStructure ? "\u{1}z{}[]\",:\\" : "\u{1}{\"").utf8)
+            let byte = try #require(bytes.filter { $0 != target.file[position] }.randomElement(using: &random))
+            // White space that became a brace makes the object inside it look like a message.
+            if byte == Byte.openingBrace, MessageArray.isSpace(target.file[position]) { return }
+            var damaged = target.file
+            damaged[position] = byte
+            guard ScopeFile(damaged) == nil else { return }
+            let recovered = Damage(bytes: damaged).messages
+            let place = "\(target.layout): \(byte) at \(position)"
+            try #require(!recovered.contains { $0.id == "inner" }, "\(place)")
+            try #require(recovered.filter { $0.id != Self.nested.id } == target.others, "\(place)")
+        }
+    }
+
+    @Test("bytes lost in a message hide none behind it")
+    func lostBytes() async throws {
+        let targets = Target.all([.lines, .pretty, .continued])
+        #expect(targets.count == 9)
+        await Seeds.run(3_000) { seed in
+            var random = SeededGenerator(seed: seed)
+            let target = targets[Int(seed % UInt64(targets.count))]
+            let start = Int.random(in: target.range.dropLast(3), using: &random)
+            let end = Int.random(in: start + 3..<target.range.upperBound, using: &random)
+            let damaged = Array(target.file[..<start] + target.file[end...])
+            guard ScopeFile(damaged) == nil else { return }
+            let recovered = Damage(bytes: damaged).messages
+            // Without lines, lost brackets hide the next messages.
+            let others = target.layout == .continued ? target.lastOthers : target.others
+            try #require(recovered.filter(others.contains) == others, "\(target.layout): \(start)..<\(end)")
         }
     }
 

@@ -13,7 +13,7 @@ import Testing
         arguments: ["fdatasync,fsync", "rename,renameat,renameat2", "unlink,unlinkat", "pwrite64"])
     func killedAtEachCall(calls: String) async throws {
         let folder = try TemporaryFolder()
-        let store = try await SalvageStore(in: folder, rounds: 10)
+        let store = try await SalvageStore(in: folder, rounds: 5)
         var bytes = try Data(contentsOf: store.database)
         let leaf = try #require(try store.pages().first { $0.table == "session" })
         bytes.replaceSubrange((leaf.number - 1) * 4096..<leaf.number * 4096, with: noise(4096, seed: 3))

@@ -15,7 +15,7 @@ struct SalvageStore {
     static let users = ["ann", "bob"]
 
     /// Makes the history and closes it, so that its log is moved into the database.
-    init(in folder: TemporaryFolder, rounds: Int = 9) async throws {
+    init(in folder: TemporaryFolder, rounds: Int = 6) async throws {
         self.folder = folder
         let history = folder.history()
         for round in 0..<rounds {

@@ -23,7 +23,7 @@ import Testing
         }
         #expect(pages.count > 1)
         var generator = SeededGenerator(seed: UInt64(seed))
-        for _ in 0..<16 {
+        for _ in 0..<8 {
             let page = try #require(pages.randomElement(using: &generator))
             let place = Int.random(in: (page == 0 ? 100 : page)..<page + 4096, using: &generator)
             try await expectWhole(bytes, bit: UInt8.random(in: 0..<8, using: &generator), of: place)

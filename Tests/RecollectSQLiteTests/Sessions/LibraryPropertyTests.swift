@@ -11,7 +11,7 @@ import Testing
     @Test(
         "whatever is done in whatever order: messages, lists, searches, attachments and the feed agree with the model")
     func lives() async {
-        await Seeds.run(30, live)
+        await Seeds.run(15, live)
     }
 
     @Test(

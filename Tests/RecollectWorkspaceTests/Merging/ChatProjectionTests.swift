@@ -28,7 +28,7 @@ struct ChatProjectionTests {
                 return versions.flatMap(ids).first { !kept.contains($0) }
             }
         )
-        await Seeds.run(10_000, laws.check)
+        await Seeds.run(2_000, laws.check)
     }
 
     @Test("is read back as it was written, and tells a change")

@@ -45,7 +45,7 @@ struct MarkdownMergeTests {
             }
         }
         laws.isSame = { $0.lines.sorted() == $1.lines.sorted() }
-        await Seeds.run(20_000, laws.check)
+        await Seeds.run(4_000, laws.check)
     }
 }
 

@@ -9,7 +9,7 @@ import Testing
 struct CredentialShapeTests {
     @Test("keys of services are found wherever they stand")
     func keysOfServices() async {
-        await Seeds.run(20) { seed in
+        await Seeds.run(8) { seed in
             var invented = SampleData(random: SeededGenerator(seed: seed))
             let keys = [
                 "sk-" + invented.key(48), "sk-" + invented.key(32, SampleData.hexadecimal),
@@ -47,7 +47,7 @@ struct CredentialShapeTests {
 
     @Test("values behind a telling name are found, however they are assigned")
     func assignments() async {
-        await Seeds.run(20) { seed in
+        await Seeds.run(8) { seed in
             var invented = SampleData(random: SeededGenerator(seed: seed))
             let password = invented.key(14)
             let key = invented.key(40, SampleData.lower)
@@ -163,7 +163,7 @@ struct CredentialShapeTests {
 
     @Test("data in base64, hashes and ids are not refused, whatever they are")
     func randomData() async {
-        await Seeds.run(20) { seed in
+        await Seeds.run(8) { seed in
             var invented = SampleData(random: SeededGenerator(seed: seed))
             let image = String(
                 (0..<50_000).map { _ in SampleData.base64.randomElement(using: &invented.random) ?? "A" })
@@ -178,7 +178,7 @@ struct CredentialShapeTests {
     @Test(
         "text of random pieces never stops the scan, and what is cut off stays harmless or is found")
     func fuzz() async {
-        await Seeds.run(10) { seed in
+        await Seeds.run(6) { seed in
             var random = SeededGenerator(seed: seed)
             let pieces = [
                 "password", "=", ":", "://", "@", "\"", "'", "`", " ", "\n", "sk-", "ghp_", "AKIA", "eyJ", ".",
