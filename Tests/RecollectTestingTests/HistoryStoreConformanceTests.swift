@@ -5,7 +5,9 @@ import Testing
 
 @Suite("The history suite")
 struct HistoryStoreConformanceTests {
-    @Test("passes a history that keeps every promise, wrapped or not", arguments: HistoryStoreConformance.checks)
+    @Test(
+        "passes a history that keeps every promise, wrapped or not", .needs(.time),
+        arguments: HistoryStoreConformance.checks)
     func passesACorrectStore(_ check: HistoryStoreCheck) async throws {
         let outcome = try await check.run(on: FaultyHistoryStore.fixture(nil))
         guard case .passed = outcome else {
@@ -26,7 +28,7 @@ struct HistoryStoreConformanceTests {
         try await expectCaught(fault, by: HistoryStoreConformance.checks, on: FaultyHistoryStore.fixture(fault))
     }
 
-    @Test("reports every check of a history in one table")
+    @Test("reports every check of a history in one table", .needs(.time))
     func reports() async {
         let report = await HistoryStoreConformance.report {
             SQLiteHistoryStore(inMemory: HistoryConfiguration())

@@ -1,6 +1,7 @@
 import Foundation
 import RecollectCore
 import RecollectSQLite
+import RecollectTestSupport
 import Testing
 
 @testable import RecollectTranscripts
@@ -90,7 +91,7 @@ struct ExportTests {
         #expect(imported.createdAt == created && imported.firstMessage == "what to do")
     }
 
-    @Test("a message longer than any line of Claude Code's is read")
+    @Test("a message longer than any line of Claude Code's is read", .needs(.time))
     func longMessage() throws {
         let folder = try TemporaryFolder()
         let message = ConversationMessage(

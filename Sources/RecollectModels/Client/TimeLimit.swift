@@ -25,6 +25,8 @@ final class TimeLimit: Sendable {
     static func run(
         _ limit: Duration, _ body: @escaping @Sendable (TimeLimit) async throws -> Void
     ) async throws {
+        // The body could end before a task has seen that the time is over.
+        guard limit > .zero else { throw Expired() }
         let time = TimeLimit(limit)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await body(time) }

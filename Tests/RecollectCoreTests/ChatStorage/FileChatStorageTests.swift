@@ -1,4 +1,5 @@
 import Foundation
+import RecollectTestSupport
 import Testing
 
 @testable import RecollectCore
@@ -140,7 +141,7 @@ struct FileChatStorageTests {
         #expect(try folder.names() == ["a.json"])
     }
 
-    @Test("a message of 50 MB and a batch of 10,000 messages are saved")
+    @Test("a message of 50 MB and a batch of 10,000 messages are saved", .needs(.time))
     func large() async throws {
         let text = String(repeating: "0123456789", count: 5_000_000)
         try await store.save([ConversationMessage(id: "big", role: .user, text: text)])

@@ -16,7 +16,7 @@ import Testing
         await history.close()
     }
 
-    @Test("a damaged page: what can be read comes back, the file is set aside, the event tells how much")
+    @Test("a damaged page: what can be read comes back, the file is set aside, the event tells how much", .needs(.time))
     func damagedPage() async throws {
         let folder = try TemporaryFolder()
         try await closedHistory(5000, in: folder)

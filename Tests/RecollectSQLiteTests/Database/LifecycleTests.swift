@@ -258,7 +258,7 @@ import Testing
         #expect(try await history.check().messagesToIndex == 0)
     }
 
-    @Test("overlapping readers do not keep the log from starting again")
+    @Test("overlapping readers do not keep the log from starting again", .needs(.time))
     func boundedLog() async throws {
         let history = folder.history(durability: .relaxed)
         try await history.open()

@@ -92,7 +92,7 @@ import Testing
         await history.close()
     }
 
-    @Test("a message of 50 MB is saved, read and found by what it begins with")
+    @Test("a message of 50 MB is saved, read and found by what it begins with", .needs(.time))
     func hugeMessage() async throws {
         let history = folder.history()
         let text = "quetzalcoatl " + String(repeating: "0123456789abcde ", count: 50_000_000 / 16)

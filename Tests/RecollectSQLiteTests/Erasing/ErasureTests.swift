@@ -97,7 +97,7 @@ import Testing
         #expect(used == Int64(kept))
     }
 
-    @Test("a check tells nothing of attachments that are deleted meanwhile")
+    @Test("a check tells nothing of attachments that are deleted meanwhile", .needs(.time))
     func checkedMeanwhile() async throws {
         for round in 0..<10 {
             try await history.append((0..<40).map { picture(round * 40 + $0) }, to: scope)

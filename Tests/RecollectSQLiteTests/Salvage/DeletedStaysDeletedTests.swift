@@ -81,7 +81,7 @@ import Testing
         #expect(sessions.reduce(0) { $0 + $1.messageCount } == 460)
     }
 
-    @Test("a wrong bit among the rows of sessions makes no session a deleted one")
+    @Test("a wrong bit among the rows of sessions makes no session a deleted one", .needs(.time))
     func wrongBit() async throws {
         let numbers = try Self.numbers(
             "SELECT rootpage FROM sqlite_schema WHERE name IN ('session', 'erasure') ORDER BY name DESC", in: folder)

@@ -1,5 +1,6 @@
 import Foundation
 import RecollectCore
+import RecollectTestSupport
 import Testing
 
 @testable import RecollectWorkspace
@@ -87,7 +88,7 @@ struct UnseenChangesTests {
         for word in ["first", "second", "third", "fourth", "by hand"] { #expect(merged.contains(word), "\(word)") }
     }
 
-    @Test("a file with more versions than are looked at keeps what the other device never saw")
+    @Test("a file with more versions than are looked at keeps what the other device never saw", .needs(.time))
     func longLog() async throws {
         let left = try Left()
         try left.leave(Self.start, at: "context.md")

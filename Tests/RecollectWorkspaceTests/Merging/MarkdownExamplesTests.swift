@@ -1,3 +1,4 @@
+import RecollectTestSupport
 import Testing
 
 @testable import RecollectWorkspace
@@ -312,7 +313,7 @@ struct MarkdownExamplesTests {
         #expect(result == "other\n" + base + "one\n")
     }
 
-    @Test("texts of many headings, and long ones without a base, are merged in reasonable time")
+    @Test("texts of many headings, and long ones without a base, are merged in reasonable time", .needs(.time))
     func large() {
         let headings = (0..<50_000).map { "## h\($0)\n" }.joined()
         let result = merged(headings, headings + "one\n", "other\n" + headings)
