@@ -127,3 +127,10 @@ actor Gate {
         waiting.removeValue(forKey: number)?.resume(throwing: CancellationError())
     }
 }
+
+extension ChatStorage {
+    /// Returns all messages of an agent in a session.
+    func all(_ agentId: String = "agent", session: String = "session") async throws -> [ConversationMessage] {
+        try await fetch(userId: "user", sessionId: session, agentId: agentId, maxMessages: nil)
+    }
+}
