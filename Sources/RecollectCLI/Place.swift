@@ -44,7 +44,7 @@
             guard kind == nil || isSource && kind == .files else { return self }
             if isSource {
                 guard FileManager.default.fileExists(atPath: path) else {
-                    throw RecollectError(.notFound, "there is nothing at \(path)")
+                    throw RecollectError(.notFound, "there is no file at \(path)")
                 }
                 return Place(kind: kind == nil && holdsHistory ? .store : .transcripts, path: path)
             }

@@ -355,7 +355,7 @@ extension SQLiteHistoryStore {
     public func attachment(sha256: String) async throws -> Data {
         // The file of a deleted attachment may remain for a while.
         if try await read({ try AttachmentUse.isDeleted(sha256, $0) }) {
-            throw RecollectError(.notFound, "the attachment \(sha256.prefix(80)) is not kept here")
+            throw RecollectError(.notFound, "the attachment \(sha256.prefix(80)) is not in this store")
         }
         return try await blocking { [attachments] in try attachments.read(sha256) }
     }

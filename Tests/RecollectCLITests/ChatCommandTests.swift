@@ -15,7 +15,7 @@
             try await recall.run("sessions", "--json").json().arrayValue?.compactMap { $0["id"]?.stringValue } ?? []
         }
 
-        @Test("one message gets one reply, on standard output and nothing else, and both are kept")
+        @Test("one message gets one reply, on standard output and nothing else, and kept both versions")
         func once() async throws {
             let recall = try RecallProcess()
             let outcome = try await recall.run("chat", "Note:", "Tycho is a crater")

@@ -119,7 +119,7 @@ extension AgentMemory {
         }
         throw RecollectError(
             .notSaved,
-            "the question could not be kept: others ask in session \(scope.sessionId) at the same time; ask again, share one "
+            "the question could not be saved: other turns write to session \(scope.sessionId) at the same time; ask again, share one "
                 + "orchestrator, or make the store with sameRole: .keep")
     }
 

@@ -65,7 +65,7 @@ struct AgentMemory: Sendable {
         else { return }
         throw RecollectError(
             .notSaved,
-            "the reply was not kept: another reply was saved in session \(scope.sessionId) at the same time; ask again, share one "
+            "the reply was not saved: another reply was saved in session \(scope.sessionId) at the same time; ask again, share one "
                 + "orchestrator, or make the store with sameRole: .keep")
     }
 

@@ -51,7 +51,7 @@ struct Turn: Sendable {
         } catch {
             // The original failure is thrown. This error is sent as an event, so that it is not lost.
             if isStopped { throw error }
-            tell(.error("What was said could not be kept: \(error.localizedDescription)"))
+            tell(.error("The reply could not be saved: \(error.localizedDescription)"))
         }
         if !isStopped { throw failure }
     }

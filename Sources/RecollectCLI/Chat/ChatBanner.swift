@@ -36,7 +36,7 @@
                 names.count > 1
                 ? "\(names.dropLast().joined(separator: ", ")) and \(names.last ?? "") answer"
                 : "\(names.first ?? "") answers"
-            return chat.style.dim("\(who). /help tells the commands; Ctrl-D leaves.")
+            return chat.style.dim("\(who). /help lists the commands; Ctrl-D quits.")
         }
     }
 #endif

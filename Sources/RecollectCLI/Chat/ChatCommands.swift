@@ -95,7 +95,7 @@
             guard let command = ChatCommandDefinition.all.first(where: { $0.name == name }) else {
                 throw RecollectError(
                     .invalidArgument,
-                    "there is no command /\(name.visible); /help tells those there are, and //text says text that begins with a slash"
+                    "there is no command /\(name.visible); /help lists the commands; to send a text beginning with a slash, type //text"
                 )
             }
             if command.argument.isEmpty, !argument.isEmpty {
@@ -129,7 +129,7 @@
 
         fileprivate func undo() async throws {
             guard let message = try await lastUserMessage() else {
-                throw RecollectError(.notFound, "there is nothing to undo: no message of yours is in this session")
+                throw RecollectError(.notFound, "there is nothing to undo: you have no message in this session")
             }
             let branch = try await history.branch(session, from: message.id)
             let branches = try await history.branches(of: session).map(\.id.sessionId)
@@ -137,7 +137,7 @@
             let kept = ShellWord(try await options.shortId(of: branch.sessionId, in: history, among: branches))
             try await tell([
                 "Undone: \(style.bold(message.text.oneLine.cut(to: 60)))",
-                style.dim("To bring it back: recall restore \(from) --branch \(kept)"),
+                style.dim("To restore it: recall restore \(from) --branch \(kept)"),
             ])
         }
 

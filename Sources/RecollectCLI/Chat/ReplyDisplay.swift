@@ -97,7 +97,7 @@
 
         private func printInterrupted() async throws {
             guard output.isTerminal else {
-                return Output.tell("recall: the reply was interrupted; what was said is kept")
+                return Output.tell("recall: the reply was interrupted; the part received was saved")
             }
             try await output.line(output.style.yellow("  interrupted"))
         }

@@ -47,7 +47,7 @@
                 let names = others.prefix(6).map(\.visible).joined(separator: ", ") + (others.count > 6 ? ", …" : "")
                 lines.append("Sessions of other users: \(names); see them with --user.")
             }
-            lines.append(style.dim("The history lies in \((directory ?? options.directory).path)."))
+            lines.append(style.dim("The history is in \((directory ?? options.directory).path)."))
             return lines.joined(separator: "\n")
         }
 

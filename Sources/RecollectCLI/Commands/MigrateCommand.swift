@@ -113,7 +113,7 @@
                 \(style.bold("Moved")) \(Format.count(report.addedMessages, "new message")) in \
                 \(Format.count(report.movedSessions, "session")); \(Format.grouped(unchanged)) \
                 \(unchanged == 1 ? "was" : "were") there before. All \(Format.count(report.sessions, "session")) compared.
-                \(style.dim("They lie in \(to.path).".oneLine))
+                \(style.dim("They are in \(to.path).".oneLine))
                 """
         }
 

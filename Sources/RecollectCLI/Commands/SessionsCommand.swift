@@ -49,7 +49,7 @@
                     loss.lostMessages.map { Format.count($0, "message") + " could" }
                     ?? "an unknown number of messages could"
                 Output.tell(
-                    "recall: \(count) not be read of a damaged database; `recall doctor` tells of which sessions; it is kept as "
+                    "recall: \(count) not be read from a damaged database; `recall doctor` lists the sessions; the damaged file is "
                         + "\(options.directory.appendingPathComponent(loss.setAside).path); remove it to end this notice"
                 )
             }

@@ -60,7 +60,7 @@
             }
             return try Self.one(
                 of: found, \.self, beginningWith: prefix, kind: "message of that session",
-                "`recall show --ids` tells them")
+                "`recall show --ids` lists them")
         }
 
         /// Returns an unambiguous prefix of a session's ID: at least eight characters, more if other IDs begin

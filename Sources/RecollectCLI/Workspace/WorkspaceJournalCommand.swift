@@ -53,7 +53,7 @@
             let bytes = try text == "-" ? [UInt8](FileHandle.standardInput.readToEnd() ?? Data()) : Array(text.utf8)
             let said = try String(typed: bytes).trimmingCharacters(in: .newlines)
             guard said.contains(where: { !$0.isWhitespace }) else {
-                throw RecollectError(.invalidArgument, "there is nothing to write down")
+                throw RecollectError(.invalidArgument, "the text is empty")
             }
             return said
         }

@@ -56,13 +56,13 @@
                 let path = (event.path ?? "").oneLine
                 let what =
                     switch event.kind {
-                    case .resolvedConflict: "versions of \(path) that contradicted each other have been folded into one"
+                    case .resolvedConflict: "conflicting versions of \(path) were merged"
                     case .nameCollision: "names that differ only in case or normalization: \(path)"
                     case .massDeletion: "most files are missing; they do not count as deleted"
                     case .largeFile: "\(path) is larger than a synced folder is good for"
                     case .frequentWrites: "\(path) is written more often than a synced folder is good for"
                     case .salvaged:
-                        "the log of versions was damaged: what can be read of it is kept, and the damaged one is now "
+                        "the version log was damaged: its readable part was recovered, and the damaged log is now "
                             + "\((event.setAside?.path ?? "").oneLine); `recall workspace recover` finds what it does not name"
                     default: "the workspace reports \(event.kind.rawValue)"
                     }

@@ -46,7 +46,7 @@
                 lines.append("\(count) removed; nothing in them was missing")
             }
             lines += recovery.damagedLogs.map {
-                "\($0.path.oneLine): a damaged log, kept; remove it when nothing is missed"
+                "\($0.path.oneLine): a damaged log; remove it if nothing is missing"
             }
             return lines.isEmpty ? ["Nothing was left behind."] : lines
         }

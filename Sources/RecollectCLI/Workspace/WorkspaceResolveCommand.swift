@@ -58,7 +58,7 @@
             case .restored: "only a copy was left, and has the file's name now"
             case .superseded: "one version knew the others and stays"
             case .merged: "merged"
-            case .keptBoth: "both are kept"
+            case .keptBoth: "kept both versions"
             case .waiting:
                 "left for now: the copy is the same, but what it lost against may be on its way; try again in ten minutes"
             case .notLocal: "a version is not on this device yet; try again when it is"

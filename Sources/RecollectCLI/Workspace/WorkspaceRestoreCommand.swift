@@ -91,7 +91,7 @@
                             try await output.line("\(name) is all that went into it")
                             continue
                         }
-                        try await output.line("What went into \(name) lies beside it:")
+                        try await output.line("The versions merged into \(name) are now beside it:")
                         for path in kept { try await output.line("  \(path.description.oneLine)") }
                     }
                 }
@@ -109,7 +109,7 @@
             guard try await workspace.sizes(of: [wanted])[wanted] != nil else {
                 throw RecollectError(
                     .notFound,
-                    "version \(wanted.short) of \(path) is not kept on this device; `recall workspace versions` tells which are"
+                    "version \(wanted.short) of \(path) is not in the archive of this device; `recall workspace versions` lists the archived ones"
                 )
             }
             return Change(path: path, wanted: wanted, replaced: replaced)
@@ -125,7 +125,7 @@
             throw RecollectError(
                 .notFound,
                 replaced == nil
-                    ? "nothing of \(path) is kept on this device; `recall workspace trash` lists what can come back"
+                    ? "the archive of this device has no version of \(path); `recall workspace trash` lists the files to restore"
                     : "\(path) has not been anything else on this device")
         }
 

@@ -70,7 +70,8 @@
                 rows: versions.map { version in
                     [
                         version.hash.short, format.short(version.date), version.kind.rawValue,
-                        sizes[version.hash].map { Format.bytes(Int64($0)) } ?? "not kept", writer(of: version).oneLine,
+                        sizes[version.hash].map { Format.bytes(Int64($0)) } ?? "not archived",
+                        writer(of: version).oneLine,
                     ]
                 })
             return table.lines(style: output.style, width: output.columns)

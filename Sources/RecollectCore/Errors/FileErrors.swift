@@ -15,10 +15,10 @@ package func explaining<Result>(_ action: String, _ path: String, _ work: () thr
                 case EISDIR: "is a folder, and a file is wanted"
                 case ELOOP: "is a symbolic link, which is not followed"
                 case ENXIO: "is a pipe, a socket or a device, and a file is wanted"
-                default: "is no folder, or lies below a file"
+                default: "is not a folder, or is below a file"
                 }
             throw RecollectError(
-                .foreignStore, "\(path) \(what); it was left untouched: move it away or name another place",
+                .foreignStore, "\(path) \(what); it was left unchanged: move it away or name another place",
                 cause: failure)
         default:
             throw RecollectError(failure, doing: action, path: path)

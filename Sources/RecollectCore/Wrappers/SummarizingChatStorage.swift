@@ -146,6 +146,6 @@ public final class SummarizingChatStorage: StreamingChatStorage, VersionedChatSt
         guard StoredSummary.isReserved(id) else { return }
         throw RecollectError(
             .invalidArgument,
-            "ids that begin with \(reservedPrefix) are kept for summaries; give the \(owner) another one")
+            "IDs beginning with \(reservedPrefix) are reserved for summaries; give the \(owner) another one")
     }
 }

@@ -97,7 +97,7 @@ struct AttachmentFiles: AttachmentKeeping {
             guard let file else { throw error }
             throw RecollectError(
                 .cannotOpen,
-                "\(file.path) is not a folder, and attachments are kept in a folder of that name; it was left untouched; "
+                "\(file.path) is not a folder, and attachments need a folder of that name; it was left unchanged; "
                     + "move it away and try again", cause: error.cause)
         }
     }
@@ -110,7 +110,7 @@ struct AttachmentFiles: AttachmentKeeping {
         do {
             bytes = try Data(contentsOf: url(of: sha256))
         } catch {
-            throw RecollectError(.notFound, "the attachment \(sha256) is not kept here", cause: error)
+            throw RecollectError(.notFound, "the attachment \(sha256) is not in this store", cause: error)
         }
         guard Attachment.sha256(of: bytes) == sha256 else {
             throw RecollectError(.damaged, "the attachment \(url(of: sha256).path) no longer has the bytes of its name")
@@ -200,7 +200,7 @@ final class AttachmentMemory: AttachmentKeeping {
 
     func read(_ sha256: String) throws -> Data {
         guard let bytes = kept.withLock({ $0[sha256] }) else {
-            throw RecollectError(.notFound, "the attachment \(sha256) is not kept here")
+            throw RecollectError(.notFound, "the attachment \(sha256) is not in this store")
         }
         return bytes
     }

@@ -21,7 +21,7 @@ extension RecollectError {
             default:
                 (
                     .inputOutput,
-                    "SQLite refused; if nobody else changed this database, it is a fault in Recollect: please report it"
+                    "SQLite refused; if no other program changed this database, this is a bug in Recollect: please report it"
                 )
             }
         let detail = error.message.map { ": \($0)" } ?? ""

@@ -227,7 +227,7 @@ enum HistoryCheck {
 
     /// Returns the problems of a loss, by session if the sessions are known.
     static func problems(of loss: HistoryLoss) -> [HistoryReport.Problem] {
-        let end = "the damaged file is kept as \(loss.setAside): remove it to end this notice"
+        let end = "the damaged file is now \(loss.setAside); remove it to end this notice"
         guard let lost = loss.lostMessages else {
             return [
                 .init(

@@ -24,7 +24,7 @@ extension HistoryOpener {
         guard header.isEmpty || header.starts(with: Array("SQLite format 3\0".utf8)) else {
             throw RecollectError(
                 .foreignStore,
-                "\(files.database) is not a database, and nothing tells that Recollect wrote it; it was left untouched; "
+                "\(files.database) is not a database, and has no sign of Recollect; it was left unchanged; "
                     + "name another file for the history")
         }
     }
@@ -134,7 +134,7 @@ extension HistoryFiles {
     /// losing them is within the promise of `.relaxed`, so the log is not checked.
     func endOfLog(_ durability: Durability) throws -> DamagedPages.LogEnd {
         guard durability == .full, !mayHoldUnsyncedCommits else { return .nothing }
-        return try HistoryFiles.onDisk(URL(fileURLWithPath: folder), doing: "look at the log in") {
+        return try HistoryFiles.onDisk(URL(fileURLWithPath: folder), doing: "check the log in") {
             try DamagedPages.endOfLog(in: OpenFolder(path: folder), database: databaseName)
         }
     }

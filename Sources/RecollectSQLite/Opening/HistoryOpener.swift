@@ -116,7 +116,7 @@ struct HistoryOpener {
             if OpenFile.size(at: files.writeAheadLog) == 0 { try db.setCheckpointsOnClose(true) }
             throw RecollectError(
                 .newerSchema,
-                "\(files.database) was written by a newer version of Recollect; it was left untouched; update this program"
+                "\(files.database) was written by a newer version of Recollect; it was left unchanged; update this program"
             )
         }
         guard try isKept || Integrity.isWhole(db) else { throw DatabaseError.damagedSchema }

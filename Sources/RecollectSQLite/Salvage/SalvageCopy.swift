@@ -142,7 +142,7 @@ final class SalvageCopy {
         guard Schema.isNewer(migrations) else { return }
         throw RecollectError(
             .newerSchema,
-            "the history was written by a newer version of Recollect and is damaged; it was left untouched; "
+            "the history was written by a newer version of Recollect and is damaged; it was left unchanged; "
                 + "update this program")
     }
 

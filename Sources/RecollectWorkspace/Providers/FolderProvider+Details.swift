@@ -16,7 +16,7 @@ extension FolderProvider {
     /// cannot be copied is left out.
     /// - Throws: `notFound`, `notLocal`, and disk errors.
     public func saveDetails(of path: WorkspacePath, to url: URL) throws {
-        try explaining("look at", self.path(of: path)) {
+        try explaining("read", self.path(of: path)) {
             guard let parent = path.parent, let folder = try folder(at: parent),
                 let file = try FoundFile(path, in: folder)?.open()
             else { throw notFound(path) }

@@ -26,7 +26,7 @@ extension FolderProvider {
         isKnown: (ContentHash, _ path: WorkspacePath?) throws -> Bool
     ) throws -> LeftoverReport {
         var report = LeftoverReport()
-        try explaining("look at", self.path(of: path)) {
+        try explaining("read", self.path(of: path)) {
             guard let folder = try folder(at: path), try folder.names().contains(where: TemporaryName.isOne) else {
                 return
             }

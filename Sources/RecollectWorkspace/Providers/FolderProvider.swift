@@ -76,7 +76,7 @@ public final class FolderProvider: WorkspaceProvider {
     /// Returns a file or folder; `nil` if there is none, and for links and devices.
     /// - Throws: `unavailable`, `foreignStore` if a parent folder is a file or a link.
     public func item(at path: WorkspacePath) throws -> WorkspaceItem? {
-        try explaining("look at", self.path(of: path)) {
+        try explaining("read", self.path(of: path)) {
             guard let parent = path.parent else {
                 _ = try openRoot()
                 return WorkspaceItem(path: .root, isFolder: true)
@@ -90,7 +90,7 @@ public final class FolderProvider: WorkspaceProvider {
     /// path itself.
     /// - Throws: `unavailable`.
     public func spelling(of path: WorkspacePath) throws -> WorkspacePath {
-        try explaining("look at", self.path(of: path)) {
+        try explaining("read", self.path(of: path)) {
             var folder: OpenFolder? = try openRoot()
             var names: [String] = []
             for name in path.names {
@@ -210,6 +210,6 @@ extension FolderProvider {
     }
 
     func notFound(_ path: WorkspacePath) -> RecollectError {
-        RecollectError(.notFound, "there is nothing at \(self.path(of: path))")
+        RecollectError(.notFound, "there is no file at \(self.path(of: path))")
     }
 }

@@ -44,7 +44,9 @@ public struct WorkspaceTools: Sendable {
             """,
             [
                 "folder": ["type": "string", "description": "Only this folder, such as Research; all if left out."],
-                "recursive": ["type": "boolean", "description": "What lies in its folders too; false if left out."],
+                "recursive": [
+                    "type": "boolean", "description": "Includes the contents of its folders. Default: false.",
+                ],
                 "after": ["type": "string", "description": "Only what comes after this path: to read on."],
             ],
             required: [], list)

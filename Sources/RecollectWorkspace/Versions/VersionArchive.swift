@@ -67,7 +67,7 @@ final class VersionArchive: Sendable {
 
     /// Returns the sizes of contents in bytes. Contents missing in the archive are left out.
     func sizes(of hashes: some Sequence<ContentHash>) throws -> [ContentHash: Int] {
-        try explaining("look at", path) {
+        try explaining("read", path) {
             guard let folder = try ifThere({ try OpenFolder(path: path) }) else { return [:] }
             let kept = ContentStore(in: folder)
             return try hashes.reduce(into: [:]) { $0[$1] = try kept.size(of: $1) }

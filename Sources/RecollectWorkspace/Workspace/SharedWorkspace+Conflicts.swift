@@ -41,7 +41,8 @@ extension SharedWorkspace {
             guard look.isAvailable, !look.isMassDeletion else {
                 throw RecollectError(
                     .unavailable,
-                    "\(self.rootURL.path) is gone, or most of its files are: nothing is folded until they are back")
+                    "\(self.rootURL.path) is missing, or most of its files are: conflicts are resolved when they are back"
+                )
             }
             var conflicts = try self.conflicts(in: look.listing)
             let files = try self.archive.index().files
@@ -211,7 +212,7 @@ extension SharedWorkspace {
         try await writing {
             let path = try self.provider.spelling(of: path)
             guard let resolution = try self.archive.versions(of: path).first(where: { $0.kind == .merged }) else {
-                throw RecollectError(.notFound, "\(path) was not folded on this device")
+                throw RecollectError(.notFound, "no conflict of \(path) was resolved on this device")
             }
             let current = try self.fileIfThere(at: path)?.version
             let wanted = resolution.parents.filter { $0 != current && $0 != resolution.hash }
@@ -220,7 +221,7 @@ extension SharedWorkspace {
                 guard let bytes = try self.archive.bytes(of: version) else {
                     throw RecollectError(
                         .notFound,
-                        "version \(version.rawValue.prefix(8)) of \(path) is not kept on this device any more")
+                        "version \(version.rawValue.prefix(8)) of \(path) is no longer in the archive of this device")
                 }
                 return bytes
             }

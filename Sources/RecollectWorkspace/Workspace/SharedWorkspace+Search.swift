@@ -10,7 +10,7 @@ extension SharedWorkspace {
     public func search(_ query: WorkspaceQuery) async throws -> WorkspaceSearchResult {
         let words = SearchedWords(query.text)
         guard !words.isEmpty else {
-            throw RecollectError(.invalidArgument, "there is nothing to search for: give a word")
+            throw RecollectError(.invalidArgument, "the query is empty: enter a word")
         }
         // The search compares each line with each word.
         guard query.text.utf8.count <= 1_000 else {

@@ -136,7 +136,7 @@ extension SharedWorkspace {
         try await writing {
             guard let last = try self.archive.index().files[path]?.versions.last,
                 let bytes = try self.archive.bytes(of: last.hash)
-            else { throw RecollectError(.notFound, "no content of \(path) is kept on this device") }
+            else { throw RecollectError(.notFound, "the archive of this device has no content of \(path)") }
             return try self.put(bytes, to: path, replacing: nil, by: author, as: .restored, parents: [last.hash])
         }
     }
@@ -162,7 +162,7 @@ extension SharedWorkspace {
                 let bytes = try self.archive.bytes(of: version)
             else {
                 throw RecollectError(
-                    .notFound, "the content \(version.rawValue) of \(path) is not kept on this device")
+                    .notFound, "the archive of this device does not have content \(version.rawValue) of \(path)")
             }
             return try self.put(bytes, to: path, replacing: replacing, by: author, as: .restored)
         }
@@ -199,7 +199,7 @@ extension SharedWorkspace {
     public func content(of hash: ContentHash) async throws -> [UInt8] {
         try await reading {
             guard let bytes = try self.archive.bytes(of: hash) else {
-                throw RecollectError(.notFound, "the content \(hash.rawValue) is not kept on this device")
+                throw RecollectError(.notFound, "the archive of this device does not have content \(hash.rawValue)")
             }
             return bytes
         }

@@ -224,7 +224,7 @@ extension SharedWorkspace {
         // The provider would have to read the existing file to compare its version.
         if let item = try provider.item(at: path), !item.isFolder, item.size > configuration.largestFile {
             throw RecollectError(
-                .tooLarge, "\(path) has \(item.size) bytes, so nobody here knows what it holds: it is not overwritten")
+                .tooLarge, "\(path) has \(item.size) bytes, more than can be read: it was not overwritten")
         }
     }
 

@@ -11,7 +11,7 @@ enum StateFolder {
         guard isInside(url, root) else { return url }
         throw RecollectError(
             .invalidArgument,
-            "\(url.path), where Recollect keeps what stays on this device, lies inside the workspace \(root.path) and "
+            "\(url.path), the folder for data of this device, is inside the workspace \(root.path) and "
                 + "would be synced with it: choose a state folder outside, or a smaller folder for the workspace")
     }
 

@@ -16,7 +16,7 @@ extension OpenFile {
         let size = try size()
         guard size <= Self.largestSize else {
             throw RecollectError(
-                .tooLarge, "\(path) is larger than \(Self.largestSize >> 20) MB; it was left untouched: move it away")
+                .tooLarge, "\(path) is larger than \(Self.largestSize >> 20) MB; it was left unchanged: move it away")
         }
         return size
     }

@@ -269,7 +269,7 @@ final class SessionFiles {
         _ agentId: String, _ name: String, _ damage: Damage, in folder: OpenFolder, wasAskedFor: Bool
     ) throws {
         guard wasAskedFor || !damage.looksForeign else {
-            throw RecollectError(.foreignStore, "\(folder.path(of: name)) holds no chat; it was left untouched")
+            throw RecollectError(.foreignStore, "\(folder.path(of: name)) holds no chat; it was left unchanged")
         }
         // Another copy of the same bytes is useless.
         guard damage.salvaged != damage.bytes else { return }

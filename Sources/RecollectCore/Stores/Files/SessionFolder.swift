@@ -50,7 +50,7 @@ package struct SessionFolder {
                 try session.folder.lock(exclusively: exclusively, patience: patience)
             }
             // Another process may have removed the folder during the wait for its lock.
-            let isStill = try explaining("look at", session.folder.path) {
+            let isStill = try explaining("read", session.folder.path) {
                 try session.folder.isStill(at: session.name, in: user.folder)
             }
             if isStill {

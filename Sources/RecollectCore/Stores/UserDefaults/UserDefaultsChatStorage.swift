@@ -102,7 +102,7 @@ extension UserDefaultsChatStorage {
         guard let value = defaults[key] else { return guideChat(of: scope) }
         guard let data = value as? Data else {
             throw RecollectError(
-                .foreignStore, "the user defaults hold something else than a chat under \(key); it was left untouched")
+                .foreignStore, "the user defaults hold something else than a chat under \(key); it was left unchanged")
         }
         let bytes = Array(data)
         if let ranges = MessageArray.layout(of: bytes)?.messages {
