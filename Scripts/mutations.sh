@@ -1,14 +1,14 @@
 #!/bin/sh
 # Breaks rules on purpose, one after the other, and looks whether the tests that stand for them turn red. `make mutations` calls this;
-# names in Tests/Mutations, or their beginnings, as arguments run those alone: `Scripts/mutations.sh row-20 row-21-untyped`.
+# names in Tests/Mutations, or their beginnings, as arguments run those alone: `Scripts/mutations.sh not-local slow-download-untyped`.
 #
 # A mutation is a patch of Sources that begins with
-#   Rows:    the rows of docs/synced-folders.md whose rule it breaks, or none
+#   Fault:   the names of the faults in docs/synced-folders.md whose rule it breaks, or none
 #   Breaks:  what is wrong then
 #   Tests:   which tests must turn red, as suite/function
 #   System:  the one system, as uname says it, on which anything is broken then; left out where it is on all
-# It counts as red when all these tests fail, by an issue that they record or a crash, and for each row one among them whose name, or
-# whose suite's name, begins with that row's. What does not build, hangs or runs no test does not count.
+# It counts as red when all these tests fail, by an issue that they record or a crash, and for each fault one among them whose name,
+# or whose suite's name, begins with the fault's. What does not build, hangs or runs no test does not count.
 #
 # Everything happens in a copy of the working tree, .build-mutations, which is kept: a later run builds only what has changed. The first
 # one builds everything. One run works there at a time.
@@ -58,7 +58,7 @@ chosen() {
     done
 }
 
-# A line of a patch's head: head Rows row-20-…
+# A line of a patch's head: head Fault not-local-…
 head_of() {
     sed -n "/^---/q; s/^$1: *//p" "$patches/$2.patch"
 }
@@ -136,16 +136,16 @@ verdict() {
         return
     fi
     by=
-    rows=$(head_of Rows "$name")
-    [ "$rows" != none ] || rows=
-    for row in $rows; do
-        first=$(echo "$red" | grep -a -E "^\"row $row[: ]" | head -n 1)
+    faults=$(head_of Fault "$name")
+    [ "$faults" != none ] || faults=
+    for fault in $faults; do
+        first=$(echo "$red" | grep -a -E "^\"$fault: " | head -n 1)
         if [ -z "$first" ]; then
-            printf 'WITHOUT A NAME\tno test of row %s is among them: %s\n' "$row" "$(echo "$red" | head -n 1)"
+            printf 'WITHOUT A NAME\tno test of %s is among them: %s\n' "$fault" "$(echo "$red" | head -n 1)"
             return
         fi
         by="$by${by:+, }$first"
-        # Where the suite bears the row's name, a test in it too.
+        # Where the suite has the name of the fault, a test in it too.
         if told failed "$log" | grep -a -q -F " Suite $first"; then
             by="$by, $(told failed "$log" | grep -a -E '^[^ ]+ Test ' | test_names | head -n 1)"
         fi
@@ -194,11 +194,10 @@ for name in $names; do
     printf '%s\t%s\n' "$name" "$result" | tee -a "$logs/table" | awk -F '\t' '{ printf "%-15s%-32s %s\n", $2, $1, $3 }'
 done
 
-# As docs/synced-folders.md has it.
-printf '\n| Row | Mutation | What is wrong then | Turned red |\n|---|---|---|---|\n'
+printf '\n| Fault | Mutation | What is wrong then | Turned red |\n|---|---|---|---|\n'
 while IFS="$(printf '\t')" read -r name result by; do
     [ "$result" = red ] || by="$result: $by"
-    printf '| %s | `%s` | %s | %s |\n' "$(head_of Rows "$name")" "$name" "$(head_of Breaks "$name")" "$by"
+    printf '| %s | `%s` | %s | %s |\n' "$(head_of Fault "$name")" "$name" "$(head_of Breaks "$name")" "$by"
 done <"$logs/table"
 total=$(grep -c . "$logs/table")
 red=$(grep -c "	red	" "$logs/table") || true

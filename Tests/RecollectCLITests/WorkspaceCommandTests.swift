@@ -82,7 +82,7 @@
             #expect(foreign.contains("elsewhere") && foreign.contains(" 1 byte "), "\(foreign)")
         }
 
-        @Test("row 27: a stale version is refused with exit code 1, and what changed is shown")
+        @Test("stale-version: a stale version is refused with exit code 1, and what changed is shown")
         func staleVersion() async throws {
             let recall = try await made()
             let file = URL(fileURLWithPath: recall.folder + "/shared/context.md")

@@ -7,7 +7,7 @@ import Testing
 @testable import RecollectWorkspace
 
 @Suite("Chats in a workspace")
-struct ChatsPlaceTests {
+struct ChatsAreaTests {
     private let folder: TestFolder
     private let workspace: SharedWorkspace
     private let history = SQLiteHistoryStore(inMemory: HistoryConfiguration())
@@ -50,7 +50,7 @@ struct ChatsPlaceTests {
         #expect(try await workspace.chats.sessions() == ["Moby Dick"])
     }
 
-    @Test("row 15: two histories over one file come to hold the same and write it no more")
+    @Test("chat-projection: two histories over one file come to hold the same and write it no more")
     func twoHistories() async throws {
         let other = SQLiteHistoryStore(inMemory: HistoryConfiguration())
         try await say("one", in: history)
@@ -71,7 +71,7 @@ struct ChatsPlaceTests {
         }
     }
 
-    @Test("row 16: what a person changed in the file is taken in, and a broken file is archived and written anew")
+    @Test("chat-edits: what a person changed in the file is taken in, and a broken file is archived and written anew")
     func externalEdit() async throws {
         try await say("one", "two", in: history, prefix: "m-")
         try await workspace.chats.synchronize(id, with: history)
@@ -98,7 +98,7 @@ struct ChatsPlaceTests {
         #expect(workspace.events.takeUndelivered().map(\.kind) == [.externalEdit, .externalEdit])
     }
 
-    @Test("row 16: a file that was copied over another conversation's gives that none of its messages")
+    @Test("chat-edits: a file that was copied over another conversation's gives that none of its messages")
     func copiedOver() async throws {
         try await say("one", in: history)
         try await workspace.chats.synchronize(id, with: history)

@@ -6,9 +6,9 @@ import Testing
 @testable import RecollectWorkspace
 
 @Suite("Folding what sync services left")
-struct FoldingTests {
+struct ConflictResolutionTests {
     @Test(
-        "row 5: copies in the dialects of all services go into the file, whatever lies around them",
+        "conflict-copies: copies in the dialects of all services go into the file, whatever lies around them",
         arguments: [
             "context.sync-conflict-20261121-101112-ABCDEFG.md", "context (Ann's conflicted copy 2026-11-21).md",
             "context-DESKTOP-AB12CD3.md", "context 2.md", "context (1).md",
@@ -109,7 +109,8 @@ struct FoldingTests {
     }
 
     @Test(
-        "row 19: what has no structure is kept side by side, the same on both devices, whichever of both was the copy")
+        "same-resolution: what has no structure is kept side by side, the same on both devices, whichever of both was the copy"
+    )
     func opaque() async throws {
         var all: [[String: String]] = []
         for contents in [["full", "whole"], ["whole", "full"]] {
@@ -125,7 +126,7 @@ struct FoldingTests {
         #expect(Set(all[0].values) == ["full", "whole"])
     }
 
-    @Test("row 19: devices of which one alone knows the base fold each other's folds to the same bytes")
+    @Test("same-resolution: devices of which one alone knows the base fold each other's folds to the same bytes")
     func foldsOfFolds() async throws {
         let copy = "context.sync-conflict-20261121-101112-ABCDEFG.md"
         let (knowing, other, third) = (try Left(), try Left(), try Left())
@@ -240,7 +241,7 @@ struct FoldingTests {
     }
 
     @Test(
-        "row 5: a content that was in the file and the copy is folded when the content it lost against comes late",
+        "conflict-copies: a content that was in the file and the copy is folded when the content it lost against comes late",
         arguments: ["a.md", "a.bin"])
     func lateWinner(name: String) async throws {
         let left = try Left()
@@ -274,7 +275,7 @@ struct FoldingTests {
     }
 
     @Test(
-        "row 5: a copy waits for the content it lost against, also if the file is dated later",
+        "conflict-copies: a copy waits for the content it lost against, also if the file is dated later",
         arguments: [false, true])
     func fileAfterCopy(isClockCorrected: Bool) async throws {
         let left = try Left()
@@ -301,7 +302,7 @@ struct FoldingTests {
     }
 
     @Test(
-        "row 24: a twin that a service renamed because it folds case goes into the other one, and takes nothing out of it"
+        "name-collisions: a twin that a service renamed because it folds case goes into the other one, and takes nothing out of it"
     )
     func caseConflict() async throws {
         let left = try Left()
@@ -323,7 +324,7 @@ struct FoldingTests {
         #expect(try await left.files() == ["notes.md": "text"])
     }
 
-    @Test("row 16: a chat that is broken does not keep the whole one from being read, and is kept")
+    @Test("chat-edits: a chat that is broken does not keep the whole one from being read, and is kept")
     func brokenChat() async throws {
         let left = try Left()
         let chat = ChatProjection(
@@ -336,7 +337,7 @@ struct FoldingTests {
         #expect(try await left.files().values.contains("{\"format\":"))
     }
 
-    @Test("row 16: two texts of one message are both in files")
+    @Test("chat-edits: two texts of one message are both in files")
     func changedMessage() async throws {
         let left = try Left()
         let chat = RandomChats.sample

@@ -24,7 +24,7 @@ struct UnseenChangesTests {
     }
 
     @Test(
-        "row 18: a change that proves nothing does not make a base of what came before it",
+        "concurrent-edits: a change that proves nothing does not make a base of what came before it",
         arguments: [
             Case(
                 testDescription: "a typo taken back",
@@ -66,7 +66,7 @@ struct UnseenChangesTests {
         #expect(lines.isSuperset(of: example.expected))
     }
 
-    @Test("row 17: a day's entries stay that the other device never saw, whatever an editor changed since")
+    @Test("journal: a day's entries stay that the other device never saw, whatever an editor changed since")
     func journal() async throws {
         let left = try Left()
         let journal = WorkspaceJournal(workspace: left.workspace, timeZone: .gmt)

@@ -40,7 +40,8 @@ import Testing
         return lineage.isAncestor(hash(ancestor), of: hash(descendant))
     }
 
-    @Test("row 18: the base is the nearest content that all came of; one that is not kept here is passed over")
+    @Test(
+        "concurrent-edits: the base is the nearest content that all came of; one that is not kept here is passed over")
     func nearest() throws {
         let logs = [try found("old", "start", "here"), try found("old", "start", "there")]
         #expect(base(["here", "there"], logs) == hash("start"))
@@ -50,7 +51,9 @@ import Testing
         #expect(base(["here", "there"], [logs[0]]) == nil)
     }
 
-    @Test("row 18: a device that gets a content late takes nothing from what others know of it, and adds nothing")
+    @Test(
+        "concurrent-edits: a device that gets a content late takes nothing from what others know of it, and adds nothing"
+    )
     func late() throws {
         let logs = [
             try found("old", "start", "here"), try found("old", "start", "there"), try found("other", "old", "here"),
@@ -69,7 +72,7 @@ import Testing
         #expect(!isAncestor("middle", of: "here", logs))
     }
 
-    @Test("row 18: what lay as a copy is not what came in its place came of")
+    @Test("concurrent-edits: what lay as a copy is not what came in its place came of")
     func copied() throws {
         let logs = [try found("start", "mine", "theirs", "later", at: 2), try found("start", "theirs")]
         #expect(base(["later", "mine"], logs) == hash("start"))
@@ -78,7 +81,7 @@ import Testing
         #expect(isAncestor("start", of: "later", [logs[1], try found("theirs", "later")], copied: ["mine"]))
     }
 
-    @Test("row 18: what a device found in conflict counts for others only if one of them had it before")
+    @Test("concurrent-edits: what a device found in conflict counts for others only if one of them had it before")
     func contested() throws {
         func found(_ content: String, from parents: [String], at date: Int64, _ kind: WorkspaceVersion.Kind) throws
             -> VersionLine
@@ -96,7 +99,7 @@ import Testing
         }
     }
 
-    @Test("row 18: a content that was taken back came of what it took back")
+    @Test("concurrent-edits: a content that was taken back came of what it took back")
     func takenBack() throws {
         let here = try [
             line("four"), line("five", from: ["four"], isWritten: true), line("cake", from: ["five"], isWritten: true),
@@ -107,7 +110,7 @@ import Testing
         #expect(isAncestor("four", of: "cake", [here], copied: ["four", "cake"]))
     }
 
-    @Test("row 18: what was put back came of what it replaced, though an earlier version has the same bytes")
+    @Test("concurrent-edits: what was put back came of what it replaced, though an earlier version has the same bytes")
     func putBack() throws {
         let here = try found("ab", "qab", "ab n", "qab")
         #expect(base(["qab", "ab m"], [here, try found("ab", "ab n", "ab m")]) == hash("ab n"))
@@ -119,7 +122,7 @@ import Testing
         #expect(!isAncestor("q a", of: "top", logs, copied: ["q a", "top"]))
     }
 
-    @Test("row 18: a log that names a content as a parent alone does not tell which of two parents was first")
+    @Test("concurrent-edits: a log that names a content as a parent alone does not tell which of two parents was first")
     func orderOfParents() throws {
         let logs = [
             [try line("there", isWritten: true)],

@@ -93,7 +93,7 @@ struct ChatProjectionTests {
     }
 
     @Test(
-        "row 16: of two changes of one thing the version whose change gives way is kept apart",
+        "chat-edits: of two changes of one thing the version whose change gives way is kept apart",
         arguments: [
             ["Call me.", "AAA", "BBB"], ["Whales", "AAA", "BBB"], [#""historian"},"#, #""AAA"},"#, #""BBB"},"#],
             [#","sha256""#, #","plan":"AAA","sha256""#, #","plan":"BBB","sha256""#],
@@ -110,7 +110,7 @@ struct ChatProjectionTests {
     }
 
     @Test(
-        "row 16: a message that one version changed and another one deleted is kept apart, as is a second one of its id"
+        "chat-edits: a message that one version changed and another one deleted is kept apart, as is a second one of its id"
     )
     func deletedAndChanged() throws {
         let chat = try ChatProjection(bytes: Array(RandomChats.sample.utf8))
@@ -130,7 +130,7 @@ struct ChatProjectionTests {
     }
 
     @Test(
-        "row 16: a version with values of other types than ours is kept apart",
+        "chat-edits: a version with values of other types than ours is kept apart",
         arguments: [
             (#""title":"Whales""#, #""title":7"#), (#""agent":"historian""#, #""agent":["historian"]"#),
             (#""after":"1""#, #""after":1"#), (#","heads""#, #","deleted":[1],"heads""#),

@@ -42,7 +42,7 @@ struct JournalMergeTests {
         JournalPage(day: JournalDay(of: morning, in: .gmt), bytes: Array(text.utf8)).entries().map(\.whole)
     }
 
-    @Test("row 17 P: a day that two devices began is one file with all entries once, in order")
+    @Test("journal: a day that two devices began is one file with all entries once, in order")
     func bothBegan() throws {
         let both = try merged(
             page(("C", 0, "phone"), ("A", 20, "phone again")), page(("B", 10, "tablet"), ("C", 0, "phone")))
@@ -181,7 +181,7 @@ struct JournalMergeTests {
     }
 
     @Test(
-        "row 17: keeps a line that is the beginning of a line of the base and of another version",
+        "journal: keeps a line that is the beginning of a line of the base and of another version",
         arguments: [
             ("715", "715\n71", "715\n710"),
             ("Call Ann about the boat", "Call Ann about the boat\nCall", "Call Ann about the boat\nCall Bob"),

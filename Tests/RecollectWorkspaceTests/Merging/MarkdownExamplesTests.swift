@@ -21,7 +21,7 @@ struct MarkdownExamplesTests {
                 == "# Ada\n\nLikes green tea.\n\n- lives in Bergen\n- has a cat\n\n## Work\n\nChief engineer.\n")
     }
 
-    @Test("row 18: edits of one line are both kept, labelled")
+    @Test("concurrent-edits: edits of one line are both kept, labelled")
     func sameLine() {
         let one = notes.replacing("Likes tea.", with: "Likes green tea.")
         let other = notes.replacing("Likes tea.", with: "Likes coffee.")
@@ -80,7 +80,8 @@ struct MarkdownExamplesTests {
     }
 
     @Test(
-        "row 18: what one moved stands where they moved it, and what another one wrote meanwhile stays beside its line")
+        "concurrent-edits: what one moved stands where they moved it, and what another one wrote meanwhile stays beside its line"
+    )
     func moves() throws {
         let list = "- a\n- b\n- c\n- d\n"
         #expect(merged(list, "- c\n- a\n- b\n- d\n", list + "- e\n") == "- c\n- a\n- b\n- d\n- e\n")
@@ -106,7 +107,7 @@ struct MarkdownExamplesTests {
     }
 
     @Test(
-        "row 18: a changed line that another version moved, or moved another line past, keeps both files",
+        "concurrent-edits: a changed line that another version moved, or moved another line past, keeps both files",
         arguments: [
             ("- a\n- b\n- c\n", "- c\n- a\n- b\n", "- a\n- b\n- c!\n"),
             ("- a\n- b\n- c\n- d\n", "- a\n- d\n- b\n- c\n", "- a\n- b!\n- c\n- d\n"),
@@ -122,7 +123,7 @@ struct MarkdownExamplesTests {
         #expect(try file("a.txt", base, moved, changed) == nil)
     }
 
-    @Test("row 18: a changed line stays after the line before it if another version moved a line past both")
+    @Test("concurrent-edits: a changed line stays after the line before it if another version moved a line past both")
     func changedBesideMoves() throws {
         let list = "- a\n- b\n- c\n- d\n"
         for name in ["a.md", "a.txt"] {
@@ -131,7 +132,7 @@ struct MarkdownExamplesTests {
         }
     }
 
-    @Test("row 18: a changed heading changes nothing below it")
+    @Test("concurrent-edits: a changed heading changes nothing below it")
     func headings() {
         let text = "# A\n\none\n\n## B\n\ntwo\n"
         let other = text + "\nthree\n"
@@ -175,7 +176,7 @@ struct MarkdownExamplesTests {
         #expect(merged(nil, "a\nb\nc\n", "a\nb\n") == "a\nb\nc\n")
     }
 
-    @Test("row 18: a heading that comes twice keeps what stands under each of both")
+    @Test("concurrent-edits: a heading that comes twice keeps what stands under each of both")
     func repeatedHeadings() {
         let diary = "# Monday\n\nrain\n\n# Tuesday\n\nsun\n\n# Monday\n\nsnow\n"
         // The check of the merge would find it too.
@@ -209,7 +210,7 @@ struct MarkdownExamplesTests {
         ).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    @Test("row 18: plain text is merged by lines: a line that looks like a heading is none")
+    @Test("concurrent-edits: plain text is merged by lines: a line that looks like a heading is none")
     func plainText() throws {
         let cmake = """
             # ------

@@ -7,7 +7,7 @@ import Testing
 struct MarkdownMergeTests {
     @Test(
         """
-        row 18: keeps the laws and loses no line, with a base, without one, and with one that is none; in what steps may matter only \
+        concurrent-edits: keeps the laws and loses no line, with a base, without one, and with one that is none; in what steps may matter only \
         for the order of items and sections, and for texts in which a line comes twice
         """
     )

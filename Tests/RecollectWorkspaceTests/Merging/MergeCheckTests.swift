@@ -10,7 +10,7 @@ import Testing
         MergeCheck(merged, of: versions, base: base, isJournal: isJournal).isPassed
     }
 
-    @Test("row 18: a line is missing only where the base has it and another version has not")
+    @Test("concurrent-edits: a line is missing only where the base has it and another version has not")
     func lines() {
         #expect(isPassed("a\nb\nc\n", of: ["a\nb\n", "a\nc\n"]))
         #expect(!isPassed("a\nb\n", of: ["a\nb\n", "a\nc\n"]))
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test("row 18: an insertion stands between the same lines as in its version, if nobody moved these")
+    @Test("concurrent-edits: an insertion stands between the same lines as in its version, if nobody moved these")
     func insertions() {
         let (one, other) = ("a\nb\n## new\nc\n", "a\nb\nc\nx\n")
         #expect(isPassed("a\nb\n## new\nc\nx\n", of: [one, other]))
@@ -47,7 +47,7 @@ import Testing
         #expect(!isPassed("x\nb\na\nc\n", of: ["b\na\nc\n", "a\nb\nc\nx\n"]))
     }
 
-    @Test("row 18: what one version moved stands as it moved it")
+    @Test("concurrent-edits: what one version moved stands as it moved it")
     func moves() {
         let base = "a\nb\nc\n"
         #expect(!isPassed("x\na\nb\nc\n", of: ["c\na\nb\n", "x\na\nb\nc\n"], base: base))
@@ -72,7 +72,7 @@ import Testing
         #expect(!isPassed("a\n\n" + block + "\n", of: ["a\ntea\r\n", "a\ncoffee\n"]))
     }
 
-    @Test("row 17: of the journal no line is missing, but the beginning of a heading that a killed writer left")
+    @Test("journal: of the journal no line is missing, but the beginning of a heading that a killed writer left")
     func words() {
         let base = "Dose: 5 mg\n"
         #expect(!isPassed("Dose: 10 mg\n", of: ["Dose: 1\n", "Dose: 10 mg\n"], base: base, isJournal: true))
@@ -88,7 +88,7 @@ import Testing
         #expect(check.isPassed && check.deleted == ["Call"])
     }
 
-    @Test("row 17: of two changed headings of an entry none is dropped")
+    @Test("journal: of two changed headings of an entry none is dropped")
     func headings() {
         func heading(_ time: String, _ rest: String = "") -> String {
             "## \(time) <!-- note A 2026-11-21T09:12:07.123Z \(rest)-->\n"

@@ -5,7 +5,7 @@ import Testing
 @testable import RecollectWorkspace
 
 @Suite("Names of conflict copies")
-struct ConflictNameTests {
+struct ConflictCopyNameTests {
     @Test(
         "names that only a sync service gives",
         arguments: [
@@ -127,7 +127,7 @@ struct ConflictNameTests {
         }
     }
 
-    @Test("row 25: a very long name is read in no time")
+    @Test("unsafe-names: a very long name is read in no time")
     func long() {
         for piece in ["(", ")", "-A", " 2", ".sync-conflict-", " (Ann's conflicted copy 2025-01-15)"] {
             _ = ConflictCopyName(String(repeating: piece, count: 5_000 / piece.utf8.count))

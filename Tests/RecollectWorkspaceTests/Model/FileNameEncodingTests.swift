@@ -6,7 +6,7 @@ import Testing
 @testable import RecollectWorkspace
 
 @Suite("Ids as names")
-struct PlaceNameTests {
+struct FileNameEncodingTests {
     @Test(
         "what people can read stays as it is",
         arguments: [
@@ -20,7 +20,7 @@ struct PlaceNameTests {
     }
 
     @Test(
-        "row 25: what cannot be a name, or would be taken for another thing, is escaped at one place",
+        "unsafe-names: what cannot be a name, or would be taken for another thing, is escaped at one place",
         arguments: [
             ("", "%"), ("%", "%25"), (".", "%2E"), ("..", "%2E%2E"), ("a/b", "a%2Fb"), ("../../etc", "%2E.%2F..%2Fetc"),
             ("\0", "%00"),
@@ -67,7 +67,7 @@ struct PlaceNameTests {
         #expect(FileNameEncoding.id(of: name) == nil)
     }
 
-    @Test("row 24: ids that differ only in case have names that differ only in case, and one key")
+    @Test("name-collisions: ids that differ only in case have names that differ only in case, and one key")
     func cases() throws {
         let (lower, upper) = (FileNameEncoding.name(for: "moby"), FileNameEncoding.name(for: "MOBY"))
         #expect(lower != upper)
@@ -75,7 +75,7 @@ struct PlaceNameTests {
     }
 
     @Test(
-        "row 25: any id has a name that a workspace takes, that is no copy's, that gives it back, and that no other id has"
+        "unsafe-names: any id has a name that a workspace takes, that is no copy's, that gives it back, and that no other id has"
     )
     func random() async {
         var seen: [String: [UInt8]] = [:]

@@ -8,7 +8,7 @@ import Testing
 @Suite("Paths in a workspace")
 struct WorkspacePathTests {
     @Test(
-        "row 25: traversal, absolute paths and empty names are refused",
+        "unsafe-names: traversal, absolute paths and empty names are refused",
         arguments: [
             "", "/", "//", "/etc/passwd", "..", ".", "../x", "a/..", "a/../b", "a/./b", "a//b", "a/", "/a", "a\\..\\b",
             "..\\x",
@@ -19,7 +19,7 @@ struct WorkspacePathTests {
     }
 
     @Test(
-        "row 25: names that some system or sync service refuses, skips or changes are refused",
+        "unsafe-names: names that some system or sync service refuses, skips or changes are refused",
         arguments: [
             "a:b", "a*", "a?", "\"a\"", "<a>", "a|b", "a\n", "\u{7F}", "a\u{85}b", ".hidden", "a.", "a ", " a",
             "\u{A0}a", "a\u{3000}",
@@ -57,7 +57,7 @@ struct WorkspacePathTests {
     }
 
     @Test(
-        "row 25: characters that look like slashes and dots are characters of one name",
+        "unsafe-names: characters that look like slashes and dots are characters of one name",
         arguments: ["／", "∕", "⁄", "⧸", "．．", "‥", "․․", "a／..／b", "．．／．．／etc", "＼", "%2e%2e%2f", "..%2f", "%2F"])
     func lookAlikes(_ name: String) throws {
         guard !name.hasPrefix(".") else {
@@ -86,7 +86,7 @@ struct WorkspacePathTests {
         _ = try WorkspacePath(String(repeating: "e\u{301}", count: 127))
     }
 
-    @Test("row 24: both forms of a letter are one path, and case is told apart but for the key")
+    @Test("name-collisions: both forms of a letter are one path, and case is told apart but for the key")
     func twins() throws {
         let composed = try WorkspacePath("Caf\u{E9}/x.md")
         let decomposed = try WorkspacePath("Cafe\u{301}/x.md")
@@ -123,7 +123,7 @@ struct WorkspacePathTests {
         }
     }
 
-    @Test("row 25: a refusal shows no control characters and stays short")
+    @Test("unsafe-names: a refusal shows no control characters and stays short")
     func message() {
         let error = #expect(throws: RecollectError.self) {
             try WorkspacePath("a\n\u{1B}[31m" + String(repeating: "x", count: 5_000))
@@ -131,7 +131,7 @@ struct WorkspacePathTests {
         #expect(error?.message.contains("\u{1B}") == false && error.map { $0.message.count < 300 } == true)
     }
 
-    @Test("row 25: whatever text is read, it is refused or a path that cannot leave the root")
+    @Test("unsafe-names: whatever text is read, it is refused or a path that cannot leave the root")
     func random() async {
         await Seeds.run(10_000) { seed in
             var random = SeededGenerator(seed: seed)

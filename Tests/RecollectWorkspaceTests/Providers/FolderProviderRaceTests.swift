@@ -28,7 +28,7 @@ struct FolderProviderRaceTests {
         return error?.current.map { String(decoding: $0, as: UTF8.self) }
     }
 
-    @Test("row 27: a foreign writer that comes between the look and the write keeps its text")
+    @Test("stale-version: a foreign writer that comes between the look and the write keeps its text")
     func quicker() throws {
         try folder.put("old", at: "a.md")
         let provider = try provider([{ try $0.put("foreign", at: "a.md") }])
@@ -117,7 +117,7 @@ struct FolderProviderRaceTests {
         #expect(try folder.text(at: kept) == "second")
     }
 
-    @Test("row 25: a link or a folder that takes the file's place at the last moment is put back untouched")
+    @Test("unsafe-names: a link or a folder that takes the file's place at the last moment is put back untouched")
     func replacedByLink() throws {
         let outside = folder.url.appendingPathComponent("secret.md")
         try Data("secret".utf8).write(to: outside)
@@ -161,7 +161,8 @@ struct FolderProviderRaceTests {
         }
     }
 
-    @Test("row 25: while a folder is exchanged for a link to the outside and back, nothing is ever written outside")
+    @Test(
+        "unsafe-names: while a folder is exchanged for a link to the outside and back, nothing is ever written outside")
     func flippingLink() async throws {
         let outside = folder.url.appendingPathComponent("outside")
         try FileManager.default.createDirectory(at: outside, withIntermediateDirectories: true)

@@ -111,7 +111,7 @@ struct FolderProviderTests {
         #expect(throws: RecollectError.self) { try provider.text("pipe") }
     }
 
-    @Test("row 25: a name of 255 bytes is written and read")
+    @Test("unsafe-names: a name of 255 bytes is written and read")
     func longName() throws {
         let name = String(repeating: "é", count: 126) + ".md"
         try provider.write("x", to: name, replacing: nil)
@@ -121,7 +121,7 @@ struct FolderProviderTests {
         #expect(try folder.names().isEmpty)
     }
 
-    @Test("row 25: symbolic links inside are not followed; one to the root is the caller's choice")
+    @Test("unsafe-names: symbolic links inside are not followed; one to the root is the caller's choice")
     func links() throws {
         let outside = folder.url.appendingPathComponent("outside")
         try FileManager.default.createDirectory(at: outside, withIntermediateDirectories: true)
@@ -149,7 +149,7 @@ struct FolderProviderTests {
         #expect(try folder.text(at: "through.md") == "x")
     }
 
-    @Test("row 24: a name in decomposed form on the disk is found, read, written and removed under its path")
+    @Test("name-collisions: a name in decomposed form on the disk is found, read, written and removed under its path")
     func decomposed() throws {
         try folder.put("one", at: "Cafe\u{301}/e\u{301}.md")
         let path = try WorkspacePath("Caf\u{E9}/\u{E9}.md")
@@ -166,7 +166,7 @@ struct FolderProviderTests {
     }
 
     @Test(
-        "row 24: where the file system ignores case, all spellings are one file, and a write keeps the name that is there",
+        "name-collisions: where the file system ignores case, all spellings are one file, and a write keeps the name that is there",
         .needs(.foldingDisk))
     func foldingDisk() async throws {
         // The kernel forgets a spelling through which a file was seen that is now another one only after a second: each
@@ -197,7 +197,7 @@ struct FolderProviderTests {
         #expect(left.map { $0.lowercased() }.sorted() == ["day.md", "other.md"])
     }
 
-    @Test("row 24: twins in case are two files where the file system says so, and both are listed")
+    @Test("name-collisions: twins in case are two files where the file system says so, and both are listed")
     func caseTwins() throws {
         try provider.write("lower", to: "notes.md", replacing: nil)
         do {
@@ -215,7 +215,7 @@ struct FolderProviderTests {
     }
 
     @Test(
-        "row 24: of twins in form one is the file, and the other is among its conflict versions until it is resolved",
+        "name-collisions: of twins in form one is the file, and the other is among its conflict versions until it is resolved",
         .enabled(if: keepsForms, "the file system takes all forms of a name for one"))
     func formTwins() throws {
         try folder.put("decomposed", at: "e\u{301}.md")
@@ -238,7 +238,7 @@ struct FolderProviderTests {
         #expect(try provider.text("é.md") == "composed", "the file itself is no version of it")
     }
 
-    @Test("row 20: an old placeholder is listed as its file, which is not local; a file beside it counts")
+    @Test("not-local: an old placeholder is listed as its file, which is not local; a file beside it counts")
     func placeholders() throws {
         try folder.put("bplist", at: "Journal/.day.md.icloud")
         let path = try WorkspacePath("Journal/day.md")
@@ -265,7 +265,7 @@ struct FolderProviderTests {
     }
 
     @Test(
-        "row 26: a root that is removed, moved away or replaced is unavailable, never empty; moved back it is there again"
+        "mass-deletion: a root that is removed, moved away or replaced is unavailable, never empty; moved back it is there again"
     )
     func gone() throws {
         try provider.write("x", to: "a.md", replacing: nil)
@@ -353,7 +353,7 @@ struct FolderProviderTests {
     }
 
     @Test(
-        "row 23: a full disk is named, the old content stays, nothing is left, and writing goes on with space",
+        "disk-full: a full disk is named, the old content stays, nothing is left, and writing goes on with space",
         .needs(.tinyDisk))
     func diskFull() throws {
         let disk = try TinyDisk(at: folder.url.appendingPathComponent("disk"), kilobytes: 64)

@@ -22,7 +22,7 @@ struct LifeRest {
             if try await device.workspace.status().isMassDeletion { try await device.workspace.acceptDeletions() }
         }
         let rounds = try await resolve()
-        var faults = rounds <= 2 ? [] : ["row 19: resolving took \(rounds) rounds"]
+        var faults = rounds <= 2 ? [] : ["same-resolution: resolving took \(rounds) rounds"]
         try downloadEverything()
         faults += try unequalFolders() + leftCopies() + lostTexts()
         faults += try await untoldTwins()
@@ -101,7 +101,9 @@ struct LifeRest {
             let keys = device.device.files().keys.compactMap { try? WorkspacePath($0).key }
             let twins = Dictionary(grouping: keys) { $0 }.filter { $0.value.count > 1 }.keys.sorted()
             let told = try await device.workspace.status().nameCollisions.compactMap(\.first?.key).sorted()
-            if twins != told { faults.append("row 24: \(device.name) has the twins \(twins), told are \(told)") }
+            if twins != told {
+                faults.append("name-collisions: \(device.name) has the twins \(twins), told are \(told)")
+            }
         }
         return faults
     }

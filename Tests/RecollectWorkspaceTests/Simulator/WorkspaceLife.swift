@@ -106,7 +106,7 @@ final class WorkspaceLife {
         }
     }
 
-    /// Somebody writes who read the file long ago: row 27.
+    /// Writes with a version read long ago: stale-version.
     private func writeStale(on index: Int) async throws {
         guard let (path, old) = ledger.one(of: devices[index].read.sorted { $0.key < $1.key }) else { return }
         interruptions.isOn.withLock { $0 = false }
@@ -118,11 +118,13 @@ final class WorkspaceLife {
                 try await workspace.write(new, to: path, replacing: old.version)
                 self.ledger.saved(new, at: path.text, replacing: old.bytes, isArchived: true)
                 self.devices[index].read[path] = nil
-                if before != old.bytes { self.faults.append("row 27: a stale write of \(path) was taken") }
+                if before != old.bytes { self.faults.append("stale-version: a stale write of \(path) was taken") }
             } catch let error as FileChangedError {
-                if error.current?.bytes != before { self.faults.append("row 27: not the current content of \(path)") }
+                if error.current?.bytes != before {
+                    self.faults.append("stale-version: not the current content of \(path)")
+                }
                 if device.files()[spelling(of: path.text, on: device)] != before {
-                    self.faults.append("row 27: \(path) was changed")
+                    self.faults.append("stale-version: \(path) was changed")
                 }
                 throw error
             }

@@ -8,18 +8,18 @@ import Testing
 /// Random lives of workspaces in simulated clouds.
 @Suite("Lives of a workspace in a cloud") struct WorkspaceLifeTests {
     @Test(
-        "rows 15–27: whatever people, agents and the service do, all devices come to agree and no text is lost",
+        "whatever people, agents and the service do, all devices come to agree and no text is lost",
         arguments: 0..<UInt64(2))
     func lives(part: UInt64) async {
         await Seeds.run(150, from: 1 + part * 150) { try await live(seed: $0) }
     }
 
-    @Test("row 24: and so where people give names that differ in case alone, or in the form of their letters")
+    @Test("name-collisions: and so where people give names that differ in case alone, or in the form of their letters")
     func twins() async {
         await Seeds.run(64) { try await live(seed: $0, kind: .twins) }
     }
 
-    @Test("row 18: where nobody deletes, every word is in a file at the end", arguments: 0..<UInt64(2))
+    @Test("concurrent-edits: where nobody deletes, every word is in a file at the end", arguments: 0..<UInt64(2))
     func onlyAdding(part: UInt64) async {
         await Seeds.run(40, from: 1 + part * 40) { try await live(seed: $0, kind: .onlyAdding) }
     }

@@ -8,7 +8,7 @@ import Testing
 extension SyncthingTests {
     @Suite("The matrix's rows on two devices that sync by Syncthing")
     struct Rows {
-        @Test("row 5: the copies that Syncthing makes are taken once, whatever the file's name")
+        @Test("conflict-copies: the copies that Syncthing makes are taken once, whatever the file's name")
         func copies() async throws {
             let devices = try await TwoDevices()
             defer { devices.end() }
@@ -44,7 +44,7 @@ extension SyncthingTests {
             #expect(Set(files.keys) == Set(names + kept))
         }
 
-        @Test("row 15: both devices write the projection: no conflict copies stay, and writing settles")
+        @Test("chat-projection: both devices write the projection: no conflict copies stay, and writing settles")
         func projection() async throws {
             let devices = try await TwoDevices()
             defer { devices.end() }
@@ -93,7 +93,7 @@ extension SyncthingTests {
             #expect(chat.isIntact && chat.entries.map(\.message.id).sorted() == said.sorted())
         }
 
-        @Test("row 17: the same day's journal made on both is one file with all entries once")
+        @Test("journal: the same day's journal made on both is one file with all entries once")
         func journal() async throws {
             let devices = try await TwoDevices()
             defer { devices.end() }

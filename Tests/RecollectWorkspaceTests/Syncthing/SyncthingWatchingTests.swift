@@ -8,7 +8,9 @@ import Testing
 extension SyncthingTests {
     @Suite("Devices whose Syncthings watch the folder while everybody writes")
     struct Watching {
-        @Test("row 18: two and three: every word is in a file at the end, and no copy is left", arguments: [2, 3])
+        @Test(
+            "concurrent-edits: two and three: every word is in a file at the end, and no copy is left",
+            arguments: [2, 3])
         func life(devices count: Int) async {
             await Seeds.run(1, from: UInt64(count)) { seed in
                 var random = SeededGenerator(seed: seed)

@@ -8,7 +8,7 @@ import Testing
 extension SyncthingTests {
     @Suite("A workspace on two devices that sync by Syncthing")
     struct Workspaces {
-        @Test("row 18: context.md edited apart is merged, and on the same line both wordings are kept")
+        @Test("concurrent-edits: context.md edited apart is merged, and on the same line both wordings are kept")
         func context() async throws {
             let devices = try await TwoDevices()
             defer { devices.end() }

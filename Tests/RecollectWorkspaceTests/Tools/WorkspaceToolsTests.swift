@@ -77,7 +77,7 @@ struct WorkspaceToolsTests {
         #expect(try await bench.succeed("read_file", ["path": "empty.md"])["text"] == "")
     }
 
-    @Test("row 27: a write with a stale version, or none that fits, is refused with what is there now")
+    @Test("stale-version: a write with a stale version, or none that fits, is refused with what is there now")
     func staleVersion() async throws {
         let bench = try ToolBench()
         let path = try WorkspacePath("context.md")
@@ -102,7 +102,7 @@ struct WorkspaceToolsTests {
         _ = try await bench.succeed("write_file", ["path": "context.md", "text": "y", "version": "new"])
     }
 
-    @Test("row 25: no path leaves the workspace, whatever is tried")
+    @Test("unsafe-names: no path leaves the workspace, whatever is tried")
     func paths() async throws {
         let bench = try ToolBench()
         let outside = bench.folder.appendingPathComponent("outside.md")
@@ -154,7 +154,7 @@ struct WorkspaceToolsTests {
             ])
     }
 
-    @Test("row 25: symbolic links are neither followed nor listed, also where they are made in between")
+    @Test("unsafe-names: symbolic links are neither followed nor listed, also where they are made in between")
     func links() async throws {
         let bench = try ToolBench()
         let outside = bench.folder.appendingPathComponent("outside", isDirectory: true)

@@ -5,7 +5,7 @@ import RecollectTesting
 import RecollectWorkspace
 import Testing
 
-@Suite("row 22: a workspace in a container that comes and goes")
+@Suite("container: a workspace in a container that comes and goes")
 struct ContainerTests {
     private let folder: TestFolder
     private let cloud = SimulatedCloud(seed: 1)
@@ -151,7 +151,7 @@ struct ContainerTests {
         #expect(try await replica.restore(note).text == "# Offline\n")
     }
 
-    @Test("row 22 S: a replica merges when the cloud returns, and no word of either side is lost")
+    @Test("container: a replica merges when the cloud returns, and no word of either side is lost")
     func merges() async {
         await Seeds.run(60, checkMerge)
     }

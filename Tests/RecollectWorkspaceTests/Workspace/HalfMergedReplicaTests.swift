@@ -6,7 +6,7 @@ import Testing
 @testable import RecollectWorkspace
 
 /// What a merge does that comes after one that was killed, or ended, before it had removed anything in the replica.
-@Suite("row 22: a replica that was merged half-way") struct HalfMergedReplicaTests {
+@Suite("container: a replica that was merged half-way") struct HalfMergedReplicaTests {
     private let test: TestReplica
     private let replica: SharedWorkspace
     private var cloud: MemoryProvider { test.cloud }

@@ -16,7 +16,7 @@ import Testing
         return test
     }
 
-    @Test("row 20 a file that is not local: the download is asked for, and the caller told")
+    @Test("not-local: a file that is not local: the download is asked for, and the caller told")
     func ask() async throws {
         let test = try make()
         await #expect(throws: FileNotYetAvailableError.self) {
@@ -26,7 +26,7 @@ import Testing
         #expect(try await test.workspace.item(at: path("a.md")).state == .notLocal)
     }
 
-    @Test("row 21 a download that never ends: timed out; one that is cancelled: cancelled", .endsHanging)
+    @Test("slow-download: a download that never ends: timed out; one that is cancelled: cancelled", .endsHanging)
     func timeOut() async throws {
         let test = try make { if $0 == SharedWorkspace.downloadPoll { try await forever() } }
         #expect(

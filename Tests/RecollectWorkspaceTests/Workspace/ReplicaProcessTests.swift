@@ -6,7 +6,7 @@ import Testing
 @testable import RecollectWorkspace
 
 /// A process that merges a replica into a container, killed.
-@Suite("row 22: a process that merges a replica", .needs(.processes)) struct ReplicaProcessTests {
+@Suite("container: a process that merges a replica", .needs(.processes)) struct ReplicaProcessTests {
     private let folder: TestFolder
 
     init() throws {

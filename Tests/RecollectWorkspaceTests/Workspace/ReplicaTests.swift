@@ -6,7 +6,7 @@ import Testing
 @testable import RecollectWorkspace
 
 /// Merging a replica where something comes in between. What both sides hold at random is in `ContainerTests`.
-@Suite("row 22: a replica that merges while something goes wrong") struct ReplicaTests {
+@Suite("container: a replica that merges while something goes wrong") struct ReplicaTests {
     private let test: TestReplica
     private let replica: SharedWorkspace
     private var cloud: MemoryProvider { test.cloud }

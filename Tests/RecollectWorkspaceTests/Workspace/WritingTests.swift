@@ -13,7 +13,8 @@ import Testing
         test = try TestWorkspace()
     }
 
-    @Test("row 27 a stale hash is refused, with the current content; so is none, and one of a file that is gone")
+    @Test(
+        "stale-version: a stale hash is refused, with the current content; so is none, and one of a file that is gone")
     func stale() async throws {
         let first = try await workspace.write("one", to: path("a.md"), replacing: nil)
         test.files.put("theirs", at: "a.md")
@@ -29,7 +30,7 @@ import Testing
         #expect(try test.files.text("a.md") == nil)
     }
 
-    @Test("row 27 somebody writes between the look and the write: refused, with theirs")
+    @Test("stale-version: somebody writes between the look and the write: refused, with theirs")
     func race() async throws {
         let first = try await workspace.write("one", to: path("a.md"), replacing: nil)
         let files = test.files
@@ -43,7 +44,8 @@ import Testing
     }
 
     @Test(
-        "row 27 whatever writers know: what is replaced was known to its writer, and every text is current or archived")
+        "stale-version: whatever writers know: what is replaced was known to its writer, and every text is current or archived"
+    )
     func anyKnowledge() async {
         await Seeds.run(5) { seed in
             var random = SeededGenerator(seed: seed)

@@ -1,0 +1,588 @@
+import Foundation
+import RecollectCore
+import RecollectTestSupport
+import Testing
+
+@testable import RecollectWorkspace
+
+/// Conflicts between devices that tell each other which content came of which.
+@Suite("Folding by the lineage of versions")
+struct LineageConflictTests {
+    private static let copy = "notes.sync-conflict-20261122-101112-ABCDEFG.md"
+    private let here: Left
+    private let there: Left
+    private let path: WorkspacePath
+
+    init() throws {
+        here = try Left()
+        there = try Left()
+        path = try WorkspacePath("notes.md")
+    }
+
+    /// Lets time pass on some devices.
+    private func pass(on lefts: Left..., seconds: TimeInterval = 1) {
+        for left in lefts { left.now.withLock { $0 += seconds } }
+    }
+
+    /// Folds what this device has with the other one's version, as a copy beside it.
+    private func resolve() async throws -> String {
+        try here.takeLineage(of: there)
+        let copy = try await there.workspace.read(path).text
+        try here.leave(copy, at: Self.copy)
+        try await here.workspace.resolveConflicts()
+        return try await here.workspace.read(path).text
+    }
+
+    @Test(
+        "concurrent-edits: a template that two devices fill in is no proof that one knows what the other one wrote before"
+    )
+    func template() async throws {
+        let template = "Monday\nWeather: fine\nMood: good\n"
+        for left in [here, there] { try await left.see("# Diary\n\n", at: "notes.md") }
+        try await here.see("# Diary\n\nThe code of the door: 4711\n" + template, at: "notes.md")
+        _ = try await here.workspace.append("here\n", to: path)
+        try await there.see("# Diary\n\n" + template + "there\n", at: "notes.md")
+        let lines = Set(try await resolve().lines)
+        #expect(lines.isSuperset(of: ["The code of the door: 4711", "here", "there", "Mood: good"]))
+    }
+
+    @Test("concurrent-edits: what was written on one device and edited on both is merged by lines")
+    func ownWrite() async throws {
+        let text = "# Plan\n\none\ntwo\nthree\nfour\n"
+        try await here.see("# Plan\n", at: "notes.md")
+        try await there.see("# Plan\n", at: "notes.md")
+        let version = try await here.workspace.read(path).version
+        let written = try await here.workspace.write(text, to: path, replacing: version, by: .agent("a"))
+        try await there.see(text, at: "notes.md")
+        try await there.see(text.replacingOccurrences(of: "one", with: "ONE"), at: "notes.md")
+        try await here.workspace.write(
+            text.replacingOccurrences(of: "four", with: "FOUR"), to: path, replacing: written.version)
+        #expect(try await resolve() == "# Plan\n\nONE\ntwo\nthree\nFOUR\n")
+    }
+
+    @Test("concurrent-edits: what another device took back stays taken back")
+    func takenBack() async throws {
+        for left in [here, there] { try await left.see("# Tea\n\nat four\n", at: "notes.md") }
+        let version = try await here.workspace.read(path).version
+        let five = try await here.workspace.write("# Tea\n\nat five\n", to: path, replacing: version)
+        try await there.see("# Tea\n\nat five\n", at: "notes.md")
+        try await there.see("# Tea\n\nat four\n", at: "notes.md")
+        try await here.workspace.write("# Tea\n\nat five\n\n# Cake\n", to: path, replacing: five.version)
+        #expect(try await resolve() == "# Tea\n\nat four\n\n# Cake\n")
+    }
+
+    @Test("concurrent-edits: without the other device's log nothing counts as deleted")
+    func unknown() async throws {
+        for left in [here, there] { try await left.see("one\ntwo\nthree\n", at: "notes.md") }
+        try await here.see("one\nthree\n", at: "notes.md")
+        try await there.see("one\ntwo\nthree\nfour\n", at: "notes.md")
+        try here.leave("one\ntwo\nthree\nfour\n", at: Self.copy)
+        try await here.workspace.resolveConflicts()
+        let lines = Set(try await here.workspace.read(path).text.lines)
+        #expect(lines.isSuperset(of: ["one", "two", "three", "four"]))
+    }
+
+    @Test(
+        "concurrent-edits: a version that replaced another one, of which a copy is found only later, did not know it",
+        arguments: [false, true])
+    func lateCopy(hasOtherLog: Bool) async throws {
+        for left in [here, there] { try await left.see("start\n", at: "notes.md") }
+        try await here.see("start\nmine\n", at: "notes.md")
+        try await there.see("start\ntheirs\n", at: "notes.md")
+        // Theirs arrives here over mine; the service brings the copy afterwards.
+        try await here.see("start\ntheirs\n", at: "notes.md")
+        try here.leave("start\nmine\n", at: Self.copy)
+        if hasOtherLog { try here.takeLineage(of: there) }
+        try await here.workspace.resolveConflicts()
+        let lines = Set(try await here.workspace.read(path).text.lines)
+        #expect(lines.isSuperset(of: ["start", "mine", "theirs"]))
+    }
+
+    @Test(
+        "concurrent-edits: a version that lost to one of a third device takes no earlier text of its own with it",
+        arguments: [false, true], [false, true])
+    func olderVersionReplaced(isEdited: Bool, hasThirdLog: Bool) async throws {
+        let third = try Left()
+        let path = try WorkspacePath("notes.txt")
+        let copy = "notes.sync-conflict-20261122-101112-ABCDEFG.txt"
+        func take(_ left: Left, _ others: [Left]) throws { for other in others { try left.takeLineage(of: other) } }
+        for left in [here, there, third] { try await left.see("start\n", at: "notes.txt") }
+        try await here.see("start\nbravo\n", at: "notes.txt")
+        pass(on: here, there, third)
+        try await there.see("start\nbravo\n", at: "notes.txt")
+        try await third.see("start\nalpha\n", at: "notes.txt")
+        try await here.see("start\nbravo\ncharlie\n", at: "notes.txt")
+        // The third device wins here. Its version replaces one there that its writer never saw.
+        pass(on: here, there, third)
+        var winner = "start\nalpha\n"
+        try here.leave("start\nbravo\ncharlie\n", at: copy)
+        try await here.see(winner, at: "notes.txt")
+        if isEdited {
+            pass(on: here, there, third)
+            winner += "edited\n"
+            try await here.see(winner, at: "notes.txt")
+        }
+        pass(on: here, there, third)
+        try await there.see(winner, at: "notes.txt")
+        try there.leave("start\nbravo\ncharlie\n", at: copy)
+        _ = try await there.workspace.status()
+        let others = hasThirdLog ? [third] : []
+        try take(here, [there] + others)
+        try take(there, [here] + others)
+        for left in [here, there] {
+            let resolved = try await left.workspace.resolveConflicts()
+            #expect(resolved.map(\.outcome) == [.merged] && resolved.map(\.assumedDeleted) == [[]])
+            let lines = Set(try await left.workspace.read(path).text.lines)
+            #expect(lines.isSuperset(of: ["start", "alpha", "bravo", "charlie"] + (isEdited ? ["edited"] : [])))
+        }
+        #expect(try await here.files() == there.files())
+    }
+
+    @Test("conflict-copies: a merge that lost, and whose copy was removed before the winner came, is merged again")
+    func lateWinnerOfMerge() async throws {
+        for left in [here, there] { try await left.see("start\n", at: "notes.txt") }
+        let path = try WorkspacePath("notes.txt")
+        let copy = "notes.sync-conflict-20261122-101112-ABCDEFG.txt"
+        try await here.workspace.append("mine\n", to: path)
+        let theirs = try await there.workspace.append("theirs\n", to: path)
+        try here.takeLineage(of: there)
+        try here.leave("start\nmine\n", at: copy)
+        try await here.see("start\ntheirs\n", at: "notes.txt")
+        #expect(try await here.workspace.resolveConflicts().map(\.outcome) == [.merged])
+        let merge = try await here.workspace.read(path).text
+        #expect(Set(merge.lines).isSuperset(of: ["start", "mine", "theirs"]))
+        // The other device never had the merge. Its next version won against the merge on a third device, from where
+        // the copy comes first.
+        try await there.workspace.write("start\ntheirs\nmore\n", to: path, replacing: theirs.version)
+        try here.leave(merge, at: copy.replacingOccurrences(of: "101112", with: "101113"))
+        #expect(try await here.workspace.resolveConflicts().map(\.outcome) == [.waiting])
+        pass(on: here, seconds: SharedWorkspace.longestDelay + 1)
+        #expect(try await here.workspace.resolveConflicts().map(\.outcome) == [.identical])
+        try here.takeLineage(of: there)
+        try await here.see("start\ntheirs\nmore\n", at: "notes.txt")
+        let resolved = try await here.workspace.resolveConflicts()
+        #expect(resolved.map(\.outcome) == [.merged] && resolved.map(\.assumedDeleted) == [[]])
+        let lines = Set(try await here.workspace.read(path).text.lines)
+        #expect(lines.isSuperset(of: ["start", "mine", "theirs", "more"]))
+        #expect(try await here.workspace.resolveConflicts().isEmpty)
+    }
+
+    @Test(
+        "concurrent-edits: a winner without a log takes no text with it that it replaced on a third device before the loser's scan",
+        arguments: [false, true])
+    func olderVersionReplacedBeforeScan(hasLog: Bool) async throws {
+        let third = try Left()
+        let path = try WorkspacePath("notes.txt")
+        for left in [here, there, third] { try await left.see("start\n", at: "notes.txt") }
+        for left in [here, there] { try await left.see("start\nbravo\n", at: "notes.txt") }
+        try await here.see("start\nbravo\ncharlie\n", at: "notes.txt")
+        pass(on: here, there, third, seconds: 60)
+        try await third.see("start\nalpha\n", at: "notes.txt")
+        // The file systems' clocks are real: the third device's version is newer, and arrives later.
+        func later() async throws { try await Task.sleep(nanoseconds: 20_000_000) }
+        try await later()
+        let copy = "notes.sync-conflict-20261122-101112-ABCDEFG.txt"
+        try here.leave("start\nbravo\ncharlie\n", at: copy)
+        try here.leave("start\nalpha\n", at: "notes.txt")
+        try await later()
+        pass(on: here, there, third, seconds: 60)
+        try await there.see("start\nalpha\n", at: "notes.txt")
+        pass(on: here, there, third, seconds: 60)
+        _ = try await here.workspace.status()
+        try here.takeLineage(of: there)
+        if hasLog { try here.takeLineage(of: third) }
+        let resolved = try await here.workspace.resolveConflicts()
+        #expect(resolved.map(\.outcome) == [.merged] && resolved.map(\.assumedDeleted) == [[]])
+        let lines = Set(try await here.workspace.read(path).text.lines)
+        #expect(lines.isSuperset(of: ["start", "alpha", "bravo", "charlie"]))
+    }
+
+    @Test("concurrent-edits: an edit scanned only after it won is still known to come of the version it replaced")
+    func editScannedLate() async throws {
+        let path = try WorkspacePath("notes.txt")
+        for left in [here, there] { try await left.see("start\ndelta\n", at: "notes.txt") }
+        try await here.see("start\ndelta\nbravo\n", at: "notes.txt")
+        pass(on: here, there, seconds: 60)
+        try there.leave("start\nalpha\n", at: "notes.txt")
+        try await Task.sleep(nanoseconds: 20_000_000)
+        try here.leave("start\ndelta\nbravo\n", at: "notes.sync-conflict-20261122-101112-ABCDEFG.txt")
+        try await here.see("start\nalpha\n", at: "notes.txt")
+        pass(on: here, there, seconds: 60)
+        _ = try await there.workspace.status()
+        try here.takeLineage(of: there)
+        #expect(try await here.workspace.resolveConflicts().map(\.assumedDeleted) == [["delta"]])
+        let lines = Set(try await here.workspace.read(path).text.lines)
+        #expect(lines.isSuperset(of: ["start", "alpha", "bravo"]) && !lines.contains("delta"))
+    }
+
+    @Test("a write is in the lineage log without a scan, and a folder in place of the workspace gets none")
+    func writeWithoutScan() async throws {
+        let written = try await here.workspace.write("one\n", to: path, replacing: nil)
+        func lines() throws -> [VersionLine] {
+            try here.workspace.provider.lineageFiles().compactMap { LineageSegment($0.bytes) }.flatMap(\.lines)
+        }
+        #expect(try lines().map(\.version.hash) == [written.version])
+        // The next write within the second is published by the next scan or a later write.
+        let second = try await here.workspace.write("two\n", to: path, replacing: written.version)
+        #expect(try lines().count == 1)
+        pass(on: here)
+        let third = try await here.workspace.write("three\n", to: path, replacing: second.version)
+        #expect(try lines().map(\.version.hash) == [written, second, third].map(\.version))
+        let root = here.workspace.rootURL
+        try FileManager.default.moveItem(at: root, to: here.folder.url.appendingPathComponent("elsewhere"))
+        try FileManager.default.createDirectory(at: root, withIntermediateDirectories: true)
+        pass(on: here)
+        _ = try await here.workspace.pruneVersions(olderThan: here.now.withLock { $0 })
+        #expect(try FileManager.default.contentsOfDirectory(atPath: root.path).isEmpty)
+    }
+
+    @Test("conflict-copies: a content that lost and of which the service kept no copy is folded from the archive")
+    func lostCopy() async throws {
+        let third = try Left()
+        for (left, text) in [(here, "- mine\n"), (there, "- theirs\n"), (third, "- others\n")] {
+            try await left.workspace.write(text, to: path, replacing: nil)
+        }
+        pass(on: here, there, third)
+        // The copies of two devices that lost have one name, and the service keeps one of them.
+        try here.leave("- others\n", at: Self.copy)
+        try here.leave("- theirs\n", at: "notes.md")
+        #expect(try await here.workspace.status().conflicted == [path])
+        try await here.workspace.resolveConflicts()
+        // A gap in the logs proves nothing.
+        #expect(try await here.workspace.read(path).text == "- others\n- theirs\n")
+        for left in [there, third] { _ = try await left.workspace.status() }
+        try here.takeLineage(of: there, third)
+        let resolved = try await here.workspace.resolveConflicts()
+        #expect(resolved.map(\.outcome) == [.merged])
+        #expect(try await here.files() == ["notes.md": "- mine\n- others\n- theirs\n"])
+        #expect(try await here.workspace.resolveConflicts().isEmpty)
+    }
+
+    @Test(
+        "conflict-copies: a content that lost and of which no copy was ever seen is folded if both came of one content")
+    func lostWithoutCopies() async throws {
+        for left in [here, there] { try await left.see("- start\n", at: "notes.md") }
+        for (left, line) in [(here, "- mine\n"), (there, "- theirs\n")] {
+            try await left.workspace.append(line, to: path)
+            _ = try await left.workspace.status()
+        }
+        let theirs = try await there.workspace.read(path).text
+        try await here.see(theirs, at: "notes.md")
+        // A gap in the logs proves nothing.
+        #expect(try await here.workspace.resolveConflicts().isEmpty)
+        try here.takeLineage(of: there)
+        #expect(try await here.workspace.resolveConflicts().map(\.outcome) == [.merged])
+        #expect(try await here.files() == ["notes.md": "- start\n- mine\n- theirs\n"])
+        #expect(try await here.workspace.resolveConflicts().isEmpty)
+    }
+
+    @Test(
+        "conflict-copies: where a copy took the name of a deleted file, no earlier content comes back",
+        arguments: [false, true])
+    func copyOfDeletedFile(hasChange: Bool) async throws {
+        for left in [here, there] { try await left.see("- one\n- two\n", at: "notes.md") }
+        if hasChange { try await here.see("- one\n- two\n- mine\n", at: "notes.md") }
+        try await there.see("- one\n- theirs\n", at: "notes.md")
+        try here.takeLineage(of: there)
+        pass(on: here, there)
+        try here.leave("- one\n- theirs\n", at: Self.copy)
+        _ = try await here.workspace.status()
+        pass(on: here, there)
+        try await here.workspace.trash(path, replacing: here.workspace.read(path).version)
+        #expect(try await here.workspace.resolveConflicts().map(\.outcome) == [.restored])
+        pass(on: here, there)
+        #expect(try await here.workspace.resolveConflicts().isEmpty)
+        try there.takeLineage(of: here)
+        #expect(try await there.workspace.resolveConflicts().isEmpty)
+        #expect(try await here.files() == ["notes.md": "- one\n- theirs\n"])
+    }
+
+    @Test("conflict-copies: a content beside the file, under a name that people give too, is not lost")
+    func copyNamedLikeAFile() async throws {
+        for left in [here, there] { try await left.see("- start\n", at: "notes.md") }
+        for (left, line) in [(here, "- mine\n"), (there, "- theirs\n")] {
+            try await left.workspace.append(line, to: path)
+            _ = try await left.workspace.status()
+        }
+        try here.leave("- start\n- mine\n", at: "notes (1).md")
+        try here.takeLineage(of: there)
+        try await here.see("- start\n- theirs\n", at: "notes.md")
+        #expect(try await here.workspace.resolveConflicts().isEmpty)
+    }
+
+    @Test(
+        "conflict-copies: a part of a file that was still arriving is no lost content, not even with an addition",
+        arguments: [false, true])
+    func arrivingPart(hasAddition: Bool) async throws {
+        for left in [here, there] { try await left.see("- start\n", at: "notes.md") }
+        try await there.workspace.append("- theirs\n", to: path)
+        _ = try await there.workspace.status()
+        try await here.see("- sta", at: "notes.md")
+        if hasAddition { try await here.workspace.append("\n- mine\n", to: path) }
+        try here.takeLineage(of: there)
+        try await here.see("- start\n- theirs\n", at: "notes.md")
+        #expect(try await here.workspace.resolveConflicts().isEmpty)
+        #expect(try await here.files() == ["notes.md": "- start\n- theirs\n"])
+    }
+
+    @Test("conflict-copies: where a content came up twice, nothing is lost without a copy as evidence")
+    func reverts() async throws {
+        let third = try Left()
+        let all = [here, there, third]
+        func carry(_ text: String, from writer: Left) async throws {
+            for left in all { try left.takeLineage(of: writer) }
+            for left in all where left.folder.url != writer.folder.url { try await left.see(text, at: "notes.md") }
+            pass(on: here, there, third)
+        }
+        for left in all { try await left.see("one\ntwo\nthree\n", at: "notes.md") }
+        // Each device writes after the other one's version arrived, then puts back an older version.
+        let texts = ["one\nc1\ntwo\nthree\n", "one\nc1\na1\ntwo\nthree\n", "one\nc1\nc2\ntwo\n", "one\na2\ntwo\n"]
+        for (number, text) in (texts + [texts[0], texts[0] + "a5\n"]).enumerated() {
+            let writer = number.isMultiple(of: 2) ? here : there
+            let version = try await writer.workspace.read(path).version
+            try await writer.workspace.write(text, to: path, replacing: version)
+            _ = try await writer.workspace.status()
+            try await carry(text, from: writer)
+            for left in all { #expect(try await left.workspace.resolveConflicts().isEmpty, "\(number)") }
+        }
+        #expect(try await third.files() == ["notes.md": texts[0] + "a5\n"])
+    }
+
+    @Test(
+        "concurrent-edits: what is missing in a part of a file does not count as deleted",
+        arguments: ["- new\n- on", "- one\n- tw", ""])
+    func part(_ part: String) async throws {
+        let (old, whole) = (
+            "- one\n- two\n", part.hasPrefix("- new") ? "- new\n- one\n- two\n" : "- one\n- two\n- new\n"
+        )
+        for left in [here, there] { try await left.see(old, at: "notes.md") }
+        let version = try await there.workspace.read(path).version
+        try await there.workspace.write(whole, to: path, replacing: version)
+        _ = try await there.workspace.status()
+        try await here.see(part, at: "notes.md")
+        let mine = try await here.workspace.append("- mine\n", to: path).text
+        _ = try await here.workspace.status()
+        for left in [here, there] {
+            try left.leave(left.folder.url == here.folder.url ? whole : mine, at: Self.copy)
+            try left.takeLineage(of: left.folder.url == here.folder.url ? there : here)
+            try await left.workspace.resolveConflicts()
+            let lines = Set(try await left.workspace.read(path).text.lines)
+            #expect(lines.isSuperset(of: ["- one", "- two", "- new", "- mine"]), "\(lines)")
+        }
+    }
+
+    @Test(
+        "conflict-copies: a content that lost against one that an editor put back is folded if the service made a copy")
+    func lostAgainstReverted() async throws {
+        for left in [here, there] { try await left.see("- start\n", at: "notes.md") }
+        try await here.workspace.append("- mine\n", to: path)
+        try await there.workspace.append("- theirs\n", to: path)
+        for text in ["- start\n- theirs\n", "- start\n"] { try await there.see(text, at: "notes.md") }
+        pass(on: here, there)
+        try here.leave("- others\n", at: Self.copy)
+        try here.takeLineage(of: there)
+        try await here.see("- start\n", at: "notes.md")
+        try await here.workspace.resolveConflicts()
+        #expect(try await here.workspace.read(path).text.contains("- mine\n"))
+    }
+
+    @Test(
+        "conflict-copies: what another device took back before it wrote on stays taken back, though its log does not tell"
+    )
+    func takenBackUnseen() async throws {
+        for left in [here, there] { try await left.see("- start\n", at: "notes.md") }
+        try await here.workspace.append("- mine\n", to: path)
+        // There an editor puts the old content back before a look.
+        try await here.see("- start\n", at: "notes.md")
+        try await there.workspace.append("- theirs\n", to: path)
+        _ = try await there.workspace.status()
+        try here.takeLineage(of: there)
+        try await here.see("- start\n- theirs\n", at: "notes.md")
+        #expect(try await here.workspace.resolveConflicts().isEmpty)
+        #expect(try await here.files() == ["notes.md": "- start\n- theirs\n"])
+    }
+
+    @Test(
+        "conflict-copies: a fold that was lost is folded again only if it has what the present content does not",
+        arguments: [true, false])
+    func lostFold(isCovered: Bool) async throws {
+        let third = try Left()
+        for (left, text) in [(here, "- mine\n"), (there, "- theirs\n"), (third, "- others\n")] {
+            try await left.workspace.write(text, to: path, replacing: nil)
+            _ = try await left.workspace.status()
+        }
+        pass(on: here, there, third)
+        let all = [here, there, third]
+        for one in all { for other in all where one.folder.url != other.folder.url { try one.takeLineage(of: other) } }
+        for left in isCovered ? [here, third] : [here] {
+            try left.leave(left.folder.url == here.folder.url ? "- others\n" : "- mine\n", at: Self.copy)
+            try await left.workspace.resolveConflicts()
+            _ = try await left.workspace.status()
+        }
+        pass(on: here, there, third)
+        // Another version wins here, while the service makes a copy of a fourth one.
+        try here.leave("- fourth\n", at: "notes.sync-conflict-20261122-101113-ABCDEFG.md")
+        let winner = isCovered ? third : there
+        try here.takeLineage(of: winner)
+        try await here.see(try await winner.workspace.read(path).text, at: "notes.md")
+        try await here.workspace.resolveConflicts()
+        let text = try await here.workspace.read(path).text
+        #expect(text == (isCovered ? "- fourth\n- mine\n- others\n" : "- fourth\n- mine\n- others\n- theirs\n"))
+        #expect(try await here.workspace.resolveConflicts().isEmpty)
+    }
+
+    @Test("conflict-copies: a lost content that the file has already is folded once")
+    func lostAndThere() async throws {
+        let third = try Left()
+        for (left, text) in [(here, "- a\n"), (there, "- a\n- b\n"), (third, "- a\n- c\n")] {
+            try await left.workspace.write(text, to: path, replacing: nil)
+            _ = try await left.workspace.status()
+        }
+        pass(on: here)
+        try here.takeLineage(of: there, third)
+        try here.leave("- a\n- c\n", at: Self.copy)
+        try await here.see("- a\n- b\n", at: "notes.md")
+        try FileManager.default.removeItem(at: here.workspace.rootURL.appendingPathComponent(Self.copy))
+        #expect(try await here.workspace.resolveConflicts().map(\.outcome) == [.merged])
+        #expect(try await here.files() == ["notes.md": "- a\n- b\n"])
+        #expect(try await here.workspace.resolveConflicts().isEmpty)
+    }
+
+    @Test("conflict-copies: what somebody deleted before they wrote the file anew stays deleted")
+    func writtenAnew() async throws {
+        // A conflict that is long over proves nothing.
+        for left in [here, there] {
+            try left.leave("mine\n", at: "notes.md")
+            try left.leave("others\n", at: Self.copy)
+            try await left.workspace.resolveConflicts()
+        }
+        pass(on: here, there)
+        let version = try await there.workspace.read(path).version
+        try await there.workspace.trash(path, replacing: version)
+        try await there.workspace.write("new\n", to: path, replacing: nil)
+        _ = try await there.workspace.status()
+        try here.takeLineage(of: there)
+        try await here.see("new\n", at: "notes.md")
+        #expect(try await here.workspace.resolveConflicts().isEmpty)
+        #expect(try await here.files() == ["notes.md": "new\n"])
+    }
+
+    @Test("a preview changes nothing; what a fold took for deleted is told, and what went into it can be brought back")
+    func undone() async throws {
+        for left in [here, there] { try await left.see("one\ntwo\nthree\n", at: "notes.md") }
+        try await here.see("one\nthree\n", at: "notes.md")
+        try await there.see("one\ntwo\nthree\nfour\n", at: "notes.md")
+        try here.takeLineage(of: there)
+        try here.leave("one\ntwo\nthree\nfour\n", at: Self.copy)
+        let before = try await here.files()
+        let preview = try await here.workspace.previewConflicts()
+        #expect(preview.map(\.outcome) == [.merged] && preview.map(\.assumedDeleted) == [["two"]])
+        #expect(try await here.files() == before)
+        #expect(try await here.workspace.resolveConflicts() == preview)
+        let merged = "one\nthree\nfour\n"
+        #expect(try await here.files() == ["notes.md": merged])
+        #expect(try await here.workspace.resolveConflicts().isEmpty)
+        let kept = try await here.workspace.restoreConflict(path)
+        let again = try await here.workspace.restoreConflict(path)
+        #expect(kept.count == 2 && kept == again)
+        let files = try await here.files()
+        #expect(files["notes.md"] == merged && Set(files.values) == Set(before.values).union([merged]))
+        await #expect(throws: RecollectError.self) { try await here.workspace.restoreConflict(kept[0]) }
+    }
+
+    @Test("a fold that leaves the file as it was can be undone if it took text for deleted")
+    func undoneWithoutChange() async throws {
+        for left in [here, there] { try await left.see("one\ntwo\nthree\n", at: "notes.md") }
+        try await here.see("one\n", at: "notes.md")
+        try await there.see("one\nthree\n", at: "notes.md")
+        try here.takeLineage(of: there)
+        try here.leave("one\nthree\n", at: Self.copy)
+        let resolved = try await here.workspace.resolveConflicts()
+        #expect(resolved.map(\.outcome) == [.merged] && resolved.map(\.assumedDeleted) == [["three"]])
+        #expect(try await here.files() == ["notes.md": "one\n"])
+        #expect(try await here.workspace.resolveConflicts().isEmpty)
+        try await here.workspace.restoreConflict(path)
+        #expect(try await here.files().filter { $0.key != "notes.md" }.map(\.value) == ["one\nthree\n"])
+    }
+
+    @Test("the log goes on in a new process, is bounded, and forgets the oldest changes first", .needs(.time))
+    func bounded() async throws {
+        var text = "start\n"
+        for number in 0..<400 {
+            text += "\(number)\n"
+            try await here.see(text, at: "notes.md")
+        }
+        let files = try here.workspace.provider.lineageFiles()
+        #expect(files.count >= 4 && files.allSatisfy { $0.bytes.count < 20_000 })
+        let segments = files.compactMap { LineageSegment($0.bytes) }.sorted { $0.number < $1.number }
+        #expect(segments.map(\.number) == Array(0..<files.count) && Set(segments.map(\.device)).count == 1)
+        #expect(segments.flatMap(\.lines).count == 399)
+        let again = try SharedWorkspace(root: here.folder.root, configuration: here.workspace.configuration)
+        try here.leave("end\n", at: "notes.md")
+        _ = try await again.status()
+        let last = try again.provider.lineageFiles().compactMap { LineageSegment($0.bytes) }.flatMap(\.lines)
+        #expect(last.count == 400 && last.contains { $0.version.hash == ContentHash(of: "end\n".utf8) })
+    }
+
+    @Test("a state folder that was copied to another device writes a log of its own")
+    func copiedState() async throws {
+        for text in ["one\n", "two\n"] { try await here.see(text, at: "notes.md") }
+        let state = try #require(here.workspace.configuration.stateURL)
+        let copied = there.folder.url.appendingPathComponent("copied")
+        try FileManager.default.copyItem(at: state, to: copied)
+        try there.leave("two\n", at: "notes.md")
+        try there.takeLineage(of: here)
+        var configuration = here.workspace.configuration
+        configuration.stateURL = copied
+        let clone = try SharedWorkspace(root: there.folder.root, configuration: configuration)
+        _ = try await clone.status()
+        try await here.see("three here\n", at: "notes.md")
+        try there.takeLineage(of: here)
+        try there.leave("three there\n", at: "notes.md")
+        _ = try await clone.status()
+        let devices = try clone.provider.lineageFiles().compactMap { LineageSegment($0.bytes)?.device }
+        #expect(Set(devices).count == 2)
+        #expect(
+            try clone.provider.lineageFiles().contains { file in
+                try here.workspace.provider.lineageFiles().contains(file)
+            })
+    }
+
+    @Test(
+        "mass-deletion: where all files are gone and the logs with them, nothing is written, and nothing counts as deleted"
+    )
+    func unmounted() async throws {
+        for text in ["one\n", "two\n", "three\n"] { try await here.see(text, at: "notes.md") }
+        let (root, aside) = (here.folder.root, here.folder.url.appendingPathComponent("aside"))
+        try FileManager.default.moveItem(at: root, to: aside)
+        let mountPoint = try SharedWorkspace(root: root, configuration: here.workspace.configuration)
+        #expect(await code { try await mountPoint.append("x", to: path) } == .unavailable)
+        #expect(
+            await code { try await mountPoint.write("x", to: WorkspacePath("new.md"), replacing: nil) } == .unavailable)
+        #expect(try await mountPoint.status().missing == [path])
+        #expect(try FileManager.default.contentsOfDirectory(atPath: root.path).isEmpty)
+        try FileManager.default.removeItem(at: root)
+        try FileManager.default.moveItem(at: aside, to: root)
+        let back = try SharedWorkspace(root: root, configuration: here.workspace.configuration)
+        #expect(try await back.append("x", to: path).text == "three\nx")
+        try await back.write("y", to: WorkspacePath("new.md"), replacing: nil)
+    }
+
+    @Test("where somebody removes the folder of the logs, it is made again, and nothing else is missed")
+    func removed() async throws {
+        for text in ["one\n", "two\n", "three\n"] { try await here.see(text, at: "notes.md") }
+        try FileManager.default.removeItem(at: here.folder.root.appendingPathComponent(LineageFile.folderName))
+        try await here.see("four\n", at: "notes.md")
+        #expect(try await here.workspace.status().missing.isEmpty)
+        #expect(try here.workspace.provider.lineageFiles().count == 1)
+        try await here.workspace.write("new", to: WorkspacePath("new.md"), replacing: nil)
+    }
+
+    @Test("the folder of the logs is no part of the workspace")
+    func hidden() async throws {
+        for text in ["one\n", "two\n"] { try await here.see(text, at: "notes.md") }
+        #expect(try !here.workspace.provider.lineageFiles().isEmpty)
+        #expect(try await here.workspace.list(recursively: true).map(\.path.description) == ["notes.md"])
+        #expect(try await here.workspace.status().leftOutCount == 0)
+    }
+}

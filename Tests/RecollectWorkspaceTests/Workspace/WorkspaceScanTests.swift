@@ -1,0 +1,271 @@
+import Foundation
+import RecollectCore
+import Testing
+
+@testable import RecollectWorkspace
+
+@Suite("Looking at a workspace") struct WorkspaceScanTests {
+    private let test: TestWorkspace
+    private var workspace: SharedWorkspace { test.workspace }
+
+    init() throws {
+        test = try TestWorkspace()
+    }
+
+    private func putTen() {
+        for number in 0..<10 { test.files.put("text \(number)", at: "in/\(number).md") }
+    }
+
+    @Test(
+        "what others write is archived as theirs, and what is written here is not"
+    )
+    func others() async throws {
+        test.files.put("first", at: "a.md")
+        _ = try workspace.look()
+        #expect(try test.lastSeen("a.md") == "first")
+        try await workspace.write("ours", to: path("a.md"), replacing: ContentHash(of: "first".utf8))
+        _ = try workspace.look()
+        #expect(try test.lastSeen("a.md") == "first")
+        test.files.put("theirs", at: "a.md")
+        _ = try workspace.look()
+        #expect(try test.lastSeen("a.md") == "theirs")
+        #expect(try await test.texts("a.md") == ["first", "ours", "theirs"])
+    }
+
+    @Test("what arrives in a conflict is archived as contested; the copies are archived too")
+    func contested() async throws {
+        test.files.put("first", at: "a.md")
+        _ = try workspace.look()
+        test.files.put("theirs", at: "a.md")
+        test.files.put("ours", at: "a.sync-conflict-20261121-101010-ABCDEFG.md")
+        let look = try workspace.look()
+        #expect(try test.lastSeen("a.md") == "first")
+        #expect(try await test.kinds("a.md") == [.seen, .contested])
+        #expect(try await test.texts("a.sync-conflict-20261121-101010-ABCDEFG.md") == ["ours"])
+        #expect(try look.files[path("a.md")]?.isConflicted == true)
+        #expect(try await workspace.item(at: path("a.md")).state == .conflicted)
+        #expect(try await workspace.list().map(\.state) == [.conflicted, .local])
+        #expect(try await workspace.status().conflicted == [path("a.md")])
+        // A writer who meets it before a look takes it in as the same.
+        test.files.put("later", at: "a.md")
+        try await workspace.write("over it", to: path("a.md"), replacing: ContentHash(of: "later".utf8))
+        #expect(try test.lastSeen("a.md") == "first")
+    }
+
+    @Test("what arrives while the provider keeps other versions of it apart is contested too")
+    func contestedByVersions() async throws {
+        test.files.put("theirs", at: "a.md")
+        test.files.put("theirs", at: "b.md")
+        try test.files.state.withLock { $0.conflicted = [try path("a.md"), try path("b.md")] }
+        #expect(try workspace.look().files[path("a.md")]?.isConflicted == true)
+        #expect(try await test.kinds("a.md") == [.contested] && test.lastSeen("a.md") == nil)
+        // A writer who meets it before a look takes it in as the same.
+        test.files.put("later", at: "b.md")
+        try await workspace.write("over it", to: path("b.md"), replacing: ContentHash(of: "later".utf8))
+        #expect(try await test.kinds("b.md") == [.contested, .contested, .written] && test.lastSeen("b.md") == nil)
+    }
+
+    @Test("nothing is read where nothing changed, in this program and the next")
+    func cheap() async throws {
+        putTen()
+        _ = try workspace.look()
+        let reads = test.files.state.withLock { $0.reads }
+        _ = try workspace.look()
+        _ = try test.another().look()
+        #expect(test.files.state.withLock { $0.reads } == reads)
+        test.files.put("new", at: "in/3.md")
+        _ = try workspace.look()
+        #expect(test.files.state.withLock { $0.reads } == reads + 1)
+    }
+
+    @Test("a first look at more than one batch holds misses nothing, and reads each file once")
+    func manyFiles() async throws {
+        for number in 0..<1_005 { test.files.put("text \(number)", at: "\(number).md") }
+        #expect(try workspace.look().files.values.allSatisfy { $0.content != nil && !$0.isOwn })
+        #expect(test.files.state.withLock { $0.reads } == 1_005)
+        #expect(try workspace.archive.index().contents.count == 1_005)
+        #expect(try workspace.archive.size().contents == 1_005)
+        #expect(try await test.texts("1004.md") == ["text 1004"])
+    }
+
+    @Test("a stamp that may hide a second change is not trusted")
+    func restless() throws {
+        let moment = Locked(Date(timeIntervalSince1970: 1))
+        let test = try TestWorkspace { $0.now = { moment.withLock { $0 } } }
+        test.files.put("one", at: "a.md")
+        _ = try test.workspace.look()
+        // The same stamp, another content: as within one tick of a coarse clock.
+        test.files.state.withLock { state in
+            for (path, file) in state.files { state.files[path] = (Array("two".utf8), file.stamp) }
+        }
+        _ = try test.workspace.look()
+        #expect(try test.lastSeen("a.md") == "two")
+        moment.withLock { $0 = Date(timeIntervalSince1970: 10) }
+        _ = try test.workspace.look()
+        let reads = test.files.state.withLock { $0.reads }
+        _ = try test.workspace.look()
+        #expect(test.files.state.withLock { $0.reads } == reads)
+    }
+
+    @Test(
+        "not-local: a file that is not local is never read, nor taken for removed; one that was known keeps its content"
+    )
+    func notLocal() async throws {
+        test.files.put("text", at: "a.md")
+        _ = try workspace.look()
+        let known = try path("a.md")
+        test.files.state.withLock { _ = $0.notLocal.insert(known) }
+        test.files.put("elsewhere", at: "b.md")
+        test.files.state.withLock { state in state.notLocal.formUnion(state.files.keys) }
+        let look = try workspace.look()
+        #expect(try look.files[path("a.md")]?.content == ContentHash(of: "text".utf8))
+        #expect(try look.files[path("b.md")] != nil && look.files[path("b.md")]?.content == nil)
+        #expect(try await test.kinds("a.md") == [.seen])
+        #expect(try await workspace.status().notLocal.count == 2)
+        #expect(
+            await code { try await workspace.write("x", to: known, replacing: ContentHash(of: "text".utf8)) }
+                == .notLocal)
+        #expect(await code { try await workspace.append("x", to: known) } == .notLocal)
+        #expect(test.files.state.withLock { $0.requested }.isEmpty)
+    }
+
+    @Test("a file that cannot be read keeps nobody from the others, and is not taken for removed")
+    func unreadable() async throws {
+        test.files.put("whale", at: "a.md")
+        test.files.put("whale too", at: "b.md")
+        _ = try workspace.look()
+        let shut = try path("a.md")
+        test.files.state.withLock { _ = $0.unreadable.insert(shut) }
+        test.files.put("another whale", at: "a.md")
+        test.files.put("whale three", at: "b.md")
+        #expect(try Set(workspace.look().files.keys) == [path("a.md"), path("b.md")])
+        #expect(try await test.texts("a.md") == ["whale"])
+        #expect(try await test.texts("b.md") == ["whale too", "whale three"])
+        let found = try await workspace.search(WorkspaceQuery("whale"))
+        #expect(found.files.map(\.path.description) == ["b.md"] && found.filesNotSearched == 1)
+        test.files.state.withLock { $0.unreadable = [] }
+        _ = try workspace.look()
+        #expect(try await test.texts("a.md") == ["whale", "another whale"])
+    }
+
+    @Test("stale-version: what is no text is not archived when it comes, but before it is replaced here")
+    func binary() async throws {
+        test.files.put([0xFF, 0x00, 0x01], at: "a.png")
+        _ = try workspace.look()
+        let hash = ContentHash(of: [0xFF, 0x00, 0x01])
+        #expect(await code { _ = try await workspace.content(of: hash) } == .notFound)
+        try await workspace.write([1, 2, 3], to: path("a.png"), replacing: hash)
+        #expect(try await workspace.content(of: hash) == [0xFF, 0x00, 0x01])
+    }
+
+    @Test("concurrent-edits: a write that another process has begun is not taken for somebody else's")
+    func otherProcess() async throws {
+        let other = try test.another()
+        let change = VersionLine(
+            mark: .begun, path: try path("a.md"),
+            version: WorkspaceVersion(
+                hash: ContentHash(of: "ours".utf8), date: Date(millisecondsSince1970: 1), author: .agent("x"),
+                kind: .written))
+        try other.archive.begin([change], keeping: [Array("ours".utf8)])
+        _ = try workspace.look()
+        try other.provider.write(Array("ours".utf8), to: path("a.md"), replacing: nil)
+        _ = try workspace.look()
+        // It goes on after the look, and then writes over it before anybody looks again.
+        try other.archive.finish([change])
+        #expect(try await test.kinds("a.md") == [.written])
+        #expect(try test.lastSeen("a.md") == nil)
+        #expect(try workspace.look().files[path("a.md")]?.isOwn == true)
+    }
+
+    @Test("a write over one that was begun in another process settles that one first")
+    func settling() async throws {
+        let change = VersionLine(
+            mark: .begun, path: try path("a.md"),
+            version: WorkspaceVersion(
+                hash: ContentHash(of: "one".utf8), date: Date(millisecondsSince1970: 1), author: .agent("x"),
+                kind: .written))
+        try test.another().archive.begin([change], keeping: [Array("one".utf8)])
+        test.files.put("one", at: "a.md")
+        try await workspace.write("two", to: path("a.md"), replacing: ContentHash(of: "one".utf8))
+        try test.another().archive.finish([change])
+        _ = try workspace.look()
+        #expect(try await test.texts("a.md") == ["one", "two"])
+        #expect(try await test.kinds("a.md") == [.written, .written])
+    }
+
+    @Test("name-collisions: twins are told once")
+    func twins() async throws {
+        test.files.put("a", at: "Notes.md")
+        test.files.put("b", at: "notes.md")
+        _ = try workspace.look()
+        _ = try workspace.look()
+        #expect(workspace.events.takeUndelivered().filter { $0.kind == .nameCollision }.count == 1)
+        #expect(try await workspace.status().nameCollisions == [[path("Notes.md"), path("notes.md")]])
+    }
+
+    // MARK: The guard
+
+    @Test(
+        "mass-deletion: everything disappears: the guard stands, nothing is told as deleted, and falls when it is back")
+    func vanished() async throws {
+        putTen()
+        _ = try workspace.look()
+        let all = test.files.state.withLock { $0.files }
+        test.files.state.withLock { $0.files = [:] }
+        var look = try workspace.look()
+        #expect(look.isMassDeletion && look.isAvailable && look.missing.count == 10 && look.files.count == 10)
+        #expect(workspace.events.takeUndelivered().map(\.kind) == [.massDeletion])
+        #expect(await code { _ = try await workspace.read(path("in/1.md")) } == .unavailable)
+        let known = ContentHash(of: "text 1".utf8)
+        #expect(await code { try await workspace.write("x", to: path("in/1.md"), replacing: known) } == .unavailable)
+        #expect(try await workspace.status().isMassDeletion)
+        // Another process, and a part of it back: still.
+        test.files.state.withLock { state in state.files = all.filter { $0.key.name < "8" } }
+        look = try test.another().look()
+        #expect(look.isMassDeletion && look.missing.count == 2)
+        test.files.state.withLock { $0.files = all }
+        look = try workspace.look()
+        #expect(!look.isMassDeletion && look.missing.isEmpty)
+        for number in 0..<10 { #expect(try await test.kinds("in/\(number).md") == [.seen]) }
+    }
+
+    @Test("mass-deletion: the root is gone: nothing is concluded")
+    func rootGone() async throws {
+        putTen()
+        _ = try workspace.look()
+        test.files.state.withLock { $0.isUnavailable = true }
+        let status = try await workspace.status()
+        #expect(status.isMassDeletion && !status.isAvailable && status.missing.count == 10)
+        #expect(await code { try await workspace.acceptDeletions() } == .unavailable)
+        #expect(await code { _ = try await workspace.read(path("in/1.md")) } == .unavailable)
+        test.files.state.withLock { $0.isUnavailable = false }
+        #expect(try await !workspace.status().isMassDeletion)
+        #expect(try await test.kinds("in/1.md") == [.seen])
+    }
+
+    @Test("mass-deletion: accepted, they are deletions, and can be restored")
+    func accepted() async throws {
+        putTen()
+        _ = try workspace.look()
+        test.files.state.withLock { $0.files = [:] }
+        _ = try workspace.look()
+        try await workspace.acceptDeletions()
+        #expect(try !workspace.look().isMassDeletion)
+        #expect(try await test.kinds("in/1.md") == [.seen, .removed])
+        #expect(try await workspace.restore(path("in/1.md")).text == "text 1")
+    }
+
+    @Test("few deletions are deletions; so are many that are put into the trash here")
+    func deletions() async throws {
+        putTen()
+        _ = try workspace.look()
+        for number in 0..<3 { test.files.drop("in/\(number).md") }
+        #expect(try !workspace.look().isMassDeletion)
+        #expect(try await test.kinds("in/0.md") == [.seen, .removed])
+        for number in 3..<9 {
+            try await workspace.trash(path("in/\(number).md"), replacing: ContentHash(of: "text \(number)".utf8))
+        }
+        #expect(try !workspace.look().isMassDeletion)
+        #expect(try await test.kinds("in/5.md") == [.seen, .trashed])
+    }
+}
