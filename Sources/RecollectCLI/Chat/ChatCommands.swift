@@ -137,7 +137,7 @@
             let kept = ShellWord(try await options.shortId(of: branch.sessionId, in: history, among: branches))
             try await tell([
                 "Undone: \(style.bold(message.text.oneLine.cut(to: 60)))",
-                style.dim("To restore it: recall restore \(from) --branch \(kept)"),
+                style.dim("To get it back: recall restore \(from) --branch \(kept)"),
             ])
         }
 

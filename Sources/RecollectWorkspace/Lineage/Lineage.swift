@@ -15,7 +15,8 @@ import RecollectCore
 /// replaces an older one of them on a third device, without a copy, although the winner's author did not know it.
 /// Such a content is first in a conflict, and later in place of the older version. It has no ancestors, unless a device
 /// had it in place of another one before the conflict. The dates of both are those of the files' changes in their file
-/// systems, because a scan may come much later.
+/// systems, because a scan may come much later. If no log has the conflict, because the losing device has not scanned
+/// since, or its log is missing, such a content has no ancestors if one of them were an ancestor of the copy, too.
 struct Lineage {
     /// One occurrence of a content: the first, or a later one after a revert.
     struct Version: Hashable {
@@ -37,21 +38,30 @@ struct Lineage {
     }
 
     private var claims: [Version: [Claim]] = [:]
+    /// For each conflict copy, the contents observed in its place on the losing devices.
+    private var winners: [ContentHash: Set<ContentHash>] = [:]
     /// The number of versions of each content.
     private var counts: [ContentHash: Int] = [:]
     private var known: [Version: Set<Version>] = [:]
-    private var underway: Set<Version> = []
+    /// The ancestors if all conflicts were recorded.
+    private var claimed: [Version: Set<Version>] = [:]
+    /// The versions under examination, with checks for unrecorded conflicts and without.
+    private var underway: [Bool: Set<Version>] = [:]
     /// The sizes of observed contents, in bytes.
     private var sizes: [ContentHash: Int] = [:]
-    /// The contents of conflict copies of the file.
+    /// The contents that no other content replaced knowingly: those of conflict copies, and the conflicting ones.
     private let copied: Set<ContentHash>
+    /// The contents observed in conflict copies of the file.
+    private let copies: Set<ContentHash>
 
     /// Creates a graph.
     /// - Parameters:
     ///   - logs: The lines of each device about the file, oldest first.
-    ///   - copied: The contents of conflict copies, past and present.
-    init(_ logs: [[VersionLine]], copied: Set<ContentHash>) {
-        self.copied = copied
+    ///   - copies: The contents of conflict copies, past and present.
+    ///   - contents: The conflicting contents.
+    init(_ logs: [[VersionLine]], copies: Set<ContentHash>, contradicting contents: Set<ContentHash> = []) {
+        self.copies = copies
+        copied = copies.union(contents)
         // In each log, the position of the first mention of each content: an odd one of its line, or an even one of
         // a line with it as a parent. A parent existed before, but the log does not say since when.
         let firstPlaces = logs.map { log in
@@ -68,6 +78,9 @@ struct Lineage {
                 if version.author == nil, let size = version.size { sizes[version.hash] = size }
                 // Of two adjacent lines with the same content, the first one has the parents.
                 if version.hash == last { continue }
+                if version.author == nil, let last, copied.contains(last) {
+                    winners[last, default: []].insert(version.hash)
+                }
                 last = version.hash
                 // A parent existed before, even if the log has no line for it.
                 for parent in version.parents where counts[parent] == nil { counts[parent] = 1 }
@@ -132,8 +145,40 @@ struct Lineage {
     /// Returns all ancestors of a version.
     private mutating func ancestors(of version: Version) -> Set<Version> {
         if let known = known[version] { return known }
+        let result = ancestors(of: version, isChecked: true)
+        known[version] = result
+        return result
+    }
+
+    /// Returns all ancestors of a version if all conflicts were recorded.
+    private mutating func claimedAncestors(of version: Version) -> Set<Version> {
+        if let claimed = claimed[version] { return claimed }
+        let result = ancestors(of: version, isChecked: false)
+        claimed[version] = result
+        return result
+    }
+
+    /// Whether a content may have lost or won a conflict recorded by no log: it and a copy come from a common ancestor.
+    private mutating func isInUnrecordedConflict(_ version: Version, from ancestors: Set<Version>) -> Bool {
+        let line = Set(ancestors.map(\.hash)).union([version.hash])
+        for hash in copies where !line.contains(hash) {
+            let others = claimedAncestors(of: latest(hash))
+            guard !others.contains(where: { $0.hash == version.hash }), !others.isDisjoint(with: ancestors) else {
+                continue
+            }
+            let isRecorded =
+                !winners[hash, default: []].isDisjoint(with: line)
+                || !winners[version.hash, default: []].isDisjoint(with: Set(others.map(\.hash)).union([hash]))
+            if !isRecorded { return true }
+        }
+        return false
+    }
+
+    private mutating func ancestors(of version: Version, isChecked: Bool) -> Set<Version> {
         // Contradictory logs may contain cycles, and long chains exceed the stack: the ancestors are unknown then.
-        guard underway.count < Self.mostGenerations, underway.insert(version).inserted else { return [] }
+        guard underway[isChecked, default: []].count < Self.mostGenerations,
+            underway[isChecked, default: []].insert(version).inserted
+        else { return [] }
         let claims = claims[version] ?? []
         let written = claims.filter(\.isWritten)
         let observed = claims.filter { !$0.isWritten }
@@ -145,13 +190,14 @@ struct Lineage {
         var common: Set<Version>?
         for claim in !written.isEmpty ? written : isKnown ? trusted : [] {
             var ancestors = Set(claim.parents)
-            for parent in claim.parents { ancestors.formUnion(self.ancestors(of: parent)) }
+            for parent in claim.parents {
+                ancestors.formUnion(isChecked ? self.ancestors(of: parent) : claimedAncestors(of: parent))
+            }
             common = common?.intersection(ancestors) ?? ancestors
         }
-        underway.remove(version)
+        underway[isChecked]?.remove(version)
         let result = (common ?? []).subtracting([version])
-        known[version] = result
-        return result
+        return isChecked && written.isEmpty && isInUnrecordedConflict(version, from: result) ? [] : result
     }
 
     /// Returns the latest version of a content. With an earlier one, lines restored by a revert would count as

@@ -7,6 +7,8 @@ struct LineageLogs {
     private var changes: [WorkspacePath: [String: [VersionLine]]] = [:]
     /// The contents of conflict copies of each file, and the date each was first observed.
     private var copied: [WorkspacePath: [ContentHash: Date]] = [:]
+    /// The contents of conflict copies of each file that another copy of the same name replaced.
+    private var replacedCopies: [WorkspacePath: Set<ContentHash>] = [:]
     /// The contents of other files with names like conflict copies: `notes (1).md`.
     private var copiedPerhaps: [WorkspacePath: Set<ContentHash>] = [:]
     /// The contents of conflict copies of each file that this device resolved and removed, and for each copy the sort
@@ -61,6 +63,12 @@ struct LineageLogs {
             // A removed copy existed before.
             let found = line.version.kind.isAbsence ? known ?? .distantPast : line.version.date
             copied[original, default: [:]][line.version.hash] = min(known ?? .distantFuture, found)
+            if line.version.author == nil, !line.version.kind.isAbsence,
+                let last = changes[line.path]?[device]?.last?.version, !last.kind.isAbsence,
+                last.hash != line.version.hash
+            {
+                replacedCopies[original, default: []].insert(last.hash)
+            }
         } else if let original = ConflictCopies.possibleOriginal(of: line.path) {
             copiedPerhaps[original, default: []].insert(line.version.hash)
         }
@@ -77,8 +85,8 @@ struct LineageLogs {
     /// Sync services lose versions in this way. Syncthing names a copy by the second and the winning device. If
     /// two devices lose in the same second, their copies have the same name, and one of the copies is lost.
     ///
-    /// A content counts as lost if no device has observed a copy of it, not even a file named like one by a person,
-    /// and if the present content does not descend from it by complete records of writes. In addition, a device must
+    /// A content counts as lost if no device has observed a copy of it, not even a file named like one by a person, or if
+    /// another copy of the same name replaced its copy, and if the present content does not descend from it by complete records of writes. In addition, a device must
     /// have observed a copy of another content while the file had the lost one, or soon after, unless all of these
     /// conditions hold:
     ///
@@ -113,8 +121,10 @@ struct LineageLogs {
                         && (content.mergedFrom.isEmpty || copy.lowerBound > content.orders.lowerBound)
                 }
             }.map(\.hash))
+        let replacedCopies = replacedCopies[path] ?? []
         let candidates = overwritten.filter {
-            resolved.contains($0.hash) || copied[$0.hash] == nil && !copiedPerhaps.contains($0.hash)
+            resolved.contains($0.hash) || replacedCopies.contains($0.hash)
+                || copied[$0.hash] == nil && !copiedPerhaps.contains($0.hash)
         }
         guard !candidates.isEmpty else { return [] }
         var lineage = lineage(of: path, contradicting: [])
@@ -141,7 +151,7 @@ struct LineageLogs {
     ///   replaced by it.
     func lineage(of path: WorkspacePath, contradicting contents: Set<ContentHash>) -> Lineage {
         let logs = (changes[path] ?? [:]).sorted { $0.key < $1.key }.map { Array($0.value.suffix(Self.mostVersions)) }
-        return Lineage(logs, copied: contents.union((copied[path] ?? [:]).keys))
+        return Lineage(logs, copies: Set((copied[path] ?? [:]).keys), contradicting: contents)
     }
 }
 

@@ -37,6 +37,15 @@ public struct WorkspaceItem: Hashable, Sendable {
         self.upload = upload
     }
 
+    /// Returns the date of the content's arrival by `changed`; `nil` if it is not reliable.
+    ///
+    /// File systems without such a date have the modification date instead, perhaps of another device: too early. For a
+    /// conflict an early date is safe, because then fewer observations count as earlier than the conflict.
+    func arrived(isContested: Bool) -> Date? {
+        guard let changed, isContested || modified.map({ $0 < changed }) ?? false else { return nil }
+        return changed
+    }
+
     /// Returns the same item with another state.
     func with(_ state: FileState) -> WorkspaceItem {
         WorkspaceItem(

@@ -147,7 +147,7 @@ extension VersionIndex.File {
     }
 
     /// The contents replaced by observed versions, and since then neither restored nor a parent of another
-    /// version; the last 32, oldest first.
+    /// version; the last 256, oldest first.
     var overwritten: [Overwritten] {
         var overwritten: [Overwritten] = []
         var before: (version: WorkspaceVersion, order: Int)?
@@ -155,7 +155,7 @@ extension VersionIndex.File {
             if let (before, began) = before, version.author == nil, !version.kind.isAbsence {
                 let dates = min(before.date, version.date)...max(before.date, version.date)
                 let mergedFrom = before.kind == .merged ? before.parents : []
-                if overwritten.count == 32 { overwritten.removeFirst() }
+                if overwritten.count == 256 { overwritten.removeFirst() }
                 overwritten.append(
                     Overwritten(hash: before.hash, dates: dates, mergedFrom: mergedFrom, orders: began...order))
             }

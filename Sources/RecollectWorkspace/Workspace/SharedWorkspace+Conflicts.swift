@@ -58,7 +58,10 @@ extension SharedWorkspace {
             }
             if isPreview { return resolved }
             try self.writes.sync { try self.removeFolders(among: look.listing.items) }
-            if !resolved.isEmpty { self.ownChanges.signal() }
+            if !resolved.isEmpty {
+                self.shareLineageOfWrite()
+                self.ownChanges.signal()
+            }
             return resolved
         }
     }

@@ -195,9 +195,10 @@ extension SharedWorkspace {
         let file = try fileIfThere(at: path)
         guard let file, file.version == expected else { throw FileChangedError(path: path, current: file) }
         if index.files[path]?.content != expected {
+            let isContested = try isConflicted(path)
             let found = ObservedContent(
-                path: path, hash: expected, bytes: file.bytes, isContested: try isConflicted(path),
-                changed: try provider.item(at: path)?.changed)
+                path: path, hash: expected, bytes: file.bytes, isContested: isContested,
+                changed: try provider.item(at: path)?.arrived(isContested: isContested))
             try archive.found([found], since: moment, now: configuration.now())
         }
         return file.bytes

@@ -169,7 +169,7 @@ extension SharedWorkspace {
             batch.add(
                 ObservedContent(
                     path: item.path, hash: hash, bytes: bytes.isText ? bytes : nil, isContested: isContested,
-                    changed: item.changed))
+                    changed: item.arrived(isContested: isContested)))
         }
         return FileTable.Row(stamp: item.stamp, hash: hash, isResting: isResting)
     }

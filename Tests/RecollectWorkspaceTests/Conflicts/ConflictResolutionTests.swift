@@ -57,9 +57,10 @@ struct ConflictResolutionTests {
         for device in [left, other] { try await device.see("- one\n- two\n- three\n", at: "context.md") }
         try await left.see("- one\n- three\n", at: "context.md")
         try await other.see("- one\n- two\n- three\n- four\n", at: "context.md")
+        let copy = "context.sync-conflict-20261121-101112-ABCDEFG.md"
+        try await other.lose("context.md", to: "- one\n- three\n", as: copy)
         try left.takeLineage(of: other)
-        try left.leave(
-            "- one\n- two\n- three\n- four\n", at: "context.sync-conflict-20261121-101112-ABCDEFG.md")
+        try left.leave("- one\n- two\n- three\n- four\n", at: copy)
         try await left.workspace.resolveConflicts()
         #expect(try await left.files() == ["context.md": "- one\n- three\n- four\n"])
     }
@@ -132,6 +133,7 @@ struct ConflictResolutionTests {
         let (knowing, other, third) = (try Left(), try Left(), try Left())
         for left in [knowing, third] { try await left.see("- a\n- b\n- c\n- d\n", at: "context.md") }
         try await third.see("- b\n- c\n- d\n- y\n", at: "context.md")
+        try await third.lose("context.md", to: "- a\n- b\n- c\n- d\n- x\n", as: copy)
         try knowing.takeLineage(of: third)
         var resolutions: [String] = []
         for left in [knowing, other] {
@@ -257,6 +259,23 @@ struct ConflictResolutionTests {
         let files = try await left.files()
         #expect(Set(files.values.flatMap(\.lines)).isSuperset(of: ["- lost", "- won"]))
         #expect(try await left.workspace.resolveConflicts().isEmpty)
+    }
+
+    @Test("conflict-copies: a content that lost is found after many later versions of the content it lost against")
+    func lateResolution() async throws {
+        let left = try Left()
+        try await left.see("- lost\n", at: "a.md")
+        try left.leave("- lost\n", at: "a.sync-conflict-20261121-101112-ABCDEFG.md")
+        _ = try await left.workspace.status()
+        left.now.withLock { $0 += SharedWorkspace.longestDelay + 1 }
+        #expect(try await left.workspace.resolveConflicts().map(\.outcome) == [.identical])
+        var text = "- won\n"
+        for number in 0..<40 {
+            try await left.see(text, at: "a.md")
+            text += "- \(number)\n"
+        }
+        try await left.workspace.resolveConflicts()
+        #expect(try await left.files().values.flatMap(\.lines).contains("- lost"))
     }
 
     @Test("after an equal copy was removed, a write by somebody who knew the content stays as it is")

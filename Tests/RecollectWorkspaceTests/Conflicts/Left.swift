@@ -38,6 +38,13 @@ struct Left {
         _ = try await workspace.status()
     }
 
+    /// Loses a conflict: the content of the file becomes a copy, and another device's takes its place. Then looks.
+    func lose(_ path: String, to winner: String, as copy: String) async throws {
+        try leave(String(contentsOf: workspace.rootURL.appendingPathComponent(path), encoding: .utf8), at: copy)
+        now.withLock { $0 += 1 }
+        try await see(winner, at: path)
+    }
+
     func files() async throws -> [String: String] {
         var files: [String: String] = [:]
         for item in try await workspace.list(recursively: true) where !item.isFolder {

@@ -203,7 +203,13 @@ struct LineageConflictTests {
         for left in [here, there] { try await left.see("start\ndelta\n", at: "notes.txt") }
         try await here.see("start\ndelta\nbravo\n", at: "notes.txt")
         pass(on: here, there, seconds: 60)
-        try there.leave("start\nalpha\n", at: "notes.txt")
+        // Editors replace files: the change is later than the modification.
+        let edited = there.folder.url.appendingPathComponent("edited")
+        try Data("start\nalpha\n".utf8).write(to: edited)
+        try await Task.sleep(nanoseconds: 20_000_000)
+        let file = there.workspace.rootURL.appendingPathComponent("notes.txt")
+        try FileManager.default.removeItem(at: file)
+        try FileManager.default.moveItem(at: edited, to: file)
         try await Task.sleep(nanoseconds: 20_000_000)
         try here.leave("start\ndelta\nbravo\n", at: "notes.sync-conflict-20261122-101112-ABCDEFG.txt")
         try await here.see("start\nalpha\n", at: "notes.txt")
@@ -213,6 +219,72 @@ struct LineageConflictTests {
         #expect(try await here.workspace.resolveConflicts().map(\.assumedDeleted) == [["delta"]])
         let lines = Set(try await here.workspace.read(path).text.lines)
         #expect(lines.isSuperset(of: ["start", "alpha", "bravo"]) && !lines.contains("delta"))
+    }
+
+    @Test(
+        "concurrent-edits: a winner takes no earlier text of the loser with it, if no log has their conflict",
+        arguments: [false, true])
+    func conflictNotRecorded(isCommand: Bool) async throws {
+        let path = try WorkspacePath("notes.txt")
+        for left in [here, there] { try await left.see("start\n", at: "notes.txt") }
+        let bravo = try await here.workspace.append("bravo\n", to: path)
+        pass(on: here, there, seconds: 10)
+        try await there.see("start\nbravo\n", at: "notes.txt")
+        if isCommand {
+            try await here.workspace.write("start\nbravo\ncharlie\n", to: path, replacing: bravo.version)
+        } else {
+            try await here.see("start\nbravo\ncharlie\n", at: "notes.txt")
+        }
+        // A third device without a log wins here, and its version replaces an earlier one there. Nobody looks here.
+        pass(on: here, there, seconds: 10)
+        try await there.see("start\nalpha\n", at: "notes.txt")
+        try there.takeLineage(of: here)
+        try there.leave("start\nbravo\ncharlie\n", at: "notes.sync-conflict-20261122-101112-ABCDEFG.txt")
+        let resolved = try await there.workspace.resolveConflicts()
+        #expect(resolved.map(\.outcome) == [.merged] && resolved.map(\.assumedDeleted) == [[]])
+        let lines = Set(try await there.workspace.read(path).text.lines)
+        #expect(lines.isSuperset(of: ["start", "alpha", "bravo", "charlie"]))
+    }
+
+    @Test("conflict-copies: a copy replaced by another one of the same name is merged from the archive")
+    func replacedCopy() async throws {
+        let third = try Left()
+        for left in [here, there, third] { try await left.see("- start\n", at: "notes.md") }
+        var texts: [String] = []
+        for (left, line) in [(here, "- mine\n"), (there, "- theirs\n"), (third, "- others\n")] {
+            try await left.workspace.append(line, to: path)
+            texts.append(try await left.workspace.read(path).text)
+        }
+        pass(on: here, there, third, seconds: 10)
+        // Theirs wins here and on the third device in the same second, so both copies have the same name.
+        try await here.lose("notes.md", to: texts[1], as: Self.copy)
+        try await here.see(texts[2], at: Self.copy)
+        // The other device resolves what it got.
+        try there.takeLineage(of: here, third)
+        try there.leave(texts[2], at: Self.copy)
+        try await there.workspace.resolveConflicts()
+        pass(on: here, there, third, seconds: 10)
+        try FileManager.default.removeItem(at: here.workspace.rootURL.appendingPathComponent(Self.copy))
+        try await here.see(there.workspace.read(path).text, at: "notes.md")
+        try here.takeLineage(of: there, third)
+        try await here.workspace.resolveConflicts()
+        let lines = Set(try await here.workspace.read(path).text.lines)
+        #expect(lines.isSuperset(of: ["- start", "- mine", "- theirs", "- others"]))
+        #expect(try await here.workspace.resolveConflicts().isEmpty)
+    }
+
+    @Test("the date of an arrival counts only if the file system has one of its own, except for a conflict")
+    func arrivals() throws {
+        let (early, late) = (Date(timeIntervalSince1970: 100), Date(timeIntervalSince1970: 200))
+        func arrived(_ modified: Date?, _ changed: Date?, isContested: Bool) -> Date? {
+            WorkspaceItem(path: path, modified: modified, changed: changed).arrived(isContested: isContested)
+        }
+        #expect(arrived(early, late, isContested: false) == late)
+        #expect(arrived(early, early, isContested: false) == nil)
+        #expect(arrived(late, early, isContested: false) == nil)
+        #expect(arrived(nil, early, isContested: false) == nil)
+        #expect(arrived(early, early, isContested: true) == early)
+        #expect(arrived(early, nil, isContested: true) == nil)
     }
 
     @Test("a write is in the lineage log without a scan, and a folder in place of the workspace gets none")
@@ -472,6 +544,7 @@ struct LineageConflictTests {
         for left in [here, there] { try await left.see("one\ntwo\nthree\n", at: "notes.md") }
         try await here.see("one\nthree\n", at: "notes.md")
         try await there.see("one\ntwo\nthree\nfour\n", at: "notes.md")
+        try await there.lose("notes.md", to: "one\nthree\n", as: Self.copy)
         try here.takeLineage(of: there)
         try here.leave("one\ntwo\nthree\nfour\n", at: Self.copy)
         let before = try await here.files()
@@ -495,6 +568,7 @@ struct LineageConflictTests {
         for left in [here, there] { try await left.see("one\ntwo\nthree\n", at: "notes.md") }
         try await here.see("one\n", at: "notes.md")
         try await there.see("one\nthree\n", at: "notes.md")
+        try await there.lose("notes.md", to: "one\n", as: Self.copy)
         try here.takeLineage(of: there)
         try here.leave("one\nthree\n", at: Self.copy)
         let resolved = try await here.workspace.resolveConflicts()

@@ -29,14 +29,14 @@ import Testing
     private func base(
         _ contents: [String], _ logs: [[VersionLine]], copied: [String] = [], without missing: Set<String> = []
     ) -> ContentHash? {
-        var lineage = Lineage(logs, copied: Set((contents + copied).map(hash)))
+        var lineage = Lineage(logs, copies: Set(copied.map(hash)), contradicting: Set(contents.map(hash)))
         return lineage.base(of: contents.map(hash)) { $0.subtracting(missing.map(hash)) }
     }
 
     private func isAncestor(
         _ ancestor: String, of descendant: String, _ logs: [[VersionLine]], copied: [String] = []
     ) -> Bool {
-        var lineage = Lineage(logs, copied: Set(copied.map(hash)))
+        var lineage = Lineage(logs, copies: Set(copied.map(hash)))
         return lineage.isAncestor(hash(ancestor), of: hash(descendant))
     }
 
