@@ -99,16 +99,10 @@ public final class JournalFolder: Journal {
     ) async throws -> Value {
         try Task.checkCancellation()
         let base = baseURL.path
-        return try await withCheckedThrowingContinuation { continuation in
-            queue.async {
-                continuation.resume(
-                    with: Result {
-                        // The same layout as for chats: a folder for the user, containing one for the session.
-                        var place = SessionFolder(
-                            SessionKey(userId: journal.userId, sessionId: journal.agentId), base: base)
-                        return try explaining("use", base) { try work(&place) }
-                    })
-            }
+        return try await queue.run {
+            // The same layout as for chats: a folder for the user, containing one for the session.
+            var place = SessionFolder(SessionKey(userId: journal.userId, sessionId: journal.agentId), base: base)
+            return try explaining("use", base) { try work(&place) }
         }
     }
 }

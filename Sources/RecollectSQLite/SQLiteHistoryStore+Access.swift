@@ -97,8 +97,6 @@ extension SQLiteHistoryStore {
     }
 
     func blocking<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
-        try await withCheckedThrowingContinuation { continuation in
-            ioQueue.async { continuation.resume(with: Result(catching: body)) }
-        }
+        try await ioQueue.run(body)
     }
 }

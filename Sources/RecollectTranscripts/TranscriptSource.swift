@@ -87,9 +87,7 @@ final class TranscriptSource: @unchecked Sendable {
 
     /// Returns the next batch; `nil` after the last.
     func next() async throws -> TranscriptBatch? {
-        try await withCheckedThrowingContinuation { continuation in
-            queue.async { continuation.resume(with: Result { try self.readBatch() }) }
-        }
+        try await queue.run { try self.readBatch() }
     }
 
     private func readBatch() throws -> TranscriptBatch? {

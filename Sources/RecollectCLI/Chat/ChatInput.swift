@@ -82,12 +82,9 @@
         /// Restores the mode of the terminal.
         func end() async {
             guard let editor else { return }
-            await withCheckedContinuation { done in
-                queue.async {
-                    editor.mode.restore()
-                    try? Output.writeAll(Array(Self.marksNoPastes.utf8), to: STDOUT_FILENO)
-                    done.resume()
-                }
+            await queue.run {
+                editor.mode.restore()
+                try? Output.writeAll(Array(Self.marksNoPastes.utf8), to: STDOUT_FILENO)
             }
         }
     }

@@ -23,7 +23,7 @@
                 throw RecollectError(.notFound, "nothing has been said in this session yet")
             }
             let queue = DispatchQueue(label: "recall.export")
-            let descriptor = try await Self.run(on: queue) { [path] in
+            let descriptor = try await queue.run { [path] in
                 let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
                 if descriptor < 0, errno == EEXIST {
                     throw RecollectError(.conflict, "there is a file \(path.visible) already; it was left as it is")
@@ -33,25 +33,17 @@
             }
             do {
                 try await SessionExporter(history: history).export(session, as: format) { bytes in
-                    try await Self.run(on: queue) { try Output.writeAll(bytes, to: descriptor) }
+                    try await queue.run { try Output.writeAll(bytes, to: descriptor) }
                 }
             } catch {
-                try await Self.run(on: queue) { [path] in
+                await queue.run { [path] in
                     close(descriptor)
                     unlink(path)
                 }
                 throw error
             }
-            try await Self.run(on: queue) { [path] in
+            try await queue.run { [path] in
                 guard close(descriptor) == 0 else { throw RecollectError(.last, doing: "write", path: path) }
-            }
-        }
-
-        private static func run<Result: Sendable>(
-            on queue: DispatchQueue, _ body: @escaping @Sendable () throws -> Result
-        ) async throws -> Result {
-            try await withCheckedThrowingContinuation { continuation in
-                queue.async { continuation.resume(with: Swift.Result { try body() }) }
             }
         }
     }

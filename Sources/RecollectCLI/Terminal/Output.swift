@@ -49,11 +49,7 @@
         /// - Throws: `OutputClosed` if the reader has ended; `inputOutput`, or `diskFull` for a file on a full
         ///   disk.
         func write(_ bytes: [UInt8]) async throws {
-            try await withCheckedThrowingContinuation { continuation in
-                queue.async { [descriptor] in
-                    continuation.resume(with: Result { try Self.writeAll(bytes, to: descriptor) })
-                }
-            }
+            try await queue.run { [descriptor] in try Self.writeAll(bytes, to: descriptor) }
         }
 
         /// Writes text and a line break.
@@ -72,9 +68,7 @@
 
         private func finish() async throws {
             guard let pager else { return }
-            try await withCheckedThrowingContinuation { continuation in
-                queue.async { continuation.resume(with: Result { try pager.close() }) }
-            }
+            try await queue.run { try pager.close() }
         }
 
         /// Writes a line for people to standard error.

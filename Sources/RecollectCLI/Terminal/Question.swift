@@ -20,9 +20,7 @@
             for fact in facts { Output.tell("  \(fact)") }
             try Output.writeAll(Array("\(text) [y/N] ".utf8), to: STDERR_FILENO)
             // The wait for an answer blocks a thread of its own.
-            let answer = await withCheckedContinuation { continuation in
-                DispatchQueue(label: "recall.question").async { continuation.resume(returning: readLine()) }
-            }
+            let answer = await DispatchQueue(label: "recall.question").run { readLine() }
             return answer?.trimmingCharacters(in: .whitespaces).lowercased().hasPrefix("y") ?? false
         }
     }

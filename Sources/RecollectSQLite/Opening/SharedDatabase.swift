@@ -130,12 +130,9 @@ final class SharedDatabase: Sendable {
     /// Closes the database if it is open.
     func close() async {
         guard let database = usable else { return }
-        await withCheckedContinuation { continuation in
-            queue.async {
-                HistoryRegistry.shared.close(database)
-                self.current.withLock { if $0 === database { $0 = nil } }
-                continuation.resume()
-            }
+        await queue.run {
+            HistoryRegistry.shared.close(database)
+            self.current.withLock { if $0 === database { $0 = nil } }
         }
     }
 
@@ -150,9 +147,7 @@ final class SharedDatabase: Sendable {
     }
 
     private func onQueue<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
-        try await withCheckedThrowingContinuation { continuation in
-            queue.async { continuation.resume(with: Result(catching: work)) }
-        }
+        try await queue.run(work)
     }
 
     private func databaseOnQueue() throws -> HistoryDatabase {

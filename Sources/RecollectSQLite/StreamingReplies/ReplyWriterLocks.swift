@@ -147,11 +147,6 @@ final class ReplyLease: Sendable {
             return !hasEnded
         }
         guard isFirst else { return }
-        await withCheckedContinuation { continuation in
-            Self.queue.async { [writers, writer] in
-                writers.leave(writer)
-                continuation.resume()
-            }
-        }
+        await Self.queue.run { [writers, writer] in writers.leave(writer) }
     }
 }

@@ -95,9 +95,7 @@ extension SampleData {
 /// A storage may read them only at this access, on the calling thread. So the access is off the threads shared by
 /// tasks.
 func messages(of session: StoredSession) async -> [ChatMessage] {
-    await withCheckedContinuation { continuation in
-        DispatchQueue.global().async { continuation.resume(returning: session.messages) }
-    }
+    await DispatchQueue.global().run { session.messages }
 }
 
 /// Returns when the clock shows another millisecond, for any rounding by a storage.

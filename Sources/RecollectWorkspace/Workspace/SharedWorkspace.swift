@@ -86,8 +86,6 @@ public final class SharedWorkspace: Sendable {
         _ queue: DispatchQueue, _ work: @escaping @Sendable () throws -> Result
     ) async throws -> Result {
         try Task.checkCancellation()
-        return try await withCheckedThrowingContinuation { continuation in
-            queue.async { continuation.resume(with: Swift.Result { try work() }) }
-        }
+        return try await queue.run(work)
     }
 }

@@ -144,15 +144,8 @@ extension FileChatStorage {
     /// - Throws: `permissionDenied`, `inputOutput` or `foreignStore` if the folder cannot be listed.
     public func scopes(of userId: String? = nil) async throws -> [Scope] {
         let (folder, events) = (ChatFolder(path: baseURL.path), events)
-        return try await withCheckedThrowingContinuation { continuation in
-            DispatchQueue.global().async {
-                continuation.resume(
-                    with: Result {
-                        try folder.scopes(of: userId) {
-                            events.post(StoreEvent(kind: .missingFile, failure: $0))
-                        }
-                    })
-            }
+        return try await DispatchQueue.global().run {
+            try folder.scopes(of: userId) { events.post(StoreEvent(kind: .missingFile, failure: $0)) }
         }
     }
 }

@@ -38,11 +38,7 @@ final class UserDefaultsSuite: @unchecked Sendable {
         making: Bool = false, _ step: @escaping @Sendable () throws -> Result
     ) async throws -> Result {
         try Task.checkCancellation()
-        return try await withCheckedThrowingContinuation { continuation in
-            Self.queue.async {
-                continuation.resume(with: Swift.Result { try self.perform(making: making, step) })
-            }
-        }
+        return try await Self.queue.run { try self.perform(making: making, step) }
     }
 
     /// Runs a step, and blocks until its end.

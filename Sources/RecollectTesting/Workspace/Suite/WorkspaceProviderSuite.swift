@@ -47,9 +47,7 @@ extension ConformanceCheck where Store == WorkspaceProviderFixture {
 
 /// Runs blocking work off the threads shared by tasks.
 func offThePool<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
-    try await withCheckedThrowingContinuation { continuation in
-        DispatchQueue.global().async { continuation.resume(with: Swift.Result(catching: body)) }
-    }
+    try await DispatchQueue.global().run(body)
 }
 
 extension WorkspaceProvider {
