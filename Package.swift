@@ -172,7 +172,11 @@ let package = Package(
         .testTarget(
             name: "RecollectModelsTests",
             dependencies: ["RecollectModels", "RecollectTestServer", "RecollectTestSupport"]),
-        .testTarget(name: "RecollectTests", dependencies: ["Recollect", "RecollectBuiltInAgents"]),
+        .testTarget(
+            name: "RecollectTests",
+            dependencies: [
+                "Recollect", "RecollectBuiltInAgents", "RecollectModels", "RecollectTranscripts", "RecollectTestServer",
+            ]),
         .testTarget(name: "ClaudeCodeCoreTests", dependencies: ["ClaudeCodeCore"]),
         .testTarget(
             name: "RecollectTestingTests",

@@ -18,7 +18,7 @@ swift package --scratch-path "$plain" dump-symbol-graph --minimum-access-level p
     >"$graphs/log" 2>&1 || true
 found=$(find "$plain" -type d -name symbolgraph | head -n 1)
 for module in RecollectCore RecollectSQLite RecollectAgents RecollectBuiltInAgents RecollectWorkspace RecollectApple \
-    RecollectObservation RecollectTranscripts RecollectClaudeCodeUI RecollectTesting; do
+    RecollectModels RecollectObservation RecollectTranscripts RecollectClaudeCodeUI RecollectTesting; do
     mkdir "$graphs/$module"
     cp "$found/$module.symbols.json" "$graphs/$module/"
     catalog=$(find "Sources/$module" -name '*.docc' -type d)

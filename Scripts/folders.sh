@@ -4,12 +4,6 @@
 # part of no folder. Comments and strings do not count. With --list it prints all uses between folders and checks nothing.
 set -eu
 
-# The uses in the cycles that still exist. Remove a line with its cycle, and never add one.
-known='
-RecollectModels/Responses:Client
-RecollectWorkspace/Versions:Lineage
-'
-
 root=$(cd "$(dirname "$0")/.." && pwd)
 cd "$root"
 
@@ -18,11 +12,7 @@ for target in Sources/*/; do
     files=$(git ls-files "$target" | awk -F/ '/\.swift$/ && NF > 3')
     [ -n "$files" ] || continue
     # The same files twice: first their declarations, then their uses.
-    awk -v list="$([ "${1:-}" = --list ] && echo 1 || echo 0)" -v known="$(echo $known)" '
-        BEGIN {
-            lines = split(known, line_of_known, " ")
-            for (i = 1; i <= lines; i++) ignored[line_of_known[i]] = 1
-        }
+    awk -v list="$([ "${1:-}" = --list ] && echo 1 || echo 0)" '
         FNR == 1 {
             if (FILENAME == first) pass = 2
             if (first == "") { first = FILENAME; pass = 1 }
@@ -62,7 +52,6 @@ for target in Sources/*/; do
                 sub(/\..*/, "", word[i])
                 type = word[i]
                 if (type == "" || !(type in home) || type in ambiguous || home[type] == folder) continue
-                if (!list && (target "/" folder ":" home[type]) in ignored) continue
                 key = folder SUBSEP home[type]
                 uses[key] = 1
                 if (!((key, name, type) in seen)) {

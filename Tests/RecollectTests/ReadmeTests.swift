@@ -1,5 +1,6 @@
 import Foundation
 import Recollect
+import RecollectTestServer
 import Testing
 
 @Suite("The samples of the README and the guides")
@@ -16,6 +17,12 @@ struct ReadmeTests {
                 "ReadmeWorkspaceSample.swift",
                 "Sources/RecollectWorkspace/RecollectWorkspace.docc/The-shared-workspace.md"
             ),
+            ("ReadmeSQLiteSample.swift", "Sources/RecollectSQLite/RecollectSQLite.docc/RecollectSQLite.md"),
+            (
+                "ReadmeTranscriptsSample.swift",
+                "Sources/RecollectTranscripts/RecollectTranscripts.docc/RecollectTranscripts.md"
+            ),
+            ("ReadmeModelsSample.swift", "Sources/RecollectModels/RecollectModels.docc/RecollectModels.md"),
         ])
     func sample(_ file: String, page: String) throws {
         let root = here.deletingLastPathComponent().deletingLastPathComponent()
@@ -46,6 +53,30 @@ struct ReadmeTests {
         #expect(
             hits.elements.map { $0.snippet.marked() }
                 == Array(repeating: "Why does the Web«Socket»Task close?", count: 2))
+    }
+
+    @Test("import, export and maintain")
+    func transcripts() async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("recollect-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let samples = here.deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent(
+            "Samples/Transcripts")
+        let history = SQLiteHistoryStore(directory: folder)
+        for _ in 1...2 {
+            #expect(try await importTranscripts(of: samples, into: history).contains("已售罄"))
+        }
+        #expect(try await history.check().messages == 56)
+        try await maintain(in: folder)
+        #expect(try await SQLiteHistoryStore(directory: folder).check().messages == 0)
+    }
+
+    @Test("ask a model")
+    func models() async throws {
+        let server = try await ModelServer.start { _ in .text(["At ", "nine."]) }
+        let history = SQLiteHistoryStore(inMemory: HistoryConfiguration())
+        #expect(
+            try await answer("When does the ferry leave?", server: server.baseURL, history: history) == "At nine.")
+        try await server.stop()
     }
 
     @Test("show one session in a library")

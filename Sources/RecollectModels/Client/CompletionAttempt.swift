@@ -15,8 +15,6 @@ struct CompletionAttempt: Sendable {
     let now: @Sendable () -> Date
     let yield: @Sendable (LLMStreamEvent) -> Void
 
-    /// The maximum size of an event, or of an answer without streaming, in bytes.
-    static let sizeLimit = 16 << 20
     /// The number of bytes read from a refusal: enough for the server's message.
     private static let refusalLimit = 64 << 10
 
@@ -109,7 +107,7 @@ struct CompletionAttempt: Sendable {
         } catch let error as CompletionReader.ServerFailure {
             throw failures.failure(error.error)
         } catch is ServerSentEventParser.TooLong {
-            throw failures.tooLong(limit: Self.sizeLimit)
+            throw failures.tooLong(limit: CompletionAnswer.sizeLimit)
         } catch let error as RecollectError {
             // An unreadable event at the very end was cut off.
             guard isAtEnd, answer.reader.hasBegun else {

@@ -5,8 +5,11 @@ import RecollectAgents
 /// The first byte decides: an object begins with a brace, and no line of an event stream does. Content types from
 /// servers are often wrong.
 struct CompletionAnswer {
+    /// The maximum size of an event, or of an answer without streaming, in bytes.
+    static let sizeLimit = 16 << 20
+
     var reader: CompletionReader
-    private var events = ServerSentEventParser(limit: CompletionAttempt.sizeLimit)
+    private var events = ServerSentEventParser(limit: sizeLimit)
     /// The received bytes of a JSON object.
     private var bytes: [UInt8] = []
     /// Whether the body is a JSON object; `nil` before the first byte other than white space.
