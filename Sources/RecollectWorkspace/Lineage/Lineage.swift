@@ -78,7 +78,8 @@ struct Lineage {
                 if version.author == nil, let size = version.size { sizes[version.hash] = size }
                 // Of two adjacent lines with the same content, the first one has the parents.
                 if version.hash == last { continue }
-                if version.author == nil, let last, copied.contains(last) {
+                // Without the copy beside it, the winner may have come to a device that lost no conflict.
+                if version.kind == .contested, let last, copied.contains(last) {
                     winners[last, default: []].insert(version.hash)
                 }
                 last = version.hash

@@ -7,7 +7,7 @@ struct LineageLogs {
     private var changes: [WorkspacePath: [String: [VersionLine]]] = [:]
     /// The contents of conflict copies of each file, and the date each was first observed.
     private var copied: [WorkspacePath: [ContentHash: Date]] = [:]
-    /// The contents of conflict copies of each file that another copy of the same name replaced.
+    /// The contents of conflict copies of each file that another copy of the same name replaced on this device.
     private var replacedCopies: [WorkspacePath: Set<ContentHash>] = [:]
     /// The contents of other files with names like conflict copies: `notes (1).md`.
     private var copiedPerhaps: [WorkspacePath: Set<ContentHash>] = [:]
@@ -28,6 +28,10 @@ struct LineageLogs {
                 add(VersionLine(mark: .done, path: path, version: version), by: device)
             }
             guard let original = ConflictCopies.original(of: path) else { continue }
+            for (copy, next) in zip(file.versions, file.versions.dropFirst())
+            where next.author == nil && !copy.kind.isAbsence && !next.kind.isAbsence && next.hash != copy.hash {
+                replacedCopies[original, default: []].insert(copy.hash)
+            }
             var observed: [ContentHash: Int] = [:]
             for (version, order) in zip(file.versions, file.orders) {
                 if version.kind == .trashed, version.author == .recollect {
@@ -63,12 +67,6 @@ struct LineageLogs {
             // A removed copy existed before.
             let found = line.version.kind.isAbsence ? known ?? .distantPast : line.version.date
             copied[original, default: [:]][line.version.hash] = min(known ?? .distantFuture, found)
-            if line.version.author == nil, !line.version.kind.isAbsence,
-                let last = changes[line.path]?[device]?.last?.version, !last.kind.isAbsence,
-                last.hash != line.version.hash
-            {
-                replacedCopies[original, default: []].insert(last.hash)
-            }
         } else if let original = ConflictCopies.possibleOriginal(of: line.path) {
             copiedPerhaps[original, default: []].insert(line.version.hash)
         }
@@ -85,8 +83,8 @@ struct LineageLogs {
     /// Sync services lose versions in this way. Syncthing names a copy by the second and the winning device. If
     /// two devices lose in the same second, their copies have the same name, and one of the copies is lost.
     ///
-    /// A content counts as lost if no device has observed a copy of it, not even a file named like one by a person, or if
-    /// another copy of the same name replaced its copy, and if the present content does not descend from it by complete records of writes. In addition, a device must
+    /// A content counts as lost if no device has observed a copy of it, not even a file named like one by a person,
+    /// and if the present content does not descend from it by complete records of writes. In addition, a device must
     /// have observed a copy of another content while the file had the lost one, or soon after, unless all of these
     /// conditions hold:
     ///
@@ -95,8 +93,8 @@ struct LineageLogs {
     ///   deletion.
     /// - No content of the file occurs twice: a device may have reverted the lost one.
     ///
-    /// A content equal to a copy is lost, too, if this device removed the copy and the present content does not descend
-    /// from it: the copy had come before the content it lost against.
+    /// A content equal to a copy is lost, too, if the present content does not descend from it, and this device removed the
+    /// copy before the content it lost against came, or observed another copy of the same name in its place.
     ///
     /// A descendant of the present content is not lost. A merge counts as lost only if a copy of the merge itself was
     /// removed or one of its parents is lost, because it has no text of its own.
@@ -112,19 +110,19 @@ struct LineageLogs {
         let copied = copied[path] ?? [:]
         let copiedPerhaps = copiedPerhaps[path] ?? []
         let removals = resolved[path] ?? [:]
+        let replacedCopies = replacedCopies[path] ?? []
         let resolved = Set(
             overwritten.filter { content in
-                removals[content.hash, default: []].contains { copy in
-                    // The copy was removed before the file had another content. A merge may have taken its content
-                    // from the copy; it lost only if the copy came after the merge.
-                    copy.upperBound < content.orders.upperBound
-                        && (content.mergedFrom.isEmpty || copy.lowerBound > content.orders.lowerBound)
-                }
+                replacedCopies.contains(content.hash)
+                    || removals[content.hash, default: []].contains { copy in
+                        // The copy was removed before the file had another content. A merge may have taken its content
+                        // from the copy; it lost only if the copy came after the merge.
+                        copy.upperBound < content.orders.upperBound
+                            && (content.mergedFrom.isEmpty || copy.lowerBound > content.orders.lowerBound)
+                    }
             }.map(\.hash))
-        let replacedCopies = replacedCopies[path] ?? []
         let candidates = overwritten.filter {
-            resolved.contains($0.hash) || replacedCopies.contains($0.hash)
-                || copied[$0.hash] == nil && !copiedPerhaps.contains($0.hash)
+            resolved.contains($0.hash) || copied[$0.hash] == nil && !copiedPerhaps.contains($0.hash)
         }
         guard !candidates.isEmpty else { return [] }
         var lineage = lineage(of: path, contradicting: [])

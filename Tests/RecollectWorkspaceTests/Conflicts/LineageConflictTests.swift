@@ -246,13 +246,19 @@ struct LineageConflictTests {
         #expect(lines.isSuperset(of: ["start", "alpha", "bravo", "charlie"]))
     }
 
-    @Test("conflict-copies: a copy replaced by another one of the same name is merged from the archive")
-    func replacedCopy() async throws {
+    @Test(
+        "conflict-copies: a copy replaced by another one of the same name is merged from the archive",
+        arguments: [false, true])
+    func replacedCopy(isEdited: Bool) async throws {
         let third = try Left()
         for left in [here, there, third] { try await left.see("- start\n", at: "notes.md") }
         var texts: [String] = []
         for (left, line) in [(here, "- mine\n"), (there, "- theirs\n"), (third, "- others\n")] {
-            try await left.workspace.append(line, to: path)
+            if isEdited {
+                try await left.see("- start\n" + line, at: "notes.md")
+            } else {
+                try await left.workspace.append(line, to: path)
+            }
             texts.append(try await left.workspace.read(path).text)
         }
         pass(on: here, there, third, seconds: 10)
