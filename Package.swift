@@ -131,11 +131,11 @@ let package = Package(
             path: "Tests/RecollectFaults"),
         .target(
             name: "RecollectTestSupport",
-            dependencies: ["RecollectCore", .product(name: "Logging", package: "swift-log")],
+            dependencies: ["RecollectAgents", "RecollectCore", .product(name: "Logging", package: "swift-log")],
             path: "Tests/RecollectTestSupport"),
         .target(
             name: "RecollectTestServer",
-            dependencies: ["RecollectCore"],
+            dependencies: ["RecollectCore", "RecollectTestSupport"],
             path: "Tests/RecollectTestServer"),
         .testTarget(name: "RecollectFileSystemTests", dependencies: ["RecollectFileSystem", "RecollectTestSupport"]),
         .testTarget(
@@ -196,7 +196,7 @@ let package = Package(
             name: "RecollectClaudeCodeUITests",
             dependencies: [
                 "RecollectClaudeCodeUI", "RecollectCore", "RecollectFileSystem", "RecollectSQLite",
-                "RecollectTranscripts",
+                "RecollectTestSupport", "RecollectTranscripts",
             ],
             resources: [.copy("Fixtures")]),
         .testTarget(

@@ -8,6 +8,8 @@
 # And one step outside of `make test`; `make quick` calls it:
 #   quick         the tests without a need (Tests/RecollectTestSupport/Need.swift), and one in twenty of the fixed seeds
 set -eu
+# With another environment, SwiftPM builds everything again: a build by make is one by hand, too.
+unset MAKEFLAGS MFLAGS MAKELEVEL MAKE_TERMOUT MAKE_TERMERR STEPS FROM STORE SEARCH MINUTES SEED SCENARIO POINT RUN LIMIT CONFIGURATION
 root=$(cd "$(dirname "$0")/.." && pwd)
 . "$root/Scripts/needs.sh"
 need_swift
@@ -34,6 +36,8 @@ step_tests() {
     log="$root/.build/tests.log"
     failed="$root/.build/tests.failed"
     rm -f "$failed"
+    # Set for the run alone: with another environment, SwiftPM would build everything again.
+    [ -z "${quick-}" ] || export RECOLLECT_QUICK=1
     # All at once they hold more than a thousand files open, and with so many Foundation's Process crashes now and then on
     # Linux up to Swift 6.3 (swift-corelibs-foundation, pull request 5472).
     (
@@ -48,7 +52,8 @@ step_tests() {
 }
 
 step_quick() {
-    RECOLLECT_QUICK=1 step_tests
+    quick=1
+    step_tests
 }
 
 step_plain() {

@@ -3,6 +3,7 @@ import RecollectAgents
 import RecollectBuiltInAgents
 import RecollectCore
 import RecollectSQLite
+import RecollectTestSupport
 import Testing
 
 @Suite("The historian in an orchestrator")

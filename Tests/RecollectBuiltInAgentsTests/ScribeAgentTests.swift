@@ -2,6 +2,7 @@ import Foundation
 import RecollectAgents
 import RecollectBuiltInAgents
 import RecollectCore
+import RecollectTestSupport
 import Testing
 
 @Suite("The scribe")
@@ -164,11 +165,11 @@ private struct StuckJournal: Journal {
     let ended = Gate()
 
     func append(_ entry: JournalEntry, to journal: JournalID) async throws {
-        await reached.open()
+        reached.open()
         do {
             try await Gate().wait()
         } catch {
-            await ended.open()
+            ended.open()
             throw error
         }
     }

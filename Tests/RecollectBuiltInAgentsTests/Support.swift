@@ -1,27 +1,10 @@
 import Foundation
 import RecollectAgents
 import RecollectCore
-import RecollectSQLite
+import RecollectTestSupport
 import Testing
 
-/// A folder that goes with the test.
-final class TemporaryFolder: Sendable {
-    let url: URL
-
-    /// In memory where the system has such a place: hundreds of syncs would make a busy disk the slowest part of the tests.
-    init() throws {
-        let memory = "/dev/shm"
-        let base =
-            FileManager.default.isWritableFile(atPath: memory)
-            ? URL(fileURLWithPath: memory) : FileManager.default.temporaryDirectory
-        url = base.appendingPathComponent("recollect-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-    }
-
-    deinit {
-        do { try FileManager.default.removeItem(at: url) } catch { print("left behind: \(url.path)") }
-    }
-
+extension TemporaryFolder {
     /// The file of a day in the journal of user `ada`, agent `scribe`.
     func page(_ day: String = "2026-11-21") -> URL { url.appendingPathComponent("ada/scribe/\(day).md") }
 
@@ -73,64 +56,4 @@ func asked(_ text: String, id: String = "question", daysAgo: Double = 0) -> Agen
     AgentInput(
         ConversationMessage(
             id: id, role: .user, text: text, timestamp: morning.addingTimeInterval(-86_400 * daysAgo)))
-}
-
-extension Orchestrator {
-    /// Runs a turn of one user in one session to its end.
-    @discardableResult
-    func say(_ input: AgentInput, session: String = "session") async throws -> [AgentEvent] {
-        var events: [AgentEvent] = []
-        for try await event in route(input, userId: "user", sessionId: session) { events.append(event) }
-        return events
-    }
-}
-
-extension [AgentEvent] {
-    /// The saved reply.
-    var reply: ConversationMessage? {
-        for case .final(let message) in self { return message }
-        return nil
-    }
-}
-
-/// A gate for parts of a test: they wait until another part opens it, or until their task is canceled.
-actor Gate {
-    private var isOpen = false
-    private var waiting: [Int: CheckedContinuation<Void, any Error>] = [:]
-    private var count = 0
-
-    func open() {
-        isOpen = true
-        waiting.values.forEach { $0.resume() }
-        waiting = [:]
-    }
-
-    func wait() async throws {
-        count += 1
-        let number = count
-        try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                if isOpen {
-                    continuation.resume()
-                } else if Task.isCancelled {
-                    continuation.resume(throwing: CancellationError())
-                } else {
-                    waiting[number] = continuation
-                }
-            }
-        } onCancel: {
-            Task { await self.cancel(number) }
-        }
-    }
-
-    private func cancel(_ number: Int) {
-        waiting.removeValue(forKey: number)?.resume(throwing: CancellationError())
-    }
-}
-
-extension ChatStorage {
-    /// Returns all messages of an agent in a session.
-    func all(_ agentId: String = "agent", session: String = "session") async throws -> [ConversationMessage] {
-        try await fetch(userId: "user", sessionId: session, agentId: agentId, maxMessages: nil)
-    }
 }

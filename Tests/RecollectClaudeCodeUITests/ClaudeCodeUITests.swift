@@ -1,6 +1,7 @@
 import Foundation
 import RecollectCore
 import RecollectFileSystem
+import RecollectTestSupport
 import RecollectTranscripts
 import Testing
 

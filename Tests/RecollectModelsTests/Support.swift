@@ -56,27 +56,36 @@ enum TestTransport {
         #endif
     }
 
-    /// Whether Foundation ends the process when a server hangs up inside a head (swift-corelibs-foundation, issue 5285).
-    static var endsInsideHead: Bool {
-        #if canImport(FoundationNetworking) && compiler(<6.4)
-            current is URLSessionTransport
-        #else
-            false
-        #endif
+    /// A behavior that not every transport has.
+    enum Ability {
+        /// Reports a head cut off by the server. Foundation on Linux ends the process (swift-corelibs-foundation, issue 5285).
+        case survivesCutHeads
+        /// Uses a connection again. `URLSessionTransport` on Linux does not: see there.
+        case reusesConnections
     }
 
-    /// Whether each request has a connection of its own.
-    static var usesConnectionsOnce: Bool {
+    /// Every transport that was built and has an ability.
+    static func all(with ability: Ability?) -> [any HTTPTransport] {
+        all.filter { transport in ability.map { has($0, transport) } ?? true }
+    }
+
+    private static func has(_ ability: Ability, _ transport: any HTTPTransport) -> Bool {
         #if canImport(FoundationNetworking)
-            current is URLSessionTransport
+            guard transport is URLSessionTransport else { return true }
+            #if compiler(>=6.4)
+                return ability == .survivesCutHeads
+            #else
+                return false
+            #endif
         #else
-            false
+            return true
         #endif
     }
 }
 
-/// Runs each test once with every transport.
+/// Runs each test once with every transport, or with those that have an ability.
 struct EachTransport: SuiteTrait, TestTrait, TestScoping {
+    var ability: TestTransport.Ability?
     let isRecursive = true
 
     func provideScope(
@@ -84,7 +93,7 @@ struct EachTransport: SuiteTrait, TestTrait, TestScoping {
     ) async throws {
         // A suite has its scope too, around all of its tests.
         guard testCase != nil else { return try await function() }
-        for transport in TestTransport.all {
+        for transport in TestTransport.all(with: ability) {
             try await TestTransport.$current.withValue(transport) { try await function() }
         }
     }
@@ -93,6 +102,16 @@ struct EachTransport: SuiteTrait, TestTrait, TestScoping {
 extension Trait where Self == EachTransport {
     /// Runs each test once with every transport.
     static var eachTransport: EachTransport { EachTransport() }
+
+    /// Runs a test once with every transport that has an ability.
+    static func eachTransport(with ability: TestTransport.Ability) -> EachTransport { EachTransport(ability: ability) }
+}
+
+extension Trait where Self == ConditionTrait {
+    /// Skips a test if no transport that was built has an ability.
+    static func requires(_ ability: TestTransport.Ability) -> Self {
+        .enabled(if: !TestTransport.all(with: ability).isEmpty, "URLSession on Linux cannot; build AsyncHTTPClient")
+    }
 }
 
 extension [LLMStreamEvent] {

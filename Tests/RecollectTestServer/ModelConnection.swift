@@ -1,5 +1,6 @@
 import Foundation
 import RecollectCore
+import RecollectTestSupport
 
 /// One connection: gathers requests and writes the replies, byte by byte as they are told.
 ///

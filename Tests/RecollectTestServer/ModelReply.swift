@@ -1,4 +1,5 @@
 import RecollectCore
+import RecollectTestSupport
 
 /// How a server answers a request, step by step.
 public struct ModelReply: Sendable {

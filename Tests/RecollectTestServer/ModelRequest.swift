@@ -1,4 +1,5 @@
 import RecollectCore
+import RecollectTestSupport
 
 /// A request that a server was sent.
 public struct ModelRequest: Sendable {

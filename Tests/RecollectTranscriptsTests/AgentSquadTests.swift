@@ -1,6 +1,7 @@
 import Foundation
 import RecollectCore
 import RecollectSQLite
+import RecollectTestSupport
 import Testing
 
 @testable import RecollectTranscripts

@@ -1,6 +1,7 @@
 import Foundation
 import RecollectCore
 import RecollectSQLite
+import RecollectTestSupport
 import Testing
 
 @testable import RecollectTranscripts
@@ -9,36 +10,6 @@ import Testing
 enum Fixtures {
     static func path(_ name: String) throws -> String {
         try #require(Bundle.module.resourceURL).appendingPathComponent("Fixtures/\(name)").path
-    }
-}
-
-/// A folder that goes when the test is over.
-final class TemporaryFolder {
-    let path: String
-
-    init() throws {
-        let name = "recollect-transcripts-\(UUID().uuidString)"
-        path = FileManager.default.temporaryDirectory.appendingPathComponent(name).resolvingSymlinksInPath().path
-        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-    }
-
-    deinit {
-        try? FileManager.default.removeItem(atPath: path)
-    }
-
-    /// Writes a file, making its folders, and returns its path.
-    @discardableResult
-    func write(_ name: String, _ text: String) throws -> String {
-        try write(name, Data(text.utf8))
-    }
-
-    @discardableResult
-    func write(_ name: String, _ bytes: Data) throws -> String {
-        let file = URL(fileURLWithPath: path).appendingPathComponent(name)
-        try FileManager.default.createDirectory(
-            at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
-        try bytes.write(to: file)
-        return file.path
     }
 }
 
@@ -56,7 +27,7 @@ struct Imported {
     }
 
     func sessions() async throws -> [Session] {
-        try await history.sessions(of: userId, sessionIdPrefix: "", limit: 1_000)
+        try await history.allSessions(of: userId)
     }
 
     func only() async throws -> Session {
@@ -70,9 +41,7 @@ struct Imported {
     }
 
     func stored(_ session: Session, agentId: String? = nil) async throws -> [StoredMessage] {
-        try await history.messages(
-            of: session.id, agentId: agentId, page: PageRequest(limit: 1_000_000)
-        ).elements
+        try await history.allMessages(in: session, agentId: agentId)
     }
 
     /// A session as an export.

@@ -29,8 +29,11 @@ public protocol HistoryStore: Sendable {
 
     /// Sets details of a session; fields with `nil` stay unchanged.
     ///
-    /// - Parameter makesNew: Whether to create a missing session. User interfaces should pass `false`: a session
-    ///   deleted by another process would otherwise come back, empty.
+    /// - Parameters:
+    ///   - session: The session.
+    ///   - details: The new details.
+    ///   - makesNew: Whether to create a missing session. User interfaces should pass `false`: a session deleted by
+    ///     another process would otherwise come back, empty.
     /// - Returns: Whether the session exists.
     @discardableResult
     func update(
@@ -40,7 +43,11 @@ public protocol HistoryStore: Sendable {
     /// Copies a session up to and including a message into a new session of the same user.
     ///
     /// Copies keep their IDs, so a search shows a copied message once.
-    /// - Parameter agentId: The agent of the message; `nil` means the first message with this ID.
+    /// - Parameters:
+    ///   - session: The session to copy.
+    ///   - messageId: The ID of the last message to copy.
+    ///   - agentId: The agent of the message; `nil` means the first message with this ID.
+    ///   - newSessionId: The ID of the new session.
     /// - Throws: `notFound` for an unknown message, `invalidArgument` if the new session already has messages.
     func fork(
         _ session: SessionKey, at messageId: String, agentId: String?, into newSessionId: String
@@ -70,7 +77,10 @@ public protocol HistoryStore: Sendable {
     ///
     /// A branch is a separate session with the returned ID, hidden from all lists. It contains only the different
     /// messages; its `branchOf` is the point at which it left its session. Search includes branches.
-    /// - Parameter agentId: The agent of the message; `nil` means the first message with this ID.
+    /// - Parameters:
+    ///   - session: The session.
+    ///   - messageId: The ID of the first message to move.
+    ///   - agentId: The agent of the message; `nil` means the first message with this ID.
     /// - Throws: `notFound` for an unknown message.
     func branch(
         _ session: SessionKey, from messageId: String, agentId: String?

@@ -35,7 +35,7 @@ struct LineageLogs {
             var observed: [ContentHash: Int] = [:]
             for (version, order) in zip(file.versions, file.orders) {
                 if version.kind == .trashed, version.author == .recollect {
-                    let first = min(observed[version.hash] ?? order, order)
+                    let first = observed[version.hash] ?? order
                     resolved[original, default: [:]][version.hash, default: []].append(first...order)
                 }
                 if version.kind.isAbsence {

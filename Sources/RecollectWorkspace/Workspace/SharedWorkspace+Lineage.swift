@@ -40,7 +40,7 @@ extension SharedWorkspace {
             if isDue { shared.date = now }
             return isDue
         }
-        // Nothing is written to a folder in place of the workspace.
+        // Nothing is written to a folder in place of the workspace. If this is unknown, the next scan publishes.
         guard isDue, (try? isGuardKept() || isLineageMissing()) == false else { return }
         shareLineage()
     }

@@ -1,4 +1,5 @@
 import RecollectCore
+import RecollectTestSupport
 import Testing
 
 @testable import RecollectAgents

@@ -2,6 +2,7 @@ import Foundation
 import RecollectAgents
 import RecollectCore
 import RecollectSQLite
+import RecollectTestSupport
 import Testing
 
 @Suite("An agent whose process is killed in the middle of its tools' work")

@@ -1,6 +1,7 @@
 import Foundation
 import RecollectAgents
 import RecollectCore
+import RecollectTestSupport
 
 /// The model: what a store must hold, by what the turns have told.
 extension TurnLife {

@@ -2,6 +2,7 @@ import Foundation
 import RecollectAgents
 import RecollectCore
 import RecollectSQLite
+import RecollectTestSupport
 import Testing
 
 @Suite("A turn that is cancelled while its store works")
@@ -40,7 +41,7 @@ struct CancelledTurnTests {
             _ = await listener.result
             reached.withLock { $0 = true }
         }
-        await go.open()
+        go.open()
         _ = await listener.result
         await orchestrator.waitUntilIdle()
         store.pause(at: nil) {}

@@ -1,5 +1,6 @@
 import RecollectAgents
 import RecollectCore
+import RecollectTestSupport
 import Testing
 
 @Suite("A turn whose stream is left", .timeLimit(.minutes(10)))
@@ -32,7 +33,7 @@ struct EndedIterationTests {
 
     /// Expects the turn to go on to its end.
     private func expectWhole() async throws {
-        await mayEnd.open()
+        mayEnd.open()
         await orchestrator.waitUntilIdle()
         let reply = try #require(try await store.all().last)
         #expect(reply.text == "abc" && !reply.isInterrupted)
@@ -77,7 +78,7 @@ struct EndedIterationTests {
         let task = Task {
             for try await event in stream {
                 guard case .textDelta("b") = event else { continue }
-                await hasHeard.open()
+                hasHeard.open()
                 if !isWaiting { try? await goOn.wait() }
             }
         }

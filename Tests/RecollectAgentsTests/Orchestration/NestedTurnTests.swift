@@ -1,5 +1,6 @@
 import RecollectAgents
 import RecollectCore
+import RecollectTestSupport
 import Testing
 
 @Suite("A turn begun inside a turn", .timeLimit(.minutes(10)))
@@ -58,7 +59,7 @@ struct NestedTurnTests {
             hasWaited.withLock { $0 = true }
         }
         for _ in 0..<100 { await Task.yield() }
-        await mayEnd.open()
+        mayEnd.open()
         await watch.value
         #expect(hasWaited.withLock { $0 })
         withExtendedLifetime(slow) {}
@@ -100,7 +101,7 @@ struct NestedTurnTests {
                 count += 1
                 return count
             }
-            if count == 2 { await bothHaveBegun.open() }
+            if count == 2 { bothHaveBegun.open() }
             try await bothHaveBegun.wait()
             say(.textDelta(try await team.ask("ask", session: other)))
         }
@@ -122,7 +123,7 @@ struct NestedTurnTests {
                     count += 1
                     return count
                 }
-                if count == 2 { await bothHaveBegun.open() }
+                if count == 2 { bothHaveBegun.open() }
                 try await bothHaveBegun.wait()
                 say(.textDelta(try await other.ask("ask", session: "session")))
             }
@@ -153,7 +154,7 @@ struct NestedTurnTests {
         }
         try await orchestrator.say("outer")
         await orchestrator.waitUntilIdle()
-        await isOver.open()
+        isOver.open()
         #expect(try await late.withLock { $0 }?.value == "re later")
     }
 

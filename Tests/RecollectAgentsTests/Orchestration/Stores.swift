@@ -37,13 +37,6 @@ enum AnyStore: String, CaseIterable, Sendable, CustomTestStringConvertible {
     }
 }
 
-extension ChatStorage {
-    /// All that one agent's part of the session holds.
-    func all(_ agentId: String = "agent", session: String = "session") async throws -> [ConversationMessage] {
-        try await fetch(userId: "user", sessionId: session, agentId: agentId, maxMessages: nil)
-    }
-}
-
 /// A store as somebody writes it who reads only the guide: four methods, the two helpers, nothing else.
 actor FourMethods: ChatStorage {
     private var scopes: [Scope: [ConversationMessage]] = [:]

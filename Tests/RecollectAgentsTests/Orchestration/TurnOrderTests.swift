@@ -2,6 +2,7 @@ import Foundation
 import RecollectAgents
 import RecollectCore
 import RecollectSQLite
+import RecollectTestSupport
 import Testing
 
 @Suite("Turns")
@@ -37,7 +38,7 @@ struct TurnOrderTests {
         let orchestrator = Orchestrator(agents: [agent], store: InMemoryChatStorage())
         let slow = orchestrator.route("slow", userId: "user", sessionId: "slow")
         for number in 0..<20 { try await orchestrator.say("quick", session: "\(number)") }
-        await gate.open()
+        gate.open()
         var events: [AgentEvent] = []
         for try await event in slow { events.append(event) }
         #expect(events.reply?.text == "done")

@@ -1,5 +1,6 @@
 import Foundation
 import RecollectCore
+import RecollectTestSupport
 import Testing
 
 @testable import RecollectAgents
@@ -20,7 +21,7 @@ struct TurnQueueTests {
                 let session = SessionKey(userId: "user", sessionId: "\(number % 10)")
                 _ = queue.add(to: session) {
                     if number == 99 {
-                        await reached.open()
+                        reached.open()
                         try? await Gate().wait()
                     }
                     withExtendedLifetime(held) {}
@@ -43,7 +44,7 @@ struct TurnQueueTests {
         let reached = Gate()
         _ = queue.add(to: session) {
             await withTaskCancellationHandler {
-                await reached.open()
+                reached.open()
                 try? await Gate().wait()
             } onCancel: {
                 let tasks = waiting.withLock { $0 }
@@ -78,7 +79,7 @@ struct TurnQueueTests {
         let haveBegun = [Gate(), Gate()]
         for (own, other) in [(0, 1), (1, 0)] {
             _ = queues[own].add(to: session) {
-                await haveBegun[own].open()
+                haveBegun[own].open()
                 await Task { try? await haveBegun[other].wait() }.value
                 await wait(queues[other], session)
             }
@@ -96,7 +97,7 @@ struct TurnQueueTests {
             await wait(inner, session)
         }
         _ = inner.add(to: session) {
-            await hasBegun.open()
+            hasBegun.open()
             // Refused if the outer turn waits already. Otherwise the outer turn does not wait.
             await outer.add(to: session) {}?.value
         }
@@ -110,7 +111,7 @@ struct TurnQueueTests {
         let (hasBegun, mayEnd, hasEnded) = (Gate(), Gate(), Locked(false))
         let hadEnded = Locked(false)
         _ = inner.add(to: session) {
-            await hasBegun.open()
+            hasBegun.open()
             await Task { try? await mayEnd.wait() }.value
             hasEnded.withLock { $0 = true }
         }
@@ -121,7 +122,7 @@ struct TurnQueueTests {
             hadEnded.withLock { $0 = value }
         }
         for _ in 0..<100 { await Task.yield() }
-        await mayEnd.open()
+        mayEnd.open()
         await outer.waitUntilIdle()
         #expect(hadEnded.withLock { $0 })
     }
@@ -148,7 +149,7 @@ struct TurnQueueTests {
         for queue in [outer, inner] {
             for _ in 0..<1000 { _ = queue.add(to: session) { try? await mayWait.wait() } }
         }
-        await mayWait.open()
+        mayWait.open()
         await outer.waitUntilIdle()
     }
 
@@ -166,7 +167,7 @@ struct TurnQueueTests {
                 let left = Task {
                     await turn.withLock { $0 }?.value
                     let isAdded = waiting.add(to: session) {} != nil
-                    await mayEndLater.open()
+                    mayEndLater.open()
                     await waiting.waitUntilIdle()
                     return [isAdded, hasEnded.withLock { $0 }]
                 }
@@ -175,14 +176,14 @@ struct TurnQueueTests {
             })
         turn.withLock { $0 = first }
         _ = waiting.add(to: session) {
-            await hasBegun.open()
+            hasBegun.open()
             await awaited.waitUntilIdle()
             for _ in 0..<100 { await Task.yield() }
             hasEnded.withLock { $0 = true }
         }
         try await hasBegun.wait()
         for _ in 0..<100 { await Task.yield() }
-        await mayEnd.open()
+        mayEnd.open()
         await first.value
         #expect(await leftover.withLock { $0 }?.value == [true, true])
     }
@@ -203,7 +204,7 @@ struct TurnQueueTests {
                 Task { [task = own.withLock { $0 }] in await add(left - 1, after: task) }
             }
             own.withLock { $0 = added }
-            await isKnown.open()
+            isKnown.open()
         }
         await add(20, after: nil)
         while counts.withLock({ $0.count }) < 21 { await Task.yield() }

@@ -2,6 +2,7 @@ import Foundation
 import RecollectAgents
 import RecollectCore
 import RecollectSQLite
+import RecollectTestSupport
 import Testing
 
 @Suite("A turn")
@@ -284,7 +285,7 @@ struct TurnTests {
             await orchestrator.stop(userId: "user", sessionId: "session")
             await #expect(throws: CancellationError.self) { try await turn.value }
             for agent in ["one", "two"] { #expect(try await reopen().all(agent).isEmpty) }
-            await end.open()
+            end.open()
         }
     }
 
@@ -343,7 +344,7 @@ private struct Waiting: Classifier {
     func classify(
         _ input: String, history: [ConversationMessage], agents: [any AgentProtocol]
     ) async throws -> ClassifierResult {
-        await reached.open()
+        reached.open()
         if listens {
             try await end.wait()
         } else {

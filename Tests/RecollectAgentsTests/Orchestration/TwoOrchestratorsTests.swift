@@ -2,6 +2,7 @@ import Foundation
 import RecollectAgents
 import RecollectCore
 import RecollectSQLite
+import RecollectTestSupport
 import Testing
 
 @Suite("Two orchestrators in one session", .timeLimit(.minutes(10)))
@@ -33,7 +34,7 @@ struct TwoOrchestratorsTests {
     /// An agent that tells when it has been asked, and answers when it may.
     private static func waiting(_ hasBegun: Gate, _ finish: Gate) -> ScriptedAgent {
         ScriptedAgent { input, _, say in
-            await hasBegun.open()
+            hasBegun.open()
             try await finish.wait()
             say(.textDelta("re \(input.text)"))
         }
@@ -54,7 +55,7 @@ struct TwoOrchestratorsTests {
         let one = Task { await Told(.text("one", id: "one"), to: slow) }
         try await hasBegun.wait()
         _ = await Told(.text("two", id: "two"), to: quick)
-        await finish.open()
+        finish.open()
         #expect(await one.value.failure == nil)
         let kept = try await stores[1].all()
         #expect(kept.map(\.text) == ["one", "two", "re two", "re one"])
@@ -87,7 +88,7 @@ struct TwoOrchestratorsTests {
                 try await hasBegun.wait()
             }
             let two = await Told(.text("two", id: "two"), to: second)
-            await finish.open()
+            finish.open()
             let other = await (try #require(one.withLock { $0 })).value
             let kept = try await reopen().all()
             for told in [other, two] { told.check(against: kept, "\(kind): \(kept.map(\.text))") }
@@ -110,7 +111,7 @@ struct TwoOrchestratorsTests {
                 one.withLock { $0 = Task { await Told(.text("one", id: "one"), to: first) } }
                 try await hasBegun.wait()
                 pausing.pause(at: 0) {
-                    await finish.open()
+                    finish.open()
                     _ = await one.withLock { $0 }?.value
                 }
             }
@@ -135,7 +136,7 @@ struct TwoOrchestratorsTests {
             let second = await Told(.text("one", id: "one"), to: quick)
             #expect(second.events.isEmpty)
             #expect((second.failure as? RecollectError)?.code == .invalidArgument)
-            await finish.open()
+            finish.open()
             let reply = try #require(await first.value.events.reply)
             #expect(await Told(.text("one", id: "one"), to: quick).events.reply == reply)
             #expect(try await reopen().all().map(\.text) == ["one", "re one"])
@@ -157,9 +158,9 @@ struct TwoOrchestratorsTests {
             let other = Orchestrator(agents: [Self.waiting(isAsked, go)], store: try reopen())
             let second = Task { await Told(.text("two", id: "two"), to: other) }
             try await isAsked.wait()
-            await finish.open()
+            finish.open()
             _ = await late.value
-            await go.open()
+            go.open()
             _ = await second.value
             for _ in 0..<2 {
                 for id in ["one", "two"] {
@@ -191,7 +192,7 @@ struct TwoOrchestratorsTests {
                 try await gates[0].0.wait()
                 let two = Task(operation: turns[1])
                 try await gates[1].0.wait()
-                await gates[0].1.open()
+                gates[0].1.open()
                 _ = await one.value
                 let echo = ScriptedAgent { input, _, say in say(.textDelta("re \(input.text)")) }
                 let again = Orchestrator(agents: [echo], store: reopened, maxMessages: window)
@@ -199,7 +200,7 @@ struct TwoOrchestratorsTests {
                 // A store may tell that the input's reply is still streaming.
                 let isRefused = (told.failure as? RecollectError)?.code == .invalidArgument
                 #expect(isRefused || told.events.reply?.text == "re two", "\(kind)")
-                await gates[1].1.open()
+                gates[1].1.open()
                 _ = await two.value
             }
         }
@@ -326,7 +327,7 @@ struct TwoOrchestratorsTests {
         async let one = Told("one", to: Orchestrator(agents: [Self.waiting(hasBegun, finish)], store: store))
         try await hasBegun.wait()
         let two = await Told("two", to: Orchestrator(agents: [quick], store: store))
-        await finish.open()
+        finish.open()
         let other = await one
         let messages = try await store.all()
         for told in [other, two] { told.check(against: messages, "\(sameRole)") }

@@ -2,6 +2,7 @@ import Foundation
 import RecollectAgents
 import RecollectCore
 import RecollectSQLite
+import RecollectTestSupport
 import Testing
 
 @Suite("A turn that does not end")

@@ -157,7 +157,7 @@ struct WrappedTurnTests {
             let replies = try await store.streamingReplies(userId: "user", sessionId: "session")
             #expect(replies.map(\.agentId) == (isTransforming ? [] : ["agent"]))
             #expect(replies.allSatisfy { $0.message.isStreaming })
-            await finish.open()
+            finish.open()
         }
         #expect(try await store.all().map(\.text) == ["one", "so far, so good"])
         #expect(try await store.streamingReplies(userId: "user", sessionId: "session").isEmpty)

@@ -1,6 +1,7 @@
 import Foundation
 import RecollectAgents
 import RecollectCore
+import RecollectTestSupport
 import Testing
 
 /// Things that people say, each with the agent that a careful reader of the agents' descriptions and of the session so far

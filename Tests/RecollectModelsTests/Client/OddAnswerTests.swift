@@ -2,39 +2,13 @@ import Foundation
 import RecollectAgents
 import RecollectCore
 import RecollectTestServer
+import RecollectTestSupport
 import Testing
 @testable import RecollectModels
 
 @Suite("A chat-completions client and answers that are not by the book", .eachTransport, .timeLimit(.minutes(10)))
 struct OddAnswerTests {
     private let chunk: ModelReply.Step = .delta(["content": "ok"], finishReason: "stop")
-
-    @Test("a connection is used again, though the body ends a moment after [DONE]")
-    func usesConnectionsAgain() async throws {
-        guard !TestTransport.usesConnectionsOnce else { return }
-        let gates = Locked<[Gate]>([])
-        let server = try await ModelServer.start { _ in
-            let gate = Gate()
-            gates.withLock { $0.append(gate) }
-            return .stream([chunk, .done, .wait(gate)])
-        }
-        let other = try await ModelServer.start { _ in .text(["ok"]) }
-        var timeouts = ChatCompletionsClient.Timeouts()
-        // A busy machine may take longer than the usual limit to bring the end.
-        timeouts.end = .seconds(60)
-        let client = ChatCompletionsClient(server, timeouts: timeouts)
-        // A connection is free again shortly after an answer; the next request may be there before.
-        for _ in 0..<10 where server.requests.count == server.connectionCount {
-            #expect(try await client.events().completion != nil)
-            // Meanwhile a client that closes connections has closed this one.
-            for _ in 0..<3 { _ = try await ChatCompletionsClient(other).events() }
-            gates.withLock { $0.last }?.open()
-            _ = try await ChatCompletionsClient(other).events()
-        }
-        #expect(server.connectionCount < server.requests.count)
-        try await server.stop()
-        try await other.stop()
-    }
 
     @Test("the end is told at once where a server keeps the body open behind [DONE]")
     func toldAtOnce() async throws {

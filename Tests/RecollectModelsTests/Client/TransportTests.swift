@@ -2,6 +2,7 @@ import Foundation
 import RecollectAgents
 import RecollectCore
 import RecollectTestServer
+import RecollectTestSupport
 import Testing
 @testable import RecollectModels
 

@@ -1,7 +1,7 @@
 import Foundation
 import RecollectCore
 
-/// Something that tasks wait for until a test opens it; once open it stays so.
+/// A gate for parts of a test: tasks wait until another part opens it, or until they are canceled. It stays open.
 public final class Gate: Sendable {
     private enum State {
         case closed([UUID: CheckedContinuation<Void, any Error>])
@@ -10,10 +10,10 @@ public final class Gate: Sendable {
 
     private let state = Locked(State.closed([:]))
 
-    /// Makes a closed gate.
+    /// Creates a closed gate.
     public init() {}
 
-    /// Lets everybody through, from now on.
+    /// Ends the wait of all tasks, also of later ones.
     public func open() {
         let waiting = state.withLock { state -> [UUID: CheckedContinuation<Void, any Error>] in
             guard case .closed(let waiting) = state else { return [:] }
@@ -24,7 +24,7 @@ public final class Gate: Sendable {
     }
 
     /// Waits until the gate is open.
-    /// - Throws: `CancellationError` if the task is cancelled before.
+    /// - Throws: `CancellationError` if the task is canceled before.
     public func wait() async throws {
         let id = UUID()
         try await withTaskCancellationHandler {

@@ -1,0 +1,48 @@
+import Foundation
+import RecollectAgents
+import RecollectCore
+import RecollectTestServer
+import RecollectTestSupport
+import Testing
+
+@testable import RecollectModels
+
+@Suite("A chat-completions client and what not every transport can", .timeLimit(.minutes(10)))
+struct AbilityTests {
+    @Test(
+        "a hang-up inside the head is a lost connection", .requires(.survivesCutHeads),
+        .eachTransport(with: .survivesCutHeads))
+    func hangUpInHead() async throws {
+        let server = try await ModelServer.start { _ in .raw(["HTTP/1.1 200 OK\r\nContent-Ty", .hangUp]) }
+        #expect(await ChatCompletionsClient(server).failure().error?.code == .connectionLost)
+        try await server.stop()
+    }
+
+    @Test(
+        "a connection is used again, though the body ends a moment after [DONE]", .requires(.reusesConnections),
+        .eachTransport(with: .reusesConnections))
+    func usesConnectionsAgain() async throws {
+        let gates = Locked<[Gate]>([])
+        let server = try await ModelServer.start { _ in
+            let gate = Gate()
+            gates.withLock { $0.append(gate) }
+            return .stream([.delta(["content": "ok"], finishReason: "stop"), .done, .wait(gate)])
+        }
+        let other = try await ModelServer.start { _ in .text(["ok"]) }
+        var timeouts = ChatCompletionsClient.Timeouts()
+        // A busy machine may take longer than the usual limit to bring the end.
+        timeouts.end = .seconds(60)
+        let client = ChatCompletionsClient(server, timeouts: timeouts)
+        // A connection is free again shortly after an answer; the next request may be there before.
+        for _ in 0..<10 where server.requests.count == server.connectionCount {
+            #expect(try await client.events().completion != nil)
+            // Meanwhile a client that closes connections has closed this one.
+            for _ in 0..<3 { _ = try await ChatCompletionsClient(other).events() }
+            gates.withLock { $0.last }?.open()
+            _ = try await ChatCompletionsClient(other).events()
+        }
+        #expect(server.connectionCount < server.requests.count)
+        try await server.stop()
+        try await other.stop()
+    }
+}
