@@ -10,6 +10,16 @@
 #include <sys/xattr.h>
 
 #ifdef __APPLE__
+#include <sys/mount.h>
+#include <sys/param.h>
+
+int recollect_has_change_dates(int file) {
+    struct statfs status;
+    if (fstatfs(file, &status) != 0) return 0;
+    const char *name = status.f_fstypename;
+    return strcmp(name, "msdos") != 0 && strcmp(name, "exfat") != 0 && strstr(name, "fuse") == NULL;
+}
+
 int recollect_exchange(int left_folder, const char *left, int right_folder, const char *right) {
     return renameatx_np(left_folder, left, right_folder, right, RENAME_SWAP);
 }
@@ -46,9 +56,26 @@ static int set_attribute(int file, const char *name, const void *value, size_t s
 }
 #else
 #include <linux/fs.h>
+#include <linux/magic.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
+
+// Since Linux 5.7: headers may be older than the kernel.
+#ifndef EXFAT_SUPER_MAGIC
+#define EXFAT_SUPER_MAGIC 0x2011BAB0UL
+#endif
+#ifndef FUSE_SUPER_MAGIC
+#define FUSE_SUPER_MAGIC 0x65735546
+#endif
+
+int recollect_has_change_dates(int file) {
+    struct statfs status;
+    if (fstatfs(file, &status) != 0) return 0;
+    return status.f_type != MSDOS_SUPER_MAGIC && status.f_type != EXFAT_SUPER_MAGIC
+        && status.f_type != FUSE_SUPER_MAGIC;
+}
 
 // By its number: the C library Musl has no function for it.
 int recollect_exchange(int left_folder, const char *left, int right_folder, const char *right) {

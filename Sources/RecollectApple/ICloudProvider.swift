@@ -181,7 +181,7 @@
                 isUploaded: values.ubiquitousItemIsUploaded, uploadError: values.ubiquitousItemUploadingError)
             return WorkspaceItem(
                 path: item.path, isFolder: false, size: item.size, modified: item.modified,
-                state: cloud.state(of: item.state), stamp: item.stamp, upload: cloud.upload)
+                changed: item.changed, state: cloud.state(of: item.state), stamp: item.stamp, upload: cloud.upload)
         }
 
         private static let keys: Set<URLResourceKey> = [

@@ -1,3 +1,4 @@
+import CRecollectFileSystem
 import Foundation
 
 #if canImport(Darwin)
@@ -46,6 +47,9 @@ package final class OpenFolder: Sendable {
             return try OpenFolder(path: path)
         }
     }
+
+    /// Whether the file system has dates of change that no program can set: not FAT, exFAT or FUSE.
+    package var hasChangeDates: Bool { recollect_has_change_dates(descriptor) != 0 }
 
     /// Returns the path of a name in this folder, for messages.
     package func path(of name: String) -> String {

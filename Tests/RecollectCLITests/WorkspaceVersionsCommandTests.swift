@@ -34,7 +34,7 @@
         func versions() async throws {
             let recall = try await made()
             let versions = try await listed(recall, "versions", "茶.md")
-            #expect(versions.map { $0["state"] } == ["seen", "written", "written"])
+            #expect(versions.map { $0["state"] } == ["edited", "written", "written"])
             #expect(versions.map { $0["author"] } == ["elsewhere", "scribe", "you"])
             #expect(versions.map { $0["bytes"] } == [7, 12, 6])
             #expect(versions[1]["parents"] == [versions[2]["version"] ?? .null])
@@ -123,7 +123,7 @@
             try file.write(contentsOf: Data("?\t4102444800000\twritten\t\(hash)\t\tuser\t茶.md\t\n".utf8))
             try file.close()
             let versions = try await listed(recall, "versions", "茶.md")
-            #expect(versions.map { $0["state"] } == ["begun", "seen", "written", "written"])
+            #expect(versions.map { $0["state"] } == ["begun", "edited", "written", "written"])
             #expect((versions.first?["version"], versions.first?["bytes"]) == (.string(hash), .null))
             #expect(try await listed(recall, "ls").first?["author"] == "elsewhere")
             #expect(try await recall.run("workspace", "restore", "茶.md", "--as-of", "0000").code == 1)

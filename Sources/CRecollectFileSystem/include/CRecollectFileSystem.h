@@ -58,6 +58,12 @@ struct recollect_folder_stamp {
 /// Reads a folder's stamp. Returns 0, or -1 with `errno` set.
 int recollect_stamp_folder(const char *path, struct recollect_folder_stamp *stamp);
 
+/// Whether the file system of an open file keeps for each file a date of its last change, which no program can set.
+///
+/// FAT and exFAT do not keep one on the disk. A FUSE file system reports whatever its program says: SFTP and many clouds have no
+/// such date, so their programs report the modification date. Returns 0 if the file system is unknown.
+int recollect_has_change_dates(int file);
+
 /// Identifies the mount of the file at a path, following symbolic links. A bind mount has an identity of its own.
 ///
 /// Returns 0, or -1 with `errno` set: `ENOSYS` where the system does not tell, on Linux before 5.8 and on all other systems.

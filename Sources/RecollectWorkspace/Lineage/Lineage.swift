@@ -4,19 +4,15 @@ import RecollectCore
 
 /// The version graph of one file, from the logs of all devices.
 ///
-/// A **write** by Recollect compares the replaced content, so its parents are facts. An **observed** content
-/// replaced another one without a write by Recollect: it came from an editor on the recording device, or from the
-/// sync service. A service replaces only versions known to the other device, and keeps others as conflict copies.
-/// So an observed content descends from the replaced one, unless the replaced one was a conflict copy on any
-/// device at any time. If several logs record a content, its ancestors are those in all of them. If no log records
-/// it, it has none: a gap in the logs proves nothing.
+/// A **write** by Recollect compares the replaced content, so its parents are facts. So is the replaced content of an
+/// **edit**: a program on the recording device saved the new one, unless the replaced one was a conflict copy on any device
+/// at any time, or the file had copies. If several logs record an edit to one content, its ancestors are those in all of
+/// them.
 ///
-/// A device that loses a conflict takes the winning content as a successor of its own versions. So the service also
-/// replaces an older one of them on a third device, without a copy, although the winner's author did not know it.
-/// Such a content is first in a conflict, and later in place of the older version. It has no ancestors, unless a device
-/// had it in place of another one before the conflict. The dates of both are those of the files' changes in their file
-/// systems, because a scan may come much later. If no log has the conflict, because the losing device has not scanned
-/// since, or its log is missing, such a content has no ancestors if one of them were an ancestor of the copy, too.
+/// All other contents **arrived** by the sync service, and have no ancestors by that. A service replaces versions known to
+/// the other device, and keeps others as conflict copies. But a device that loses a conflict takes the winning content as a
+/// successor of its own versions. So the service also replaces an older one of them on a third device, without a copy,
+/// although the winner's author did not know it. A gap in the logs proves nothing.
 struct Lineage {
     /// One occurrence of a content: the first, or a later one after a revert.
     struct Version: Hashable {
@@ -26,33 +22,24 @@ struct Lineage {
     }
 
     /// The parents of a version in one log.
-    private struct Claim: Equatable {
+    private struct Claim {
         let parents: [Version]
         let isWritten: Bool
-        /// Whether the version was observed while the file had conflict copies.
-        let isContested: Bool
-        /// The date of the file's change, or if unknown, of the observation.
-        let date: Date
         /// Whether the version began the file.
         let isFirst: Bool
     }
 
+    /// The writes and edits.
     private var claims: [Version: [Claim]] = [:]
-    /// For each conflict copy, the contents observed in its place on the losing devices.
-    private var winners: [ContentHash: Set<ContentHash>] = [:]
     /// The number of versions of each content.
     private var counts: [ContentHash: Int] = [:]
     private var known: [Version: Set<Version>] = [:]
-    /// The ancestors if all conflicts were recorded.
-    private var claimed: [Version: Set<Version>] = [:]
-    /// The versions under examination, with checks for unrecorded conflicts and without.
-    private var underway: [Bool: Set<Version>] = [:]
+    /// The versions under examination.
+    private var underway: Set<Version> = []
     /// The sizes of observed contents, in bytes.
     private var sizes: [ContentHash: Int] = [:]
     /// The contents that no other content replaced knowingly: those of conflict copies, and the conflicting ones.
     private let copied: Set<ContentHash>
-    /// The contents observed in conflict copies of the file.
-    private let copies: Set<ContentHash>
 
     /// Creates a graph.
     /// - Parameters:
@@ -60,7 +47,6 @@ struct Lineage {
     ///   - copies: The contents of conflict copies, past and present.
     ///   - contents: The conflicting contents.
     init(_ logs: [[VersionLine]], copies: Set<ContentHash>, contradicting contents: Set<ContentHash> = []) {
-        self.copies = copies
         copied = copies.union(contents)
         // In each log, the position of the first mention of each content: an odd one of its line, or an even one of
         // a line with it as a parent. A parent existed before, but the log does not say since when.
@@ -78,10 +64,6 @@ struct Lineage {
                 if version.author == nil, let size = version.size { sizes[version.hash] = size }
                 // Of two adjacent lines with the same content, the first one has the parents.
                 if version.hash == last { continue }
-                // Without the copy beside it, the winner may have come to a device that lost no conflict.
-                if version.kind == .contested, let last, copied.contains(last) {
-                    winners[last, default: []].insert(version.hash)
-                }
                 last = version.hash
                 // A parent existed before, even if the log has no line for it.
                 for parent in version.parents where counts[parent] == nil { counts[parent] = 1 }
@@ -101,11 +83,14 @@ struct Lineage {
                 let number = max(counts[version.hash, default: 0], isAgain ? 1 : 0)
                 counts[version.hash] = number + 1
                 self.counts[version.hash] = max(number + 1, self.counts[version.hash, default: 0])
-                claims[Version(hash: version.hash, number: number), default: []].append(
-                    Claim(
-                        parents: parents, isWritten: version.author != nil,
-                        isContested: version.kind == .contested, date: version.changed ?? version.date,
-                        isFirst: version.kind == .written && parents.isEmpty))
+                let isWritten = version.author != nil
+                let isEdited = version.kind == .edited && !parents.isEmpty && copied.isDisjoint(with: version.parents)
+                if isWritten || isEdited {
+                    claims[Version(hash: version.hash, number: number), default: []].append(
+                        Claim(
+                            parents: parents, isWritten: isWritten,
+                            isFirst: version.kind == .written && parents.isEmpty))
+                }
             }
         }
     }
@@ -146,59 +131,20 @@ struct Lineage {
     /// Returns all ancestors of a version.
     private mutating func ancestors(of version: Version) -> Set<Version> {
         if let known = known[version] { return known }
-        let result = ancestors(of: version, isChecked: true)
-        known[version] = result
-        return result
-    }
-
-    /// Returns all ancestors of a version if all conflicts were recorded.
-    private mutating func claimedAncestors(of version: Version) -> Set<Version> {
-        if let claimed = claimed[version] { return claimed }
-        let result = ancestors(of: version, isChecked: false)
-        claimed[version] = result
-        return result
-    }
-
-    /// Whether a content may have lost or won a conflict recorded by no log: it and a copy come from a common ancestor.
-    private mutating func isInUnrecordedConflict(_ version: Version, from ancestors: Set<Version>) -> Bool {
-        let line = Set(ancestors.map(\.hash)).union([version.hash])
-        for hash in copies where !line.contains(hash) {
-            let others = claimedAncestors(of: latest(hash))
-            guard !others.contains(where: { $0.hash == version.hash }), !others.isDisjoint(with: ancestors) else {
-                continue
-            }
-            let isRecorded =
-                !winners[hash, default: []].isDisjoint(with: line)
-                || !winners[version.hash, default: []].isDisjoint(with: Set(others.map(\.hash)).union([hash]))
-            if !isRecorded { return true }
-        }
-        return false
-    }
-
-    private mutating func ancestors(of version: Version, isChecked: Bool) -> Set<Version> {
         // Contradictory logs may contain cycles, and long chains exceed the stack: the ancestors are unknown then.
-        guard underway[isChecked, default: []].count < Self.mostGenerations,
-            underway[isChecked, default: []].insert(version).inserted
-        else { return [] }
+        guard underway.count < Self.mostGenerations, underway.insert(version).inserted else { return [] }
         let claims = claims[version] ?? []
         let written = claims.filter(\.isWritten)
-        let observed = claims.filter { !$0.isWritten }
-        let inConflict = observed.filter { claim in
-            claim.isContested || claim.parents.contains { copied.contains($0.hash) }
-        }
-        let trusted = observed.filter { !$0.parents.isEmpty && !inConflict.contains($0) }
-        let isKnown = trusted.map(\.date).min().map { date in inConflict.allSatisfy { date < $0.date } } ?? false
         var common: Set<Version>?
-        for claim in !written.isEmpty ? written : isKnown ? trusted : [] {
+        for claim in written.isEmpty ? claims : written {
             var ancestors = Set(claim.parents)
-            for parent in claim.parents {
-                ancestors.formUnion(isChecked ? self.ancestors(of: parent) : claimedAncestors(of: parent))
-            }
+            for parent in claim.parents { ancestors.formUnion(self.ancestors(of: parent)) }
             common = common?.intersection(ancestors) ?? ancestors
         }
-        underway[isChecked]?.remove(version)
+        underway.remove(version)
         let result = (common ?? []).subtracting([version])
-        return isChecked && written.isEmpty && isInUnrecordedConflict(version, from: result) ? [] : result
+        known[version] = result
+        return result
     }
 
     /// Returns the latest version of a content. With an earlier one, lines restored by a revert would count as

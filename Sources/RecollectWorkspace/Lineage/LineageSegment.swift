@@ -9,7 +9,7 @@ import RecollectCore
 ///
 /// ```
 /// recollect-lineage 1 4f1c… 12
-/// =	1763712000000	seen	<hash>	<parents>		context.md
+/// =	1763712000000	observed	<hash>	<parents>		context.md
 /// # <hash of the lines above>
 /// ```
 struct LineageSegment: Hashable {

@@ -5,10 +5,12 @@ import RecollectFileSystem
 struct Listing {
     private let folder: OpenFolder
     private let path: WorkspacePath
+    private let hasChangeDates: Bool
 
     init(_ folder: OpenFolder, at path: WorkspacePath) {
         self.folder = folder
         self.path = path
+        hasChangeDates = folder.hasChangeDates
     }
 
     /// Returns all items. Several forms of one name are one item, marked as conflicted.
@@ -67,7 +69,7 @@ struct Listing {
             WorkspaceItem(path: path, isFolder: true, modified: entry.modified, stamp: "\(entry.stamp)")
         case .file:
             WorkspaceItem(
-                path: path, size: entry.size, modified: entry.modified, changed: entry.touched,
+                path: path, size: entry.size, modified: entry.modified, changed: hasChangeDates ? entry.touched : nil,
                 state: entry.isDataless ? .notLocal : isConflicted ? .conflicted : .local,
                 stamp: "\(entry.stamp) \(entry.touched.timeIntervalSince1970)")
         }

@@ -10,9 +10,12 @@ public struct WorkspaceItem: Hashable, Sendable {
     public let size: Int
     /// The modification date in the file system; `nil` if unknown.
     public let modified: Date?
-    /// The date of the last change of the content, the name or the permissions in the file system; `nil` if unknown.
+    /// The date of the last change of the content, the name or the permissions in the file system; `nil` if unknown, as
+    /// on FAT, exFAT and FUSE.
     ///
-    /// Sync services set `modified` to its value on the other device. This is the date of arrival on this device.
+    /// Sync services set `modified` to its value on the other device. This is the date of arrival on this device. If it
+    /// is unknown, or later than `modified`, the content may come from another device, and a merge does not count text
+    /// missing in it as deleted.
     public let changed: Date?
     /// The availability of the content.
     public let state: FileState
@@ -37,14 +40,17 @@ public struct WorkspaceItem: Hashable, Sendable {
         self.upload = upload
     }
 
-    /// Returns the date of the content's arrival by `changed`; `nil` if it is not reliable.
+    /// Whether a program on this device saved the content, by the two dates; `false` if unknown.
     ///
-    /// File systems without such a date have the modification date instead, perhaps of another device: too early. For a
-    /// conflict an early date is safe, because then fewer observations count as earlier than the conflict.
-    func arrived(isContested: Bool) -> Date? {
-        guard let changed, isContested || modified.map({ $0 < changed }) ?? false else { return nil }
-        return changed
+    /// A save sets both dates, the second one again when the new file takes the name of the old one. A sync service takes
+    /// longer to bring a content, and sets the modification date to that of the save, by the clock of the other device.
+    var isEdited: Bool {
+        guard let modified, let changed else { return false }
+        return (0...Self.longestSave).contains(changed.timeIntervalSince(modified))
     }
+
+    /// The longest time from the last byte of a saved file to its name, in seconds.
+    private static let longestSave = 0.25
 
     /// Returns the same item with another state.
     func with(_ state: FileState) -> WorkspaceItem {

@@ -9,15 +9,15 @@ struct ObservedContent {
     let bytes: [UInt8]?
     /// Whether the file has conflict copies.
     let isContested: Bool
-    /// The date of the file's last change in its file system; `nil` if unknown.
-    var changed: Date?
+    /// Whether another program on this device saved the content.
+    var isEdited = false
 
     /// Returns the line to record for the content, without an author.
     func line(at now: Date) -> VersionLine {
         var version = WorkspaceVersion(
-            hash: hash, date: now.wholeMilliseconds, author: nil, kind: isContested ? .contested : .seen)
+            hash: hash, date: now.wholeMilliseconds, author: nil,
+            kind: isContested ? .contested : isEdited ? .edited : .observed)
         version.size = bytes?.count
-        version.changed = changed.map { min($0, now).wholeMilliseconds }
         return VersionLine(mark: .done, path: path, version: version)
     }
 }

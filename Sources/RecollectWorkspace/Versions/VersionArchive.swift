@@ -217,7 +217,7 @@ final class VersionArchive: Sendable {
     }
 
     /// Removes versions older than a date, except the current content of each existing file and its last version
-    /// of the kind `seen`.
+    /// of the kind `observed`.
     ///
     /// Then removes contents without a version, temporary files of killed writers, and metadata of files not
     /// recorded as removed. Begun changes stay for a day, because they may be in progress. After damage to the

@@ -83,7 +83,7 @@ struct VersionIndex {
     ) -> [VersionLine] {
         files.sorted { $0.key < $1.key }.flatMap { path, file in
             let last = file.versions.count - 1
-            let base = file.versions.lastIndex { $0.kind == .seen }
+            let base = file.versions.lastIndex { $0.kind == .observed || $0.kind == .edited }
             let isThere = file.content != nil
             let versions = file.versions.indices.filter { index in
                 isKept(file.versions[index]) || isThere && (index == base || index == last)
@@ -125,12 +125,14 @@ extension VersionIndex.File {
         orders.insert(order, at: place)
     }
 
-    /// The versions in order. The parent of a version of the kind `seen` is the content before it.
+    /// The versions in order. The parent of a version of the kind `observed` or `edited` is the content before it.
     var lineage: [WorkspaceVersion] {
         var before: ContentHash?
         return versions.map { version in
             defer { before = version.kind.isAbsence ? nil : version.hash }
-            guard version.kind == .seen, let before, before != version.hash else { return version }
+            guard version.kind == .observed || version.kind == .edited, let before, before != version.hash else {
+                return version
+            }
             return version.with(parents: [before])
         }
     }

@@ -3,9 +3,9 @@ import RecollectCore
 
 /// A line of the archive's log: fields separated by tabs.
 ///
-/// `mark, milliseconds since 1970, kind, hash, parents, author, path, other path, size in bytes, milliseconds of the
-/// file's last change`. Unknown values are empty; newer versions add fields at the end. Any other line, such as part of one after a kill or a power
-/// loss, is ignored.
+/// `mark, milliseconds since 1970, kind, hash, parents, author, path, other path, size in bytes`. Unknown values are
+/// empty; newer versions add fields at the end. Any other line, such as part of one after a kill or a power loss, is
+/// ignored.
 struct VersionLine: Hashable {
     /// The state of a change in the log.
     enum Mark: String {
@@ -40,7 +40,7 @@ extension VersionLine {
                 mark.rawValue, String(version.date.millisecondsSince1970), version.kind.rawValue, version.hash.rawValue,
                 version.parents.map(\.rawValue).joined(separator: ","), version.author?.field ?? "", path.description,
                 version.otherPath?.description ?? "",
-            ] + observation
+            ] + (version.size.map { [String($0)] } ?? [])
         return Array((fields.joined(separator: "\t") + "\n").utf8)
     }
 
@@ -62,14 +62,6 @@ extension VersionLine {
             kind: WorkspaceVersion.Kind(rawValue: fields[2]), parents: parents.compactMap { $0 },
             otherPath: try? WorkspacePath(fields[7]))
         version.size = fields.count > 8 ? Int(fields[8]) : nil
-        version.changed = fields.count > 9 ? Int64(fields[9]).map { Date(millisecondsSince1970: $0) } : nil
-    }
-
-    /// The fields of an observed content.
-    private var observation: [String] {
-        let size = version.size.map { String($0) }
-        if let changed = version.changed { return [size ?? "", String(changed.millisecondsSince1970)] }
-        return size.map { [$0] } ?? []
     }
 }
 

@@ -13,8 +13,10 @@ public struct WorkspaceVersion: Hashable, Sendable {
             self.rawValue = rawValue
         }
 
-        /// Observed: from another device or an editor, or there when the workspace was first opened.
-        public static let seen = Kind(rawValue: "seen")
+        /// Observed: from another device, there when the workspace was first opened, or of unknown origin.
+        public static let observed = Kind(rawValue: "observed")
+        /// Observed: saved on this device by another program, in place of the version before.
+        public static let edited = Kind(rawValue: "edited")
         /// Observed while the file had conflict copies.
         public static let contested = Kind(rawValue: "contested")
         /// Written on this device.
@@ -53,9 +55,6 @@ public struct WorkspaceVersion: Hashable, Sendable {
     public let otherPath: WorkspacePath?
     /// The size of the content in bytes, recorded for observed contents; otherwise `nil`.
     var size: Int?
-    /// The date of the file's last change in its file system before the observation, at most `date`; `nil` for
-    /// written contents, and if unknown.
-    var changed: Date?
 
     /// Creates a version.
     public init(
@@ -84,7 +83,6 @@ public struct WorkspaceVersion: Hashable, Sendable {
         var version = WorkspaceVersion(
             hash: hash, date: date, author: author, kind: kind, parents: parents, otherPath: otherPath)
         version.size = size
-        version.changed = changed
         return version
     }
 

@@ -58,7 +58,7 @@ extension SharedWorkspace {
                 let version = line.version
                 return VersionLine(
                     mark: .done, path: line.path,
-                    version: WorkspaceVersion(hash: version.hash, date: version.date, author: nil, kind: .seen))
+                    version: WorkspaceVersion(hash: version.hash, date: version.date, author: nil, kind: .observed))
             }
         }
     }

@@ -192,13 +192,13 @@ extension SharedWorkspace {
     /// - Throws: `FileChangedError` if the file has another version or is missing; `notLocal`.
     func current(_ path: WorkspacePath, holding expected: ContentHash) throws -> [UInt8] {
         let (index, moment) = try archive.snapshot()
+        let item = index.files[path]?.content == expected ? nil : try provider.item(at: path)
         let file = try fileIfThere(at: path)
         guard let file, file.version == expected else { throw FileChangedError(path: path, current: file) }
         if index.files[path]?.content != expected {
-            let isContested = try isConflicted(path)
             let found = ObservedContent(
-                path: path, hash: expected, bytes: file.bytes, isContested: isContested,
-                changed: try provider.item(at: path)?.arrived(isContested: isContested))
+                path: path, hash: expected, bytes: file.bytes, isContested: try isConflicted(path),
+                isEdited: try item.map { try isEdited($0, index) } ?? false)
             try archive.found([found], since: moment, now: configuration.now())
         }
         return file.bytes

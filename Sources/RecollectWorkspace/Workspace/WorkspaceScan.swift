@@ -169,9 +169,14 @@ extension SharedWorkspace {
             batch.add(
                 ObservedContent(
                     path: item.path, hash: hash, bytes: bytes.isText ? bytes : nil, isContested: isContested,
-                    changed: item.arrived(isContested: isContested)))
+                    isEdited: try isEdited(item, index)))
         }
         return FileTable.Row(stamp: item.stamp, hash: hash, isResting: isResting)
+    }
+
+    /// Whether a program on this device saved the content, read since the item was, in place of a known one.
+    func isEdited(_ item: WorkspaceItem, _ index: VersionIndex) throws -> Bool {
+        try index.contents[item.path] != nil && item.isEdited && provider.item(at: item.path)?.stamp == item.stamp
     }
 
     /// The maximum age, in seconds, of a change with an unreliable stamp: with coarse timestamps, a later change

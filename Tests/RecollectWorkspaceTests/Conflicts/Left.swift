@@ -38,11 +38,25 @@ struct Left {
         _ = try await workspace.status()
     }
 
+    /// Brings a text as a sync service does, dated a minute before its arrival.
+    func bring(_ text: String, at path: String) throws {
+        try leave(text, at: path)
+        try FileManager.default.setAttributes(
+            [.modificationDate: Date(timeIntervalSinceNow: -60)],
+            ofItemAtPath: workspace.rootURL.appendingPathComponent(path).path)
+    }
+
+    /// Brings a text, and looks.
+    func receive(_ text: String, at path: String) async throws {
+        try bring(text, at: path)
+        _ = try await workspace.status()
+    }
+
     /// Loses a conflict: the content of the file becomes a copy, and another device's takes its place. Then looks.
     func lose(_ path: String, to winner: String, as copy: String) async throws {
-        try leave(String(contentsOf: workspace.rootURL.appendingPathComponent(path), encoding: .utf8), at: copy)
+        try bring(String(contentsOf: workspace.rootURL.appendingPathComponent(path), encoding: .utf8), at: copy)
         now.withLock { $0 += 1 }
-        try await see(winner, at: path)
+        try await receive(winner, at: path)
     }
 
     func files() async throws -> [String: String] {

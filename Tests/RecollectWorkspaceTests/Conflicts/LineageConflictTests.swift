@@ -88,9 +88,9 @@ struct LineageConflictTests {
     func lateCopy(hasOtherLog: Bool) async throws {
         for left in [here, there] { try await left.see("start\n", at: "notes.md") }
         try await here.see("start\nmine\n", at: "notes.md")
-        try await there.see("start\ntheirs\n", at: "notes.md")
+        try await there.receive("start\ntheirs\n", at: "notes.md")
         // Theirs arrives here over mine; the service brings the copy afterwards.
-        try await here.see("start\ntheirs\n", at: "notes.md")
+        try await here.receive("start\ntheirs\n", at: "notes.md")
         try here.leave("start\nmine\n", at: Self.copy)
         if hasOtherLog { try here.takeLineage(of: there) }
         try await here.workspace.resolveConflicts()
@@ -109,21 +109,21 @@ struct LineageConflictTests {
         for left in [here, there, third] { try await left.see("start\n", at: "notes.txt") }
         try await here.see("start\nbravo\n", at: "notes.txt")
         pass(on: here, there, third)
-        try await there.see("start\nbravo\n", at: "notes.txt")
+        try await there.receive("start\nbravo\n", at: "notes.txt")
         try await third.see("start\nalpha\n", at: "notes.txt")
         try await here.see("start\nbravo\ncharlie\n", at: "notes.txt")
         // The third device wins here. Its version replaces one there that its writer never saw.
         pass(on: here, there, third)
         var winner = "start\nalpha\n"
         try here.leave("start\nbravo\ncharlie\n", at: copy)
-        try await here.see(winner, at: "notes.txt")
+        try await here.receive(winner, at: "notes.txt")
         if isEdited {
             pass(on: here, there, third)
             winner += "edited\n"
             try await here.see(winner, at: "notes.txt")
         }
         pass(on: here, there, third)
-        try await there.see(winner, at: "notes.txt")
+        try await there.receive(winner, at: "notes.txt")
         try there.leave("start\nbravo\ncharlie\n", at: copy)
         _ = try await there.workspace.status()
         let others = hasThirdLog ? [third] : []
@@ -147,7 +147,7 @@ struct LineageConflictTests {
         let theirs = try await there.workspace.append("theirs\n", to: path)
         try here.takeLineage(of: there)
         try here.leave("start\nmine\n", at: copy)
-        try await here.see("start\ntheirs\n", at: "notes.txt")
+        try await here.receive("start\ntheirs\n", at: "notes.txt")
         #expect(try await here.workspace.resolveConflicts().map(\.outcome) == [.merged])
         let merge = try await here.workspace.read(path).text
         #expect(Set(merge.lines).isSuperset(of: ["start", "mine", "theirs"]))
@@ -159,7 +159,7 @@ struct LineageConflictTests {
         pass(on: here, seconds: SharedWorkspace.longestDelay + 1)
         #expect(try await here.workspace.resolveConflicts().map(\.outcome) == [.identical])
         try here.takeLineage(of: there)
-        try await here.see("start\ntheirs\nmore\n", at: "notes.txt")
+        try await here.receive("start\ntheirs\nmore\n", at: "notes.txt")
         let resolved = try await here.workspace.resolveConflicts()
         #expect(resolved.map(\.outcome) == [.merged] && resolved.map(\.assumedDeleted) == [[]])
         let lines = Set(try await here.workspace.read(path).text.lines)
@@ -174,19 +174,16 @@ struct LineageConflictTests {
         let third = try Left()
         let path = try WorkspacePath("notes.txt")
         for left in [here, there, third] { try await left.see("start\n", at: "notes.txt") }
-        for left in [here, there] { try await left.see("start\nbravo\n", at: "notes.txt") }
+        try await here.see("start\nbravo\n", at: "notes.txt")
+        try await there.receive("start\nbravo\n", at: "notes.txt")
         try await here.see("start\nbravo\ncharlie\n", at: "notes.txt")
         pass(on: here, there, third, seconds: 60)
         try await third.see("start\nalpha\n", at: "notes.txt")
-        // The file systems' clocks are real: the third device's version is newer, and arrives later.
-        func later() async throws { try await Task.sleep(nanoseconds: 20_000_000) }
-        try await later()
         let copy = "notes.sync-conflict-20261122-101112-ABCDEFG.txt"
         try here.leave("start\nbravo\ncharlie\n", at: copy)
-        try here.leave("start\nalpha\n", at: "notes.txt")
-        try await later()
+        try here.bring("start\nalpha\n", at: "notes.txt")
         pass(on: here, there, third, seconds: 60)
-        try await there.see("start\nalpha\n", at: "notes.txt")
+        try await there.receive("start\nalpha\n", at: "notes.txt")
         pass(on: here, there, third, seconds: 60)
         _ = try await here.workspace.status()
         try here.takeLineage(of: there)
@@ -203,16 +200,9 @@ struct LineageConflictTests {
         for left in [here, there] { try await left.see("start\ndelta\n", at: "notes.txt") }
         try await here.see("start\ndelta\nbravo\n", at: "notes.txt")
         pass(on: here, there, seconds: 60)
-        // Editors replace files: the change is later than the modification.
-        let edited = there.folder.url.appendingPathComponent("edited")
-        try Data("start\nalpha\n".utf8).write(to: edited)
-        try await Task.sleep(nanoseconds: 20_000_000)
-        let file = there.workspace.rootURL.appendingPathComponent("notes.txt")
-        try FileManager.default.removeItem(at: file)
-        try FileManager.default.moveItem(at: edited, to: file)
-        try await Task.sleep(nanoseconds: 20_000_000)
+        try there.leave("start\nalpha\n", at: "notes.txt")
         try here.leave("start\ndelta\nbravo\n", at: "notes.sync-conflict-20261122-101112-ABCDEFG.txt")
-        try await here.see("start\nalpha\n", at: "notes.txt")
+        try await here.receive("start\nalpha\n", at: "notes.txt")
         pass(on: here, there, seconds: 60)
         _ = try await there.workspace.status()
         try here.takeLineage(of: there)
@@ -229,7 +219,7 @@ struct LineageConflictTests {
         for left in [here, there] { try await left.see("start\n", at: "notes.txt") }
         let bravo = try await here.workspace.append("bravo\n", to: path)
         pass(on: here, there, seconds: 10)
-        try await there.see("start\nbravo\n", at: "notes.txt")
+        try await there.receive("start\nbravo\n", at: "notes.txt")
         if isCommand {
             try await here.workspace.write("start\nbravo\ncharlie\n", to: path, replacing: bravo.version)
         } else {
@@ -237,7 +227,7 @@ struct LineageConflictTests {
         }
         // A third device without a log wins here, and its version replaces an earlier one there. Nobody looks here.
         pass(on: here, there, seconds: 10)
-        try await there.see("start\nalpha\n", at: "notes.txt")
+        try await there.receive("start\nalpha\n", at: "notes.txt")
         try there.takeLineage(of: here)
         try there.leave("start\nbravo\ncharlie\n", at: "notes.sync-conflict-20261122-101112-ABCDEFG.txt")
         let resolved = try await there.workspace.resolveConflicts()
@@ -279,18 +269,66 @@ struct LineageConflictTests {
         #expect(try await here.workspace.resolveConflicts().isEmpty)
     }
 
-    @Test("the date of an arrival counts only if the file system has one of its own, except for a conflict")
-    func arrivals() throws {
-        let (early, late) = (Date(timeIntervalSince1970: 100), Date(timeIntervalSince1970: 200))
-        func arrived(_ modified: Date?, _ changed: Date?, isContested: Bool) -> Date? {
-            WorkspaceItem(path: path, modified: modified, changed: changed).arrived(isContested: isContested)
+    @Test("a content is an edit if the file's change follows its modification at once")
+    func edits() throws {
+        func isEdited(_ modified: TimeInterval?, _ changed: TimeInterval?) -> Bool {
+            func date(_ seconds: TimeInterval?) -> Date? { seconds.map { Date(timeIntervalSince1970: $0) } }
+            return WorkspaceItem(path: path, modified: date(modified), changed: date(changed)).isEdited
         }
-        #expect(arrived(early, late, isContested: false) == late)
-        #expect(arrived(early, early, isContested: false) == nil)
-        #expect(arrived(late, early, isContested: false) == nil)
-        #expect(arrived(nil, early, isContested: false) == nil)
-        #expect(arrived(early, early, isContested: true) == early)
-        #expect(arrived(early, nil, isContested: true) == nil)
+        #expect(isEdited(100, 100) && isEdited(100, 100.2))
+        #expect(!isEdited(100, 100.5) && !isEdited(100, 160) && !isEdited(160, 100) && !isEdited(100.01, 100))
+        #expect(!isEdited(nil, 100) && !isEdited(100, nil))
+    }
+
+    @Test(
+        "concurrent-edits: another device's record of the conflict proves nothing about what the loser replaced",
+        arguments: [false, true])
+    func conflictOfOthers(hasLog: Bool) async throws {
+        let third = try Left()
+        let path = try WorkspacePath("notes.txt")
+        let copy = "notes.sync-conflict-20261122-101112-ABCDEFG.txt"
+        let (older, lost, winner) = ("start\nbravo\n", "start\nbravo\ncharlie\n", "alpha\nstart\n")
+        for left in [here, there, third] { try await left.see("start\n", at: "notes.txt") }
+        // The loser is the third device. It forwards the winner, here in place of an older version of its own.
+        try await third.see(older, at: "notes.txt")
+        for left in [here, there] { try await left.receive(older, at: "notes.txt") }
+        try await third.see(lost, at: "notes.txt")
+        try await there.receive(lost, at: "notes.txt")
+        try await here.receive(winner, at: "notes.txt")
+        try there.bring(lost, at: copy)
+        try await there.receive(winner, at: "notes.txt")
+        try here.bring(lost, at: copy)
+        try here.takeLineage(of: there)
+        if hasLog { try here.takeLineage(of: third) }
+        #expect(try await here.workspace.resolveConflicts().map(\.assumedDeleted) == [[]])
+        let lines = Set(try await here.workspace.read(path).text.lines)
+        #expect(lines.isSuperset(of: ["start", "alpha", "bravo", "charlie"]))
+    }
+
+    @Test(
+        "concurrent-edits: a merge before the copy of the loser arrives takes nothing of that copy with it",
+        arguments: [false, true])
+    func mergeBeforeCopy(isWritten: Bool) async throws {
+        let path = try WorkspacePath("notes.txt")
+        let copy = "notes.sync-conflict-20261122-101112-ABCDEFG.txt"
+        let (lost, winner) = ("start\nbravo\ncharlie\n", "alpha\nstart\n")
+        for left in [here, there] { try await left.see("start\n", at: "notes.txt") }
+        // A device without a log wrote the one and the winner another one. The one arrives here and there.
+        for left in [here, there] { try await left.receive(lost, at: "notes.txt") }
+        if isWritten {
+            try await here.workspace.append("echo\n", to: path)
+        } else {
+            try await here.see(lost + "echo\n", at: "notes.txt")
+        }
+        // The loser forwards the winner there, in place of its own version, and from there it comes here.
+        try await there.receive(winner, at: "notes.txt")
+        try await here.lose("notes.txt", to: winner, as: copy)
+        try here.takeLineage(of: there)
+        #expect(try await here.workspace.resolveConflicts().map(\.assumedDeleted) == [[]])
+        try here.bring(lost, at: copy.replacingOccurrences(of: "101112", with: "101110"))
+        try await here.workspace.resolveConflicts()
+        let lines = Set(try await here.workspace.read(path).text.lines)
+        #expect(lines.isSuperset(of: ["start", "alpha", "bravo", "charlie", "echo"]))
     }
 
     @Test("a write is in the lineage log without a scan, and a folder in place of the workspace gets none")
@@ -345,7 +383,7 @@ struct LineageConflictTests {
             _ = try await left.workspace.status()
         }
         let theirs = try await there.workspace.read(path).text
-        try await here.see(theirs, at: "notes.md")
+        try await here.receive(theirs, at: "notes.md")
         // A gap in the logs proves nothing.
         #expect(try await here.workspace.resolveConflicts().isEmpty)
         try here.takeLineage(of: there)
@@ -384,7 +422,7 @@ struct LineageConflictTests {
         }
         try here.leave("- start\n- mine\n", at: "notes (1).md")
         try here.takeLineage(of: there)
-        try await here.see("- start\n- theirs\n", at: "notes.md")
+        try await here.receive("- start\n- theirs\n", at: "notes.md")
         #expect(try await here.workspace.resolveConflicts().isEmpty)
     }
 
@@ -398,7 +436,7 @@ struct LineageConflictTests {
         try await here.see("- sta", at: "notes.md")
         if hasAddition { try await here.workspace.append("\n- mine\n", to: path) }
         try here.takeLineage(of: there)
-        try await here.see("- start\n- theirs\n", at: "notes.md")
+        try await here.receive("- start\n- theirs\n", at: "notes.md")
         #expect(try await here.workspace.resolveConflicts().isEmpty)
         #expect(try await here.files() == ["notes.md": "- start\n- theirs\n"])
     }
@@ -409,7 +447,7 @@ struct LineageConflictTests {
         let all = [here, there, third]
         func carry(_ text: String, from writer: Left) async throws {
             for left in all { try left.takeLineage(of: writer) }
-            for left in all where left.folder.url != writer.folder.url { try await left.see(text, at: "notes.md") }
+            for left in all where left.folder.url != writer.folder.url { try await left.receive(text, at: "notes.md") }
             pass(on: here, there, third)
         }
         for left in all { try await left.see("one\ntwo\nthree\n", at: "notes.md") }
@@ -459,7 +497,7 @@ struct LineageConflictTests {
         pass(on: here, there)
         try here.leave("- others\n", at: Self.copy)
         try here.takeLineage(of: there)
-        try await here.see("- start\n", at: "notes.md")
+        try await here.receive("- start\n", at: "notes.md")
         try await here.workspace.resolveConflicts()
         #expect(try await here.workspace.read(path).text.contains("- mine\n"))
     }
@@ -475,7 +513,7 @@ struct LineageConflictTests {
         try await there.workspace.append("- theirs\n", to: path)
         _ = try await there.workspace.status()
         try here.takeLineage(of: there)
-        try await here.see("- start\n- theirs\n", at: "notes.md")
+        try await here.receive("- start\n- theirs\n", at: "notes.md")
         #expect(try await here.workspace.resolveConflicts().isEmpty)
         #expect(try await here.files() == ["notes.md": "- start\n- theirs\n"])
     }
@@ -502,7 +540,7 @@ struct LineageConflictTests {
         try here.leave("- fourth\n", at: "notes.sync-conflict-20261122-101113-ABCDEFG.md")
         let winner = isCovered ? third : there
         try here.takeLineage(of: winner)
-        try await here.see(try await winner.workspace.read(path).text, at: "notes.md")
+        try await here.receive(try await winner.workspace.read(path).text, at: "notes.md")
         try await here.workspace.resolveConflicts()
         let text = try await here.workspace.read(path).text
         #expect(text == (isCovered ? "- fourth\n- mine\n- others\n" : "- fourth\n- mine\n- others\n- theirs\n"))

@@ -6,7 +6,7 @@ import Testing
 @testable import RecollectWorkspace
 
 @Suite("What the logs of several devices tell") struct LineageTests {
-    /// A line that a device wrote: `seen` without an author.
+    /// A line of a device: an edit without an author.
     private func line(
         _ content: String, from parents: [String] = [], at date: Int64 = 1, isWritten: Bool = false
     ) throws -> VersionLine {
@@ -14,7 +14,7 @@ import Testing
             mark: .done, path: try path("a.md"),
             version: WorkspaceVersion(
                 hash: hash(content), date: Date(millisecondsSince1970: date), author: isWritten ? .user : nil,
-                kind: isWritten ? .written : .seen, parents: parents.map(hash)))
+                kind: isWritten ? .written : .edited, parents: parents.map(hash)))
     }
 
     private func hash(_ content: String) -> ContentHash { ContentHash(of: content.utf8) }
@@ -81,21 +81,19 @@ import Testing
         #expect(isAncestor("start", of: "later", [logs[1], try found("theirs", "later")], copied: ["mine"]))
     }
 
-    @Test("concurrent-edits: what a device found in conflict counts for others only if one of them had it before")
-    func contested() throws {
-        func found(_ content: String, from parents: [String], at date: Int64, _ kind: WorkspaceVersion.Kind) throws
-            -> VersionLine
-        {
-            VersionLine(
-                mark: .done, path: try path("a.md"),
-                version: WorkspaceVersion(
-                    hash: hash(content), date: Date(millisecondsSince1970: date), author: nil, kind: kind,
-                    parents: parents.map(hash)))
+    @Test("concurrent-edits: an arrived or contested content has no ancestors, unless another device edited it")
+    func arrived() throws {
+        func observed(_ kind: WorkspaceVersion.Kind) throws -> [VersionLine] {
+            var line = try line("won", from: ["start"])
+            line.version = WorkspaceVersion(
+                hash: line.version.hash, date: line.version.date, author: nil, kind: kind, parents: line.version.parents
+            )
+            return [try self.line("start"), line]
         }
-        let losing = try [line("start"), line("mine", from: ["start"]), found("won", from: [], at: 5, .contested)]
-        for (date, isKnown) in [(4 as Int64, true), (5, false), (6, false)] {
-            let logs = try [losing, [line("start"), found("won", from: ["start"], at: date, .seen)]]
-            #expect(base(["won", "mine"], logs) == (isKnown ? hash("start") : nil))
+        let losing = try [line("start"), line("mine", from: ["start"])]
+        for kind in [WorkspaceVersion.Kind.observed, .contested] {
+            #expect(try base(["won", "mine"], [losing, observed(kind)]) == nil)
+            #expect(try base(["won", "mine"], [losing, observed(kind), observed(.edited)]) == hash("start"))
         }
     }
 

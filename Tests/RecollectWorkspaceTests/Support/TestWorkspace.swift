@@ -44,7 +44,8 @@ final class TestWorkspace: Sendable {
     /// The last text of a path that came from elsewhere, and was not contradicted.
     func lastSeen(_ path: String) throws -> String? {
         let versions = try workspace.archive.index().files[WorkspacePath(path)]?.versions ?? []
-        return try versions.last { $0.kind == .seen }.flatMap { try workspace.archive.wholeBytes(of: $0.hash) }.map {
+        return try versions.last { $0.kind == .observed }.flatMap { try workspace.archive.wholeBytes(of: $0.hash) }.map
+        {
             String(decoding: $0, as: UTF8.self)
         }
     }

@@ -40,7 +40,7 @@ import Testing
         #expect(try names().count { $0.hasPrefix("log") } == 2)
         try await another.write("three", to: path("a.md"), replacing: ContentHash(of: "two".utf8))
         let kinds = try await another.versions(of: path("a.md")).map(\.kind)
-        #expect(kinds.last == (cut == 0 ? .seen : .written) && kinds.first == .written)
+        #expect(kinds.last == (cut == 0 ? .observed : .written) && kinds.first == .written)
         // What no line names any more is not thrown away with what is old.
         try await another.pruneVersions(olderThan: Date(timeIntervalSince1970: 0))
         #expect(try await another.content(of: file.version) == Array("one".utf8))

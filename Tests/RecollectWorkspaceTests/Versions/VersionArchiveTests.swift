@@ -65,7 +65,7 @@ import Testing
                     hash: hash(),
                     date: Date(millisecondsSince1970: .random(in: -9_999...2_000_000_000_000, using: &random)),
                     author: author,
-                    kind: [.seen, .moved, .init(rawValue: "later")].randomElement(using: &random) ?? .seen,
+                    kind: [.observed, .moved, .init(rawValue: "later")].randomElement(using: &random) ?? .observed,
                     parents: (0..<Int.random(in: 0...3, using: &random)).map { _ in hash() },
                     otherPath: Bool.random(using: &random) ? try path("-") : nil))
             #expect(VersionLine(line.bytes.dropLast()) == line)
@@ -176,7 +176,7 @@ import Testing
     func ancestors() throws {
         try note("b", .written, parents: ["a"])
         try note("c", .written, parents: ["b"])
-        try note("x", .seen, by: nil)
+        try note("x", .observed, by: nil)
         func isAncestor(_ left: String, _ right: String) throws -> Bool {
             try archive.index().files[path("a.md")]?
                 .isAncestor(ContentHash(of: left.utf8), of: ContentHash(of: right.utf8)) ?? false
@@ -194,7 +194,7 @@ import Testing
     @Test("pruning keeps what each file has and the last content from elsewhere, and forgets the old trash")
     func pruning() async throws {
         let (old, new) = (Date(millisecondsSince1970: 1000), Date(millisecondsSince1970: 9000))
-        try note("base", .seen, by: nil, date: old)
+        try note("base", .observed, by: nil, date: old)
         for text in ["one", "two", "now"] { try note(text, .written, date: old) }
         try note("merged", .merged, at: "f.md", date: old)
         try note("gone", .trashed, at: "t.md", date: old)
@@ -205,7 +205,7 @@ import Testing
         _ = try other.index()
         try archive.prune(olderThan: Date(millisecondsSince1970: 5000), now: Date())
         for archive in [archive, other, another] {
-            #expect(try archive.versions(of: path("a.md")).map(\.kind) == [.written, .seen])
+            #expect(try archive.versions(of: path("a.md")).map(\.kind) == [.written, .observed])
             #expect(try archive.bytes(of: ContentHash(of: "base".utf8)) == Array("base".utf8))
             #expect(try archive.bytes(of: ContentHash(of: "now".utf8)) == Array("now".utf8))
             #expect(try archive.bytes(of: ContentHash(of: "one".utf8)) == nil)
@@ -252,7 +252,7 @@ import Testing
         try archive.found(found(20), since: moment, now: Date(millisecondsSince1970: 5))
         for number in 0..<20 {
             let versions = try archive.versions(of: path("\(number).md"))
-            #expect(versions.map(\.kind) == [number == 3 ? .written : .seen])
+            #expect(versions.map(\.kind) == [number == 3 ? .written : .observed])
             #expect(try versions.allSatisfy { try archive.bytes(of: $0.hash) != nil })
         }
         #expect(try archive.size().contents == 20)
@@ -261,7 +261,7 @@ import Testing
         try archive.foundGone([path("5.md")], since: archive.snapshot().moment, now: Date(millisecondsSince1970: 6))
         try archive.found(found(20), since: archive.snapshot().moment, now: Date(millisecondsSince1970: 7))
         #expect(try archive.bytes(of: ContentHash(of: "text 5".utf8)) == Array("text 5".utf8))
-        #expect(try archive.versions(of: path("5.md")).map(\.kind) == [.seen, .removed, .seen])
+        #expect(try archive.versions(of: path("5.md")).map(\.kind) == [.observed, .removed, .observed])
     }
 
     @Test("what a look holds is handed over before it takes much memory")

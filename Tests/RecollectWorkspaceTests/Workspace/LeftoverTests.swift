@@ -67,7 +67,7 @@ import Testing
         try await workspace.write("next", to: path("z.md"), replacing: nil)
         #expect(try temporaryNames() == [])
         #expect(try texts()[kept("foreign", of: "a.md")] == "foreign")
-        #expect(try await workspace.versions(of: path(kept("foreign", of: "a.md"))).map(\.kind) == [.seen])
+        #expect(try await workspace.versions(of: path(kept("foreign", of: "a.md"))).map(\.kind) == [.observed])
     }
 
     @Test(

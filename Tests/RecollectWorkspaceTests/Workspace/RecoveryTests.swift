@@ -6,14 +6,18 @@ import Testing
 
 @Suite("Recovering what crashes left") struct RecoveryTests {
     private let folder: TestFolder
+    private let now = Date()
     private var state: URL { folder.url.appendingPathComponent("state") }
 
     init() throws {
         folder = try TestFolder()
     }
 
+    /// Opens the workspace, with a clock that stands still: a second later, another write would be published.
     private func open() throws -> SharedWorkspace {
-        try SharedWorkspace(root: folder.root, configuration: WorkspaceConfiguration(stateURL: state))
+        var configuration = WorkspaceConfiguration(stateURL: state)
+        configuration.now = { [now] in now }
+        return try SharedWorkspace(root: folder.root, configuration: configuration)
     }
 
     private func text(_ hash: ContentHash, _ workspace: SharedWorkspace) async throws -> String {
@@ -78,7 +82,7 @@ import Testing
         try Data().write(to: state.appendingPathComponent("log"))
         #expect(try await mine.recover().contents == [path("a.md")])
         let versions = try await mine.versions(of: path("a.md"))
-        #expect(versions.map(\.kind) == [.seen, .seen] && versions.map(\.hash).last == one.version)
+        #expect(versions.map(\.kind) == [.observed, .observed] && versions.map(\.hash).last == one.version)
         #expect(versions.allSatisfy { $0.author == nil })
     }
 
@@ -115,7 +119,7 @@ import Testing
         #expect(try folder.names(in: "d").count == 3 && folder.text(at: "d/" + kept) == "foreign")
         let other = try #require(recovery.files.last?.name)
         #expect(other.hasPrefix("nnnn") && other.hasSuffix(").md") && other.utf8.count <= 255)
-        #expect(try await workspace.versions(of: path("d/" + kept)).map(\.kind) == [.seen])
+        #expect(try await workspace.versions(of: path("d/" + kept)).map(\.kind) == [.observed])
         #expect(try await workspace.recover() == WorkspaceRecovery())
     }
 }

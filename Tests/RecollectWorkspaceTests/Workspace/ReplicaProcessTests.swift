@@ -81,7 +81,7 @@ import Testing
             let given = Set(contents.map { ContentHash(of: $0) })
             for path in expected.keys {
                 for version in try await workspace.versions(of: path) {
-                    let isTheirs = version.author == nil && version.kind == .seen
+                    let isTheirs = version.author == nil && version.kind == .observed
                     // The killed process may have begun what the next one did.
                     let isOurs = version.author == .agent("ahab") && [.written, .begun].contains(version.kind)
                     let isBoth = version.author == .recollect && [.merged, .begun].contains(version.kind)

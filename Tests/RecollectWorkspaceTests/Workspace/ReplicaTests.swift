@@ -106,7 +106,7 @@ import Testing
         let workspace = try test.open()
         try await workspace.mergeReplica()
         #expect(try await workspace.versions(of: path("notes.md")).map(\.author) == [.user])
-        #expect(try await replica.versions(of: path("notes.md")).map(\.kind) == [.trashed, .seen, .written])
+        #expect(try await replica.versions(of: path("notes.md")).map(\.kind) == [.trashed, .edited, .written])
     }
 
     @Test("both texts are kept in the archive here, and the merged one is nobody's but Recollect's")
@@ -116,7 +116,7 @@ import Testing
         let workspace = try test.open()
         try await workspace.mergeReplica()
         let versions = try await workspace.versions(of: path("notes.md"))
-        #expect(versions.map(\.kind) == [.merged, .seen] && versions[0].author == .recollect)
+        #expect(versions.map(\.kind) == [.merged, .observed] && versions[0].author == .recollect)
         #expect(try await workspace.content(of: ours.version) == ours.bytes)
     }
 

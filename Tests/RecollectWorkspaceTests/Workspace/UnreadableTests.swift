@@ -38,8 +38,8 @@ import Testing
             #expect(look.isAvailable && !look.isMassDeletion)
             #expect(try Set(look.files.keys) == Set(known.keys).subtracting([path("removed.md")]))
         }
-        for file in ["shut/a.md", "shut/deep/0.md"] { #expect(try await test.kinds(file) == [.seen]) }
-        #expect(try await test.kinds("removed.md") == [.seen, .removed])
+        for file in ["shut/a.md", "shut/deep/0.md"] { #expect(try await test.kinds(file) == [.observed]) }
+        #expect(try await test.kinds("removed.md") == [.observed, .removed])
         #expect(try await test.texts("changed.md") == ["whale", "another whale"])
         unshut()
         #expect(try workspace.look().files.count == known.count - 1)
@@ -94,8 +94,8 @@ import Testing
         try await workspace.acceptDeletions()
         unshut()
         #expect(try !workspace.look().isMassDeletion)
-        #expect(try await test.kinds("removed.md") == [.seen, .removed])
-        #expect(try await test.kinds("shut/deep/0.md") == [.seen])
+        #expect(try await test.kinds("removed.md") == [.observed, .removed])
+        #expect(try await test.kinds("shut/deep/0.md") == [.observed])
     }
 
     @Test("what is hidden does not keep the guard from what can be seen")

@@ -75,7 +75,7 @@ import Testing
         for file in ["a.md", "b.md"] {
             for version in try await workspace.versions(of: path(file)) {
                 #expect(
-                    version.author == .agent("worker") || (version.kind == .seen && version.hash == Self.first),
+                    version.author == .agent("worker") || (version.kind == .observed && version.hash == Self.first),
                     "\(name): \(version)")
                 kept.insert(String(decoding: try await workspace.content(of: version.hash), as: UTF8.self))
             }
@@ -156,7 +156,7 @@ import Testing
                 #expect(try workspace.look().files.count == names.count, "\(call) \(number)")
                 for name in names {
                     let versions = try await workspace.versions(of: path(name))
-                    #expect(versions.map(\.kind) == [.seen], "\(call) \(number) \(name)")
+                    #expect(versions.map(\.kind) == [.observed], "\(call) \(number) \(name)")
                     #expect(try await workspace.content(of: versions[0].hash) == Array("text of \(name)".utf8))
                 }
                 if worker.endedWell { break }

@@ -40,7 +40,7 @@ import Testing
         test.files.put("ours", at: "a.sync-conflict-20261121-101010-ABCDEFG.md")
         let look = try workspace.look()
         #expect(try test.lastSeen("a.md") == "first")
-        #expect(try await test.kinds("a.md") == [.seen, .contested])
+        #expect(try await test.kinds("a.md") == [.observed, .contested])
         #expect(try await test.texts("a.sync-conflict-20261121-101010-ABCDEFG.md") == ["ours"])
         #expect(try look.files[path("a.md")]?.isConflicted == true)
         #expect(try await workspace.item(at: path("a.md")).state == .conflicted)
@@ -120,7 +120,7 @@ import Testing
         let look = try workspace.look()
         #expect(try look.files[path("a.md")]?.content == ContentHash(of: "text".utf8))
         #expect(try look.files[path("b.md")] != nil && look.files[path("b.md")]?.content == nil)
-        #expect(try await test.kinds("a.md") == [.seen])
+        #expect(try await test.kinds("a.md") == [.observed])
         #expect(try await workspace.status().notLocal.count == 2)
         #expect(
             await code { try await workspace.write("x", to: known, replacing: ContentHash(of: "text".utf8)) }
@@ -226,7 +226,7 @@ import Testing
         test.files.state.withLock { $0.files = all }
         look = try workspace.look()
         #expect(!look.isMassDeletion && look.missing.isEmpty)
-        for number in 0..<10 { #expect(try await test.kinds("in/\(number).md") == [.seen]) }
+        for number in 0..<10 { #expect(try await test.kinds("in/\(number).md") == [.observed]) }
     }
 
     @Test("mass-deletion: the root is gone: nothing is concluded")
@@ -240,7 +240,7 @@ import Testing
         #expect(await code { _ = try await workspace.read(path("in/1.md")) } == .unavailable)
         test.files.state.withLock { $0.isUnavailable = false }
         #expect(try await !workspace.status().isMassDeletion)
-        #expect(try await test.kinds("in/1.md") == [.seen])
+        #expect(try await test.kinds("in/1.md") == [.observed])
     }
 
     @Test("mass-deletion: accepted, they are deletions, and can be restored")
@@ -251,7 +251,7 @@ import Testing
         _ = try workspace.look()
         try await workspace.acceptDeletions()
         #expect(try !workspace.look().isMassDeletion)
-        #expect(try await test.kinds("in/1.md") == [.seen, .removed])
+        #expect(try await test.kinds("in/1.md") == [.observed, .removed])
         #expect(try await workspace.restore(path("in/1.md")).text == "text 1")
     }
 
@@ -261,11 +261,11 @@ import Testing
         _ = try workspace.look()
         for number in 0..<3 { test.files.drop("in/\(number).md") }
         #expect(try !workspace.look().isMassDeletion)
-        #expect(try await test.kinds("in/0.md") == [.seen, .removed])
+        #expect(try await test.kinds("in/0.md") == [.observed, .removed])
         for number in 3..<9 {
             try await workspace.trash(path("in/\(number).md"), replacing: ContentHash(of: "text \(number)".utf8))
         }
         #expect(try !workspace.look().isMassDeletion)
-        #expect(try await test.kinds("in/5.md") == [.seen, .trashed])
+        #expect(try await test.kinds("in/5.md") == [.observed, .trashed])
     }
 }

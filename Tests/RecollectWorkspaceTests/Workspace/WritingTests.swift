@@ -40,7 +40,7 @@ import Testing
         #expect(try test.files.text("a.md") == "theirs")
         #expect(try test.begun("a.md") == 0)
         _ = try workspace.look()
-        #expect(try await test.kinds("a.md") == [.written, .seen])
+        #expect(try await test.kinds("a.md") == [.written, .observed])
     }
 
     @Test(
@@ -101,7 +101,7 @@ import Testing
         try await workspace.write("mine", to: path("a.md"), replacing: read.version, by: .agent("scribe"))
         let versions = try await workspace.versions(of: path("a.md"))
         #expect(versions.map(\.author) == [.agent("scribe"), nil])
-        #expect(versions.map(\.kind) == [.written, .seen])
+        #expect(versions.map(\.kind) == [.written, .observed])
         #expect(versions[0].parents == [read.version])
         #expect(try await test.texts("a.md") == ["theirs", "mine"])
         #expect(try test.lastSeen("a.md") == "theirs")
@@ -274,7 +274,7 @@ import Testing
         #expect(try await workspace.item(at: path("a.md")).state == .gone)
         #expect(await code { _ = try await workspace.read(path("a.md")) } == .notFound)
         #expect(try await workspace.restore(path("a.md")).text == "theirs")
-        #expect(try await test.kinds("a.md") == [.written, .seen, .trashed, .restored])
+        #expect(try await test.kinds("a.md") == [.written, .observed, .trashed, .restored])
         #expect(await changed { try await workspace.restore(path("a.md")) }?.current?.text == "theirs")
         test.files.drop("a.md")
         _ = try workspace.look()

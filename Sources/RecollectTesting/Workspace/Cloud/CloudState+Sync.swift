@@ -132,7 +132,9 @@ extension CloudState {
         if behaviour.arrival == .inPlace {
             let part = Array(bytes.prefix(1 + random(below: bytes.count - 1)))
             let (moment, stamp) = (now(on: device), tick())
-            change(device) { $0.files[path] = SimulatedDisk.File(bytes: part, modified: moment, stamp: stamp) }
+            change(device) {
+                $0.files[path] = SimulatedDisk.File(bytes: part, modified: moment, changed: moment, stamp: stamp)
+            }
             note("\(part.count) of \(bytes.count) bytes of \(path.string) are on \(device)")
         }
         change(device) { disk in
@@ -144,11 +146,12 @@ extension CloudState {
     /// Replaces a device's file by the service's content.
     private mutating func takeHead(of path: ByteString, on device: String, isHere: Bool = false) {
         guard let head = head(of: path) else { return }
-        let stamp = tick()
+        let (moment, stamp) = (now(on: device), tick())
         let state = isHere ? .local : stateOfArrival(path, on: device)
         change(device) { disk in
             let file = head.bytes.map {
-                SimulatedDisk.File(bytes: $0, modified: head.modified, stamp: stamp, state: state)
+                SimulatedDisk.File(
+                    bytes: $0, modified: head.modified, changed: moment, stamp: stamp, state: state)
             }
             disk.sync(path, to: file, revision: head.id)
         }

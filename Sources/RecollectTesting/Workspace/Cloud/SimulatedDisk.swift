@@ -7,6 +7,8 @@ struct SimulatedDisk {
     struct File {
         var bytes: [UInt8]
         var modified: Date
+        /// The date by this device's clock.
+        var changed: Date
         /// A number changed with every change of the file.
         var stamp: Int
         var state: FileState = .local
@@ -116,7 +118,7 @@ struct SimulatedDisk {
 
     /// Changes a file like a program. The sync service sees the change later; a download in progress ends.
     mutating func edit(_ path: ByteString, to bytes: [UInt8]?, modified: Date, stamp: Int) {
-        put(bytes.map { File(bytes: $0, modified: modified, stamp: stamp) }, at: path)
+        put(bytes.map { File(bytes: $0, modified: modified, changed: modified, stamp: stamp) }, at: path)
         edited.insert(path)
         unwritten[path] = nil
     }

@@ -54,7 +54,7 @@ public struct SimulatedProvider: WorkspaceProvider {
             file.state == .local
             && !(versions(of: name, state, disk).isEmpty && disk.otherForms(of: name).isEmpty)
         return WorkspaceItem(
-            path: path, size: isUnknown ? 0 : file.bytes.count, modified: file.modified,
+            path: path, size: isUnknown ? 0 : file.bytes.count, modified: file.modified, changed: file.changed,
             state: isConflicted ? .conflicted : file.state, stamp: "\(file.stamp)",
             upload: upload(of: name, state, disk))
     }
