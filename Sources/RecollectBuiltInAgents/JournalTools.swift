@@ -20,7 +20,7 @@ public struct JournalTools: Sendable {
     ///   - calendar: The calendar with the time zone for days and dates.
     ///   - now: Returns the date of a note.
     public init(
-        journal: any Journal, agentId: String = "Scribe".slug, calendar: Calendar = .current,
+        journal: any Journal, agentId: String = "scribe", calendar: Calendar = .current,
         now: @escaping @Sendable () -> Date = { Date() }
     ) {
         self.journal = journal

@@ -14,7 +14,7 @@ import RecollectCore
 /// An ID names one message per session. Saving a known message again changes neither its content nor its agent.
 /// There is one exception: a message first saved by a UI, through `SQLiteSessionStorage` under the empty agent ID,
 /// moves to the agent saving it or beginning a reply with its ID. So the order of the two saves does not matter.
-public final class DeviceChatStorage: StreamingChatStorage {
+public final class DeviceChatStorage: ChatStorage {
     /// The user of this history.
     public let userId: String
     /// The underlying history, for operations beyond `ChatStorage`.
@@ -41,7 +41,7 @@ public final class DeviceChatStorage: StreamingChatStorage {
         self.sameRole = sameRole
         history =
             inMemory
-            ? SQLiteHistoryStore(inMemory: configuration)
+            ? SQLiteHistoryStore.inMemory(configuration)
             : SQLiteHistoryStore(
                 directory: baseURL ?? DefaultDirectory.caches.appendingPathComponent("AgentSquad", isDirectory: true),
                 configuration: configuration)
@@ -91,32 +91,30 @@ public final class DeviceChatStorage: StreamingChatStorage {
         return try await history.restoringAttachments(of: MergedChats.merge(windows))
     }
 
-    /// Begins a streaming reply: see `StreamingChatStorage`. Never returns `nil`.
+    /// Begins a streaming reply: see `ChatStorage`. Never returns `nil`.
     public func beginReply(
         _ message: ConversationMessage, userId: String, sessionId: String, agentId: String, maxMessages: Int?
     ) async throws -> StreamingReply? {
         try await history.beginReply(message, in: scope(userId, sessionId, agentId), maxMessages: maxMessages)
     }
 
-    /// Returns the streaming replies of a session, with the bytes of their attachments: see `StreamingChatStorage`.
+    /// Returns the streaming replies of a session, with the bytes of their attachments: see `ChatStorage`.
     public func streamingReplies(
         userId: String, sessionId: String
-    ) async throws -> [(agentId: String, message: ConversationMessage)] {
+    ) async throws -> [AgentMessage] {
         let replies = try await history.streamingReplies(in: scope(userId, sessionId, "").session)
         let messages = try await history.restoringAttachments(of: replies.map(\.message))
-        return zip(replies, messages).map { ($0.agentId, $1) }
+        return zip(replies, messages).map { AgentMessage(agentId: $0.agentId, message: $1) }
+    }
+
+    /// Returns the session's version, or `nil` if the history has no versions. The version changes with every write to
+    /// the history.
+    public func version(userId: String, sessionId: String) async throws -> ChatVersion? {
+        try await history.version(of: scope(userId, sessionId, "").session)
     }
 
     private func scope(_ userId: String, _ sessionId: String, _ agentId: String) -> Scope {
         assert(userId.hasSameBytes(as: self.userId), "this DeviceChatStorage was made for another user")
         return Scope(userId: self.userId, sessionId: sessionId, agentId: agentId)
-    }
-}
-
-extension DeviceChatStorage: VersionedChatStorage {
-    /// Returns the session's version, or `nil` if the history is not a `SQLiteHistoryStore`. The version changes
-    /// with every write to the history.
-    public func version(userId: String, sessionId: String) async throws -> ChatVersion? {
-        try await (history as? any VersionedHistory)?.version(of: scope(userId, sessionId, "").session)
     }
 }

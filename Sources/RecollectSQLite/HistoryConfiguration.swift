@@ -10,9 +10,9 @@ public struct HistoryConfiguration: Sendable {
     /// Whether the search index is updated in the background while no saves run. A search indexes missing messages
     /// in any case.
     public var indexesInBackground: Bool
-    /// The time an operation waits for another process before it throws `busy`, in milliseconds. Values are clamped
-    /// to the range from 0 to 86,400,000 (one day).
-    public var busyTimeout: Int {
+    /// The time an operation waits for another process before it throws `busy`, in steps of a millisecond. Values are
+    /// clamped to the range from 0 to one day.
+    public var busyTimeout: Duration {
         didSet { busyTimeout = Self.possible(busyTimeout) }
     }
     /// The logger for events.
@@ -21,7 +21,7 @@ public struct HistoryConfiguration: Sendable {
     /// Creates a configuration. The defaults lose no data.
     public init(
         durability: Durability = .full, retention: Retention = .everything, indexesInBackground: Bool = true,
-        busyTimeout: Int = 30_000, logger: Logger = Logger(label: "recollect.history")
+        busyTimeout: Duration = .seconds(30), logger: Logger = Logger(label: "recollect.history")
     ) {
         self.durability = durability
         self.retention = retention
@@ -31,7 +31,13 @@ public struct HistoryConfiguration: Sendable {
     }
 
     /// Clamps a duration to the range valid for SQLite and for deadlines.
-    private static func possible(_ milliseconds: Int) -> Int {
-        min(max(milliseconds, 0), 86_400_000)
+    private static func possible(_ duration: Duration) -> Duration {
+        min(max(duration, .zero), .seconds(86_400))
+    }
+
+    /// `busyTimeout` in whole milliseconds.
+    var busyMilliseconds: Int {
+        let (seconds, attoseconds) = busyTimeout.components
+        return Int(seconds) * 1_000 + Int(attoseconds / 1_000_000_000_000_000)
     }
 }

@@ -78,7 +78,7 @@ extension SQLiteHistoryStore {
     /// first.
     public func streamingReplies(
         in session: SessionKey
-    ) async throws -> [(agentId: String, message: ConversationMessage)] {
+    ) async throws -> [AgentMessage] {
         var drafts = try await read { try StreamingReplies.all(of: session, $0) }
         if try await saveAbandoned(drafts) {
             drafts = try await read { try StreamingReplies.all(of: session, $0) }
@@ -86,7 +86,7 @@ extension SQLiteHistoryStore {
         return drafts.map { draft in
             var message = draft.message
             message.isStreaming = true
-            return (draft.scope.agentId, message)
+            return AgentMessage(agentId: draft.scope.agentId, message: message)
         }
     }
 

@@ -61,7 +61,11 @@ public final class SQLiteHistoryStore: HistoryStore {
     }
 
     /// Creates a history in memory, for tests. It ends with the store.
-    public init(inMemory configuration: HistoryConfiguration) {
+    public static func inMemory(_ configuration: HistoryConfiguration = HistoryConfiguration()) -> SQLiteHistoryStore {
+        SQLiteHistoryStore(inMemory: configuration)
+    }
+
+    private init(inMemory configuration: HistoryConfiguration) {
         self.configuration = configuration
         events = StoreEvents(logger: configuration.logger)
         attachments = AttachmentMemory()
@@ -235,7 +239,7 @@ public final class SQLiteHistoryStore: HistoryStore {
     /// Returns the windows of all agents: see `HistoryStore`.
     public func windows(
         of session: SessionKey
-    ) async throws -> [(agentId: String, messages: [ConversationMessage])] {
+    ) async throws -> [AgentMessages] {
         try await read { try WindowQueries.windows(of: session, $0) }
     }
 

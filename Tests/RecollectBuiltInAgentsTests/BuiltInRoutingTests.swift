@@ -18,7 +18,7 @@ struct BuiltInRoutingTests {
             ("Show my notes from yesterday", "scribe"),
         ])
     func found(_ text: String, _ expected: String) async throws {
-        let history = SQLiteHistoryStore(inMemory: HistoryConfiguration())
+        let history = SQLiteHistoryStore.inMemory()
         let agents: [any AgentProtocol] = [HistorianAgent(history: history), ScribeAgent(journal: JournalFolder())]
         let openings: [[ConversationMessage]] = [
             [],

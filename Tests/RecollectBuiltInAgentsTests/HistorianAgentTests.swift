@@ -8,7 +8,7 @@ import Testing
 
 @Suite("The historian")
 struct HistorianAgentTests {
-    private let history = SQLiteHistoryStore(inMemory: HistoryConfiguration())
+    private let history = SQLiteHistoryStore.inMemory()
     private var historian: HistorianAgent { HistorianAgent(history: history, calendar: utc, now: { morning }) }
 
     /// Saves what was said, so many days before `morning`.

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("The tools for a history")
 struct HistoryToolsTests {
-    private let history = SQLiteHistoryStore(inMemory: HistoryConfiguration())
+    private let history = SQLiteHistoryStore.inMemory()
     private var tools: HistoryTools { HistoryTools(history: history, calendar: utc) }
     private let context = AgentContext(userId: "ada", sessionId: "now")
 

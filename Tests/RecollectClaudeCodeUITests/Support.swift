@@ -6,7 +6,7 @@ import Testing
 
 /// A history in memory, for imports.
 struct Imported {
-    let history = SQLiteHistoryStore(inMemory: HistoryConfiguration())
+    let history = SQLiteHistoryStore.inMemory()
     let userId = "ada"
 
     func sessions() async throws -> [Session] {

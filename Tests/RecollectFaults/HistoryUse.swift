@@ -24,7 +24,7 @@ package enum HistoryUse {
         _ durability: Durability = .full, _ retention: Retention = .everything
     ) -> HistoryConfiguration {
         HistoryConfiguration(
-            durability: durability, retention: retention, indexesInBackground: false, busyTimeout: 10_000,
+            durability: durability, retention: retention, indexesInBackground: false, busyTimeout: .seconds(10),
             logger: Logger(label: "faults") { _ in SwiftLogNoOpLogHandler() })
     }
 

@@ -19,7 +19,7 @@ func key(_ name: String, of userId: String = "ann") -> SessionKey {
 }
 
 /// A history in memory.
-func memory() -> SQLiteHistoryStore { SQLiteHistoryStore(inMemory: HistoryConfiguration()) }
+func memory() -> SQLiteHistoryStore { SQLiteHistoryStore.inMemory() }
 
 /// A folder that goes with the test, in memory where the system has such a place.
 final class TemporaryFolder: Sendable {

@@ -42,7 +42,7 @@ extension SQLiteHistoryStore {
 let scope = Scope(userId: "ann", sessionId: "s", agentId: "a")
 
 /// A history in memory.
-func memory() -> SQLiteHistoryStore { SQLiteHistoryStore(inMemory: HistoryConfiguration()) }
+func memory() -> SQLiteHistoryStore { SQLiteHistoryStore.inMemory() }
 
 /// Messages that alternate between user and assistant, a second apart.
 func messages(_ range: Range<Int>, prefix: String = "m") -> [ConversationMessage] {

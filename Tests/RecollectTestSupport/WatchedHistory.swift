@@ -172,7 +172,7 @@ package final class WatchedHistory: HistoryStore {
 
     package func streamingReplies(
         in session: SessionKey
-    ) async throws -> [(agentId: String, message: ConversationMessage)] {
+    ) async throws -> [AgentMessage] {
         try await base.streamingReplies(in: session)
     }
 
@@ -198,7 +198,7 @@ package final class WatchedHistory: HistoryStore {
 
     package func windows(
         of session: SessionKey
-    ) async throws -> [(agentId: String, messages: [ConversationMessage])] {
+    ) async throws -> [AgentMessages] {
         try await base.windows(of: session)
     }
 

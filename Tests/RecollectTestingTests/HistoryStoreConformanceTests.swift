@@ -31,7 +31,7 @@ struct HistoryStoreConformanceTests {
     @Test("reports every check of a history in one table", .needs(.time))
     func reports() async {
         let report = await HistoryStoreConformance.report {
-            SQLiteHistoryStore(inMemory: HistoryConfiguration())
+            SQLiteHistoryStore.inMemory()
         }
         #expect(report.isConforming, "\(report)")
         #expect(report.lines.map(\.check) == HistoryStoreConformance.checks.map(\.name))

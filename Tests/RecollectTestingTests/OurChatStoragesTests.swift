@@ -44,7 +44,7 @@ struct OurChatStoragesTests {
     @Test("DeviceChatStorage in memory conforms", arguments: ChatStorageConformance.checks)
     func deviceInMemory(_ check: ChatStorageCheck) async throws {
         try await check.run {
-            let history = SQLiteHistoryStore(inMemory: HistoryConfiguration())
+            let history = SQLiteHistoryStore.inMemory()
             return PerUserChatStorage { DeviceChatStorage(history: history, userId: $0) }
         }
     }
@@ -68,7 +68,7 @@ struct OurChatStoragesTests {
 
     @Test("Stores of one user each, taken together, keep replies and tell versions as each of them does")
     func perUser() async throws {
-        let history = SQLiteHistoryStore(inMemory: HistoryConfiguration())
+        let history = SQLiteHistoryStore.inMemory()
         let storage = PerUserChatStorage { DeviceChatStorage(history: history, userId: $0) }
         let before = try await storage.version(userId: "u", sessionId: "s")
         let draft = try await storage.beginReply(

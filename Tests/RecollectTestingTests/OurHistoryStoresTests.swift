@@ -7,7 +7,7 @@ import Testing
 struct OurHistoryStoresTests {
     @Test("SQLiteHistoryStore in memory conforms", arguments: HistoryStoreConformance.checks)
     func inMemory(_ check: HistoryStoreCheck) async throws {
-        try await check.run { SQLiteHistoryStore(inMemory: HistoryConfiguration()) }
+        try await check.run { SQLiteHistoryStore.inMemory() }
     }
 
     @Test("SQLiteHistoryStore on the disk conforms", arguments: HistoryStoreConformance.checks)

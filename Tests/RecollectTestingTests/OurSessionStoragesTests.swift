@@ -54,7 +54,7 @@ struct OurSessionStoragesTests {
     func shared(_ check: SessionStorageCheck) async throws {
         try await check.run {
             SQLiteSessionStorage(
-                history: SQLiteHistoryStore(inMemory: HistoryConfiguration()), userId: "e\u{301}", agentId: "writer")
+                history: SQLiteHistoryStore.inMemory(), userId: "e\u{301}", agentId: "writer")
         }
     }
 

@@ -37,7 +37,7 @@ struct SeededChecksTests {
         })
     func history(_ check: HistoryStoreCheck) async {
         await Seeds.run(3) { seed in
-            var fixture = StoreFixture<any HistoryStore> { SQLiteHistoryStore(inMemory: HistoryConfiguration()) }
+            var fixture = StoreFixture<any HistoryStore> { SQLiteHistoryStore.inMemory() }
             fixture.seed = seed
             try await check.run(on: fixture)
         }
@@ -50,7 +50,7 @@ struct SeededChecksTests {
         await Seeds.run(3) { seed in
             var fixture = StoreFixture<any SessionStorageProtocol & Sendable> {
                 SQLiteSessionStorage(
-                    history: SQLiteHistoryStore(inMemory: HistoryConfiguration()), userId: "u", agentId: "a")
+                    history: SQLiteHistoryStore.inMemory(), userId: "u", agentId: "a")
             }
             fixture.seed = seed
             try await check.run(on: fixture)

@@ -73,7 +73,7 @@ struct ReadmeTests {
     @Test("ask a model")
     func models() async throws {
         let server = try await ModelServer.start { _ in .text(["At ", "nine."]) }
-        let history = SQLiteHistoryStore(inMemory: HistoryConfiguration())
+        let history = SQLiteHistoryStore.inMemory()
         #expect(
             try await answer("When does the ferry leave?", server: server.baseURL, history: history) == "At nine.")
         try await server.stop()

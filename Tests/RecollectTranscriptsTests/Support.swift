@@ -15,7 +15,7 @@ enum Fixtures {
 
 /// A history in memory and what an import into it did.
 struct Imported {
-    let history = SQLiteHistoryStore(inMemory: HistoryConfiguration())
+    let history = SQLiteHistoryStore.inMemory()
     let userId = "ada"
 
     func run(_ paths: String...) async throws -> ImportReport {

@@ -75,15 +75,16 @@ private func turns(
         // An agent is given the window, so it is there as long as the turn: a store that shares it must copy it to save.
         defer { withExtendedLifetime(window) {} }
         try await save(ConversationMessage(role: .user, text: Turn.question), nil)
-        if pieces > 0, let drafting = store as? any StreamingChatStorage {
-            let reply = try await drafting.beginReply(
+        if pieces > 0 {
+            let reply = try await store.beginReply(
                 ConversationMessage(role: .assistant, parts: []), userId: scope.userId, sessionId: scope.sessionId,
                 agentId: scope.agentId, maxMessages: budget)
-            for _ in 0..<pieces { reply?.append("piece ") }
-            try await reply?.finish()
-        } else {
-            try await save(ConversationMessage(role: .assistant, text: Turn.answer), budget)
+            if let reply {
+                for _ in 0..<pieces { reply.append("piece ") }
+                return try await reply.finish()
+            }
         }
+        try await save(ConversationMessage(role: .assistant, text: Turn.answer), budget)
     }
     // Both have a full window before anything is measured.
     for _ in 0..<budget {

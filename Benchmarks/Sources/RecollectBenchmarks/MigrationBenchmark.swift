@@ -53,7 +53,7 @@ struct MigrateOnce: AsyncParsableCommand {
             }
             return
         }
-        let report = try await migrate(from: source, to: SQLiteSessionStorage(history: history(to)))
+        let report = try await source.migrate(to: SQLiteSessionStorage(history: history(to)))
         print(report.messages, ChildProcess.peakMemory)
     }
 

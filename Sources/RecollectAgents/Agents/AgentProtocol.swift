@@ -63,7 +63,7 @@ extension String {
     ///
     /// Agents' IDs are formed by this rule, as in Agent Squad. It must never change, or histories are no longer
     /// found.
-    public var slug: String {
+    package var slug: String {
         filter { $0.isLetter || $0.isNumber || $0.isWhitespace || $0 == "-" }
             .split(whereSeparator: \.isWhitespace)
             .joined(separator: "-")

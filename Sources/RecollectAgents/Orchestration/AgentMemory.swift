@@ -22,9 +22,7 @@ struct AgentMemory: Sendable {
     func history() async throws -> AgentHistory {
         guard let store else { return AgentHistory() }
         let messages = try await fetch(from: store)
-        guard messages.last?.role == .user, store is any StreamingChatStorage else {
-            return AgentHistory(messages: messages)
-        }
+        guard messages.last?.role == .user else { return AgentHistory(messages: messages) }
         // The reply to this message may be streaming, or its process may have ended. In that case, the store saves
         // it as an interrupted reply when its streaming replies are read.
         let inFlight = try await inFlight()
@@ -33,8 +31,8 @@ struct AgentMemory: Sendable {
 
     /// Returns the IDs of the agent's streaming replies, in this process or another.
     private func inFlight() async throws -> Set<ByteString> {
-        guard let drafting = store as? any StreamingChatStorage else { return [] }
-        let replies = try await drafting.streamingReplies(userId: scope.userId, sessionId: scope.sessionId)
+        guard let store else { return [] }
+        let replies = try await store.streamingReplies(userId: scope.userId, sessionId: scope.sessionId)
         return Set(replies.filter { $0.agentId.hasSameBytes(as: scope.agentId) }.map { ByteString($0.message.id) })
     }
 
@@ -82,7 +80,7 @@ struct AgentMemory: Sendable {
             .contains { $0.id.hasSameBytes(as: id) }
     }
 
-    /// Begins the reply to a question. A `StreamingChatStorage` saves it while it streams. Its timestamp is never
+    /// Begins the reply to a question. The store may save it while it streams. Its timestamp is never
     /// before the question's, whatever the clock says.
     /// - Throws: `invalidArgument` if another turn is streaming its reply to the same question; errors of the store.
     func beginReply(to question: SavedInput) async throws -> StreamingReply {
@@ -107,10 +105,10 @@ struct AgentMemory: Sendable {
 
     /// Begins a streaming reply in the store. Returns `nil` if the store does not support it, or fails.
     private func beginDraft(_ message: ConversationMessage) async -> StreamingReply? {
-        guard isKept, let drafting = store as? any StreamingChatStorage else { return nil }
+        guard isKept, let store else { return nil }
         // On failure the turn continues. If the failure persists, the save at the end of the reply throws it.
         return try? await uncancelled { [scope, maxMessages] in
-            try await drafting.beginReply(
+            try await store.beginReply(
                 message, userId: scope.userId, sessionId: scope.sessionId, agentId: scope.agentId,
                 maxMessages: maxMessages)
         }

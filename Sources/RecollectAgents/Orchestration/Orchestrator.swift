@@ -16,7 +16,7 @@ import RecollectCore
 /// - The user's message is saved before the agent runs. If that fails, the agent does not run.
 /// - A complete reply is saved before `final` is sent. A stopped or failed reply is saved as far as it was
 ///   received, marked with `isInterrupted`. Cancellation does not affect this save.
-/// - With a `StreamingChatStorage` (`DeviceChatStorage`), the reply is saved in increments while it streams. If the
+/// - With a store for streaming replies (`DeviceChatStorage`), the reply is saved in increments while it streams. If the
 ///   process is killed, the saved part remains as an interrupted reply. With other stores, only the user's message
 ///   remains. The agent's next turn in the session then adds an empty, interrupted reply. Otherwise the store would
 ///   drop the next message as a repetition.
@@ -85,7 +85,7 @@ public final class Orchestrator: Sendable {
     /// A client may send a request twice. An input with a known ID goes to the agent of the earlier turn. A
     /// complete reply is returned as it was saved. The agent is asked again if the reply is interrupted, empty
     /// (without text, an attachment or a complete tool exchange), or not among the last `maxMessages` messages (at
-    /// least two). While another orchestrator streams the reply to the input into a `StreamingChatStorage`, the stream
+    /// least two). While another orchestrator streams the reply to the input into the store, the stream
     /// throws `invalidArgument`.
     /// - Parameters:
     ///   - input: The user's message.

@@ -45,7 +45,7 @@
                 try await options.withHistory(at: from.url) { source in
                     try await options.withHistory(at: to.url, makes: true) { target in
                         try await move(source, from, to) {
-                            try await migrate(user: $0, from: source, to: target, progress: $1)
+                            try await source.migrate(user: $0, to: target, progress: $1)
                         }
                     }
                 }
@@ -53,7 +53,7 @@
                 let target = FileChatStorage(baseURL: to.url, sameRole: .keep)
                 try await options.withHistory(at: from.url) { source in
                     try await move(source, from, to) {
-                        try await migrate(user: $0, from: source, to: target, progress: $1)
+                        try await source.migrate(user: $0, to: target, progress: $1)
                     }
                 }
             case (_, .store):

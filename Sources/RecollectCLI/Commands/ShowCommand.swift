@@ -100,12 +100,12 @@
             } else {
                 try await history.forEachPage(of: session.id, agentId: agent, body)
             }
-            for (agentId, message) in replies where agent.map(agentId.hasSameBytes) ?? true {
-                guard try await history.message(message.id, in: session.id, agentId: agentId) == nil else {
-                    continue
-                }
+            for reply in replies where agent.map(reply.agentId.hasSameBytes) ?? true {
+                let saved = try await history.message(reply.message.id, in: session.id, agentId: reply.agentId)
+                guard saved == nil else { continue }
                 try await body([
-                    StoredMessage(agentId: agentId, cursor: MessageCursor(position: .max), message: message)
+                    StoredMessage(
+                        agentId: reply.agentId, cursor: MessageCursor(position: .max), message: reply.message)
                 ])
             }
         }

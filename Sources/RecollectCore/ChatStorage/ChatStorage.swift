@@ -1,7 +1,8 @@
 /// A store of messages with one history for each scope of user, session and agent.
 ///
-/// A custom store implements only this protocol. The guide "The rules of a history" describes its rules, and the
-/// conformance suite in `RecollectTesting` checks them.
+/// A custom store implements the first four methods. The others are optional: each has a default for stores without the
+/// feature, and a wrapper forwards them to the wrapped store. The guide "The rules of a history" describes the rules of a
+/// store, and the conformance suite in `RecollectTesting` checks them.
 ///
 /// Every method can be called from any task at any time. `maxMessages` counts messages, not pairs. It is rounded
 /// down to an even number; 1 or less means none, and `nil` means all.
@@ -35,6 +36,77 @@ public protocol ChatStorage: Sendable {
     ///
     /// The messages of each agent keep their order. Those of assistants get the prefix `[agentId]`.
     func fetchAllChats(userId: String, sessionId: String) async throws -> [ConversationMessage]
+
+    /// Begins a streaming reply, saved in increments, so that its text survives the end of the process: see
+    /// `StreamingReply`.
+    ///
+    /// When the reply ends, it becomes a message of the scope regardless of the last message's role, and the scope
+    /// is trimmed to `maxMessages`.
+    ///
+    /// - Returns: `nil` if the store does not save streaming replies, as by default. An orchestrator then holds the
+    ///   reply in memory until its end.
+    /// - Throws: `invalidArgument` if a streaming reply of the scope, or a message of another role, already has this
+    ///   ID. If this method throws, no reply has begun.
+    func beginReply(
+        _ message: ConversationMessage, userId: String, sessionId: String, agentId: String, maxMessages: Int?
+    ) async throws -> StreamingReply?
+
+    /// Returns the streaming replies of a session, from this and other processes, with `isStreaming` set.
+    ///
+    /// Replies from ended processes are first saved as interrupted replies, and from then on are ordinary messages.
+    /// - Returns: An empty array if the store does not save streaming replies, as by default.
+    func streamingReplies(userId: String, sessionId: String) async throws -> [AgentMessage]
+
+    /// Returns the version of the session's current state, for detecting changes without reading it: see
+    /// `CachingChatStorage`.
+    ///
+    /// Two calls return the same version only if every read between them returned the same content. Every completed
+    /// write changes the version, by this or another instance or process, through this or another view. The version
+    /// may also change without a reason. Versions are comparable only within one instance, and are not stored.
+    /// - Returns: `nil` if the store has no versions, as by default. Then only reading shows the writes of other
+    ///   processes.
+    func version(userId: String, sessionId: String) async throws -> ChatVersion?
+}
+
+extension ChatStorage {
+    /// Returns `nil`: no streaming replies.
+    public func beginReply(
+        _ message: ConversationMessage, userId: String, sessionId: String, agentId: String, maxMessages: Int?
+    ) async throws -> StreamingReply? { nil }
+
+    /// Returns an empty array: no streaming replies.
+    public func streamingReplies(userId: String, sessionId: String) async throws -> [AgentMessage] { [] }
+
+    /// Returns `nil`: no versions.
+    public func version(userId: String, sessionId: String) async throws -> ChatVersion? { nil }
+}
+
+/// A message of an agent.
+public struct AgentMessage: Hashable, Sendable {
+    /// The agent's ID.
+    public var agentId: String
+    /// The message.
+    public var message: ConversationMessage
+
+    /// Creates a message of an agent.
+    public init(agentId: String, message: ConversationMessage) {
+        self.agentId = agentId
+        self.message = message
+    }
+}
+
+/// Messages of an agent in one session, in the order of saving.
+public struct AgentMessages: Hashable, Sendable {
+    /// The agent's ID.
+    public var agentId: String
+    /// The messages.
+    public var messages: [ConversationMessage]
+
+    /// Creates messages of an agent.
+    public init(agentId: String, messages: [ConversationMessage]) {
+        self.agentId = agentId
+        self.messages = messages
+    }
 }
 
 /// Default values for stores and orchestrators.

@@ -125,9 +125,7 @@ public protocol HistoryStore: Sendable {
     /// Returns the saved state of a session's streaming replies, of this and other processes, the oldest first.
     ///
     /// They have `isStreaming` set and follow all messages.
-    func streamingReplies(in session: SessionKey) async throws -> [(
-        agentId: String, message: ConversationMessage
-    )]
+    func streamingReplies(in session: SessionKey) async throws -> [AgentMessage]
 
     /// Deletes messages permanently, including their index entries, for every agent with a message of that ID.
     /// Unknown IDs are ignored.
@@ -154,7 +152,11 @@ public protocol HistoryStore: Sendable {
     func wholeWindow(of scope: Scope, maxMessages: Int?) async throws -> [ConversationMessage]
 
     /// Returns the windows of all agents of a session, for merging by `ChatStorage.fetchAllChats`.
-    func windows(of session: SessionKey) async throws -> [(agentId: String, messages: [ConversationMessage])]
+    func windows(of session: SessionKey) async throws -> [AgentMessages]
+
+    /// Returns the version of a session's windows, for a chat store over this history: see `ChatStorage`.
+    /// - Returns: `nil` if the history has no versions, as by default.
+    func version(of session: SessionKey) async throws -> ChatVersion?
 
     // MARK: Lists and search
 
@@ -199,6 +201,9 @@ public protocol HistoryStore: Sendable {
 }
 
 extension HistoryStore {
+    /// Returns `nil`: no versions.
+    public func version(of session: SessionKey) async throws -> ChatVersion? { nil }
+
     /// Appends a batch with the default options, so that every message is saved.
     @discardableResult
     public func append(_ messages: [ConversationMessage], to scope: Scope) async throws -> AppendOutcome {
@@ -242,7 +247,7 @@ extension HistoryStore {
     /// Returns a stream of all changes saved after this call, including other processes' writes.
     ///
     /// ```swift
-    /// for try await change in try await history.changes() { await list.reload(change.conversation) }
+    /// for try await change in try await history.changes() { await list.reload(change.session) }
     /// ```
     public func changes() async throws -> AsyncThrowingStream<HistoryChange, any Error> {
         changes(after: try await latestChange())

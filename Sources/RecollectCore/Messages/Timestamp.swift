@@ -5,19 +5,19 @@ import Foundation
 /// Every store saves milliseconds since 1970 as an integer, so dates are equal before and after a save.
 extension Date {
     /// Creates a date from whole milliseconds since 1970.
-    public init(millisecondsSince1970 milliseconds: Int64) {
+    package init(millisecondsSince1970 milliseconds: Int64) {
         self.init(timeIntervalSince1970: Double(milliseconds) / 1000)
     }
 
     /// The milliseconds since 1970, rounded to the nearest integer. Dates beyond about ±140,000 years are clamped.
-    public var millisecondsSince1970: Int64 {
+    package var millisecondsSince1970: Int64 {
         let milliseconds = (timeIntervalSince1970 * 1000).rounded()
         guard milliseconds.isFinite else { return milliseconds == -.infinity ? -Self.extent : Self.extent }
         return Int64(max(-Double(Self.extent), min(Double(Self.extent), milliseconds)))
     }
 
     /// The date rounded to whole milliseconds.
-    public var wholeMilliseconds: Date {
+    package var wholeMilliseconds: Date {
         Date(millisecondsSince1970: millisecondsSince1970)
     }
 

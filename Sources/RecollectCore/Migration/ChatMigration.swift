@@ -1,76 +1,79 @@
-/// Copies scopes, as returned by `fetch`, from one chat store to another. The source is only read.
-///
-/// A chat store has no list of its scopes, so the caller names them; `FileChatStorage.scopes(of:)` returns those of
-/// a file store. One scope at a time is read, saved in one batch, read back and compared. An existing scope of the
-/// target is completed: its messages stay, and missing ones are appended. An interrupted migration can be repeated
-/// until it is complete; no message is copied twice.
-///
-/// A target with the same-role rule also drops messages here, reported as `notSaved`; create it with `sameRole:
-/// .keep`.
-///
-/// Cancellation ends the migration before the next scope.
-/// - Parameters:
-///   - scopes: The scopes to copy, each once.
-///   - source: The store to read.
-///   - target: The store to write.
-///   - progress: Called after each scope, on any thread; scopes are counted as sessions.
-/// - Throws: `conflict` if the target has different content under a message's ID. Such scopes are left unchanged;
-///   the error is thrown after all others are copied. `notSaved`, immediately, if the target returns different
-///   content than was saved. Errors of the stores.
-@discardableResult
-public func migrate(
-    _ scopes: [Scope], from source: any ChatStorage, to target: any ChatStorage,
-    progress: @Sendable (MigrationProgress) -> Void = { _ in }
-) async throws -> MigrationReport {
-    let migration = ChatMigration(target: target)
-    var report = MigrationReport()
-    var conflicts = MigrationConflicts()
-    for (number, scope) in scopes.enumerated() {
-        try Task.checkCancellation()
-        let messages = try await source.fetch(
-            userId: scope.userId, sessionId: scope.sessionId, agentId: scope.agentId, maxMessages: nil)
-        let added = try await conflicts.collecting(sessionId: scope.sessionId) {
-            try await migration.move(messages, to: scope)
+extension ChatStorage {
+    /// Copies scopes, as returned by `fetch`, to another chat store. This store is only read.
+    ///
+    /// A chat store has no list of its scopes, so the caller names them; `FileChatStorage.scopes(of:)` returns those of
+    /// a file store. One scope at a time is read, saved in one batch, read back and compared. An existing scope of the
+    /// target is completed: its messages stay, and missing ones are appended. An interrupted migration can be repeated
+    /// until it is complete; no message is copied twice.
+    ///
+    /// A target with the same-role rule also drops messages here, reported as `notSaved`; create it with `sameRole:
+    /// .keep`.
+    ///
+    /// Cancellation ends the migration before the next scope.
+    /// - Parameters:
+    ///   - scopes: The scopes to copy, each once.
+    ///   - target: The store to write.
+    ///   - progress: Called after each scope, on any thread; scopes are counted as sessions.
+    /// - Throws: `conflict` if the target has different content under a message's ID. Such scopes are left unchanged;
+    ///   the error is thrown after all others are copied. `notSaved`, immediately, if the target returns different
+    ///   content than was saved. Errors of the stores.
+    @discardableResult
+    public func migrate(
+        _ scopes: [Scope], to target: any ChatStorage,
+        progress: @Sendable (MigrationProgress) -> Void = { _ in }
+    ) async throws -> MigrationReport {
+        let migration = ChatMigration(target: target)
+        var report = MigrationReport()
+        var conflicts = MigrationConflicts()
+        for (number, scope) in scopes.enumerated() {
+            try Task.checkCancellation()
+            let messages = try await fetch(
+                userId: scope.userId, sessionId: scope.sessionId, agentId: scope.agentId, maxMessages: nil)
+            let added = try await conflicts.collecting(sessionId: scope.sessionId) {
+                try await migration.move(messages, to: scope)
+            }
+            if let added { report.count(messages: messages.count, added: added, isMoved: added > 0) }
+            progress(MigrationProgress(sessions: number + 1, sessionsTotal: scopes.count, messages: report.messages))
         }
-        if let added { report.count(messages: messages.count, added: added, isMoved: added > 0) }
-        progress(MigrationProgress(sessions: number + 1, sessionsTotal: scopes.count, messages: report.messages))
+        try conflicts.tell()
+        return report
     }
-    try conflicts.tell()
-    return report
 }
 
-/// Copies all sessions of a user from a history to a chat store, the least recently accessed first. The history is
-/// only read.
-///
-/// Every message is copied with the bytes of its attachments, including those outside an agent's window. Details,
-/// tags and branch points cannot be stored in a chat store. Otherwise the same as `migrate(_:from:to:progress:)`;
-/// one scope at a time is in memory.
-@discardableResult
-public func migrate(
-    user userId: String, from source: any HistoryStore, to target: any ChatStorage,
-    progress: @Sendable (MigrationProgress) -> Void = { _ in }
-) async throws -> MigrationReport {
-    let migration = ChatMigration(target: target)
-    var report = MigrationReport()
-    var conflicts = MigrationConflicts()
-    var state = try await MigrationProgress.beginning(user: userId, in: source)
-    try await source.forEachSession(of: userId) { session, _ in
-        var (messages, added) = (0, 0)
-        for agentId in session.agents {
-            let stored = try await source.allMessages(of: session.id, agentId: agentId)
-            added +=
-                try await conflicts.collecting(sessionId: session.id.sessionId) {
-                    try await migration.move(stored, to: session.id.scope(agentId: agentId))
-                } ?? 0
-            messages += stored.count
+extension HistoryStore {
+    /// Copies all sessions of a user to a chat store, the least recently accessed first. This history is
+    /// only read.
+    ///
+    /// Every message is copied with the bytes of its attachments, including those outside an agent's window. Details,
+    /// tags and branch points cannot be stored in a chat store. Otherwise the same as `ChatStorage.migrate(_:to:progress:)`;
+    /// one scope at a time is in memory.
+    @discardableResult
+    public func migrate(
+        user userId: String, to target: any ChatStorage,
+        progress: @Sendable (MigrationProgress) -> Void = { _ in }
+    ) async throws -> MigrationReport {
+        let migration = ChatMigration(target: target)
+        var report = MigrationReport()
+        var conflicts = MigrationConflicts()
+        var state = try await MigrationProgress.beginning(user: userId, in: self)
+        try await forEachSession(of: userId) { session, _ in
+            var (messages, added) = (0, 0)
+            for agentId in session.agents {
+                let stored = try await allMessages(of: session.id, agentId: agentId)
+                added +=
+                    try await conflicts.collecting(sessionId: session.id.sessionId) {
+                        try await migration.move(stored, to: session.id.scope(agentId: agentId))
+                    } ?? 0
+                messages += stored.count
+            }
+            report.count(messages: messages, added: added, isMoved: added > 0)
+            state.sessions += 1
+            state.messages += messages
+            progress(state)
         }
-        report.count(messages: messages, added: added, isMoved: added > 0)
-        state.sessions += 1
-        state.messages += messages
-        progress(state)
+        try conflicts.tell()
+        return report
     }
-    try conflicts.tell()
-    return report
 }
 
 /// The migration of one scope at a time into a chat store, with a comparison after each save.

@@ -1,50 +1,51 @@
-/// Copies all data of a user from one history to another. The source is only read.
-///
-/// The copy includes sessions with all agents' messages in the order of saving, attachments, titles, tags and other
-/// details. One session at a time is appended page by page, read back and compared, the least recently accessed
-/// first. An existing session of the target is completed: its messages and details stay, and missing ones are
-/// added. Complete sessions are only read, so an interrupted migration can be repeated until it is complete; no
-/// message is copied twice.
-///
-/// Discarded sessions and their branches stay discarded. A branch becomes an archived session with its branch point
-/// in the metadata under `branchOf` (`sessionId`, `messageId`). A streaming reply is copied by a later migration,
-/// after it has become a message. Windows are not copied: an agent gets all its messages until its next save trims
-/// them.
-///
-/// Cancellation ends the migration before the next page.
-/// - Parameters:
-///   - userId: The owner of the sessions, in both histories.
-///   - source: The history to read.
-///   - target: The history to write.
-///   - progress: Called after each session and each page, on any thread.
-/// - Throws: `conflict` if the target has different content under a message's ID. Such sessions are left unchanged;
-///   the error is thrown after all others are copied. `notSaved`, immediately, if the target returns different
-///   content than was saved. Errors of the histories.
-@discardableResult
-public func migrate(
-    user userId: String, from source: any HistoryStore, to target: any HistoryStore,
-    progress: @Sendable (MigrationProgress) -> Void = { _ in }
-) async throws -> MigrationReport {
-    var report = MigrationReport()
-    var conflicts = MigrationConflicts()
-    var state = try await MigrationProgress.beginning(user: userId, in: source)
-    try await source.forEachSession(of: userId) { session, isDiscarded in
-        let before = state.messages
-        let moved = try await conflicts.collecting(sessionId: session.id.sessionId) {
-            var migration = HistorySessionMigration(
-                session, isDiscarded: isDiscarded, from: source, to: target)
-            return try await migration.run { count in
-                state.messages = before + count
-                progress(state)
+extension HistoryStore {
+    /// Copies all data of a user to another history. This history is only read.
+    ///
+    /// The copy includes sessions with all agents' messages in the order of saving, attachments, titles, tags and other
+    /// details. One session at a time is appended page by page, read back and compared, the least recently accessed
+    /// first. An existing session of the target is completed: its messages and details stay, and missing ones are
+    /// added. Complete sessions are only read, so an interrupted migration can be repeated until it is complete; no
+    /// message is copied twice.
+    ///
+    /// Discarded sessions and their branches stay discarded. A branch becomes an archived session with its branch point
+    /// in the metadata under `branchOf` (`sessionId`, `messageId`). A streaming reply is copied by a later migration,
+    /// after it has become a message. Windows are not copied: an agent gets all its messages until its next save trims
+    /// them.
+    ///
+    /// Cancellation ends the migration before the next page.
+    /// - Parameters:
+    ///   - userId: The owner of the sessions, in both histories.
+    ///   - target: The history to write.
+    ///   - progress: Called after each session and each page, on any thread.
+    /// - Throws: `conflict` if the target has different content under a message's ID. Such sessions are left unchanged;
+    ///   the error is thrown after all others are copied. `notSaved`, immediately, if the target returns different
+    ///   content than was saved. Errors of the histories.
+    @discardableResult
+    public func migrate(
+        user userId: String, to target: any HistoryStore,
+        progress: @Sendable (MigrationProgress) -> Void = { _ in }
+    ) async throws -> MigrationReport {
+        var report = MigrationReport()
+        var conflicts = MigrationConflicts()
+        var state = try await MigrationProgress.beginning(user: userId, in: self)
+        try await forEachSession(of: userId) { session, isDiscarded in
+            let before = state.messages
+            let moved = try await conflicts.collecting(sessionId: session.id.sessionId) {
+                var migration = HistorySessionMigration(
+                    session, isDiscarded: isDiscarded, from: self, to: target)
+                return try await migration.run { count in
+                    state.messages = before + count
+                    progress(state)
+                }
             }
+            if let moved { report = report + moved }
+            state.sessions += 1
+            state.messages = before + session.messageCount
+            progress(state)
         }
-        if let moved { report = report + moved }
-        state.sessions += 1
-        state.messages = before + session.messageCount
-        progress(state)
+        try conflicts.tell()
+        return report
     }
-    try conflicts.tell()
-    return report
 }
 
 extension MigrationProgress {

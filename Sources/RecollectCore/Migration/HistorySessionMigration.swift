@@ -182,12 +182,12 @@ private struct MessageFinder {
 
 extension [StoredMessage] {
     /// The messages in runs of one agent, in order.
-    fileprivate var runs: [(agentId: String, messages: [ConversationMessage])] {
+    fileprivate var runs: [AgentMessages] {
         reduce(into: []) { runs, stored in
             if let last = runs.indices.last, runs[last].agentId.hasSameBytes(as: stored.agentId) {
                 runs[last].messages.append(stored.message)
             } else {
-                runs.append((stored.agentId, [stored.message]))
+                runs.append(AgentMessages(agentId: stored.agentId, messages: [stored.message]))
             }
         }
     }

@@ -1,40 +1,43 @@
-/// Copies all sessions with their messages from one session store to another. The source is only read.
-///
-/// One session at a time is read, written, read back and compared field by field, the least recently accessed
-/// first. The target sets its own dates, so this order makes it list the sessions in the source's order. An
-/// existing session of the target is completed: its messages stay, and missing ones are inserted at their positions
-/// in the source. Complete sessions are only read, so an interrupted migration can be repeated until it is
-/// complete; no message is copied twice.
-///
-/// `SessionStorageProtocol` cannot set a session's `createdAt`, `workingDirectory` and `branchName`. A migration
-/// between two histories (`migrate(user:from:to:)`) copies them.
-///
-/// The function and the calls of the stores run in the caller's isolation. Cancellation ends the migration before
-/// the next session.
-/// - Parameters:
-///   - source: The store to read.
-///   - target: The store to write.
-///   - progress: Called after each session.
-/// - Throws: `conflict` if the target has different content under a message's ID. Such sessions are left unchanged;
-///   the error is thrown after all others are copied. `notSaved`, immediately, if the target returns different
-///   content than was saved. Errors of the stores.
-@discardableResult
-public nonisolated(nonsending) func migrate(
-    from source: any SessionStorageProtocol, to target: any SessionStorageProtocol,
-    progress: (MigrationProgress) -> Void = { _ in }
-) async throws -> MigrationReport {
-    let migration = SessionMigration(source: source, target: target)
-    var report = MigrationReport()
-    var conflicts = MigrationConflicts()
-    let ids = try await migration.sessionIds()
-    for (number, id) in ids.enumerated() {
-        try Task.checkCancellation()
-        let moved = try await conflicts.collecting(sessionId: id) { try await migration.move(id) }
-        if let moved, let moved { report.count(messages: moved.messages, added: moved.added, isMoved: moved.isMoved) }
-        progress(MigrationProgress(sessions: number + 1, sessionsTotal: ids.count, messages: report.messages))
+extension SessionStorageProtocol {
+    /// Copies all sessions with their messages to another session store. This store is only read.
+    ///
+    /// One session at a time is read, written, read back and compared field by field, the least recently accessed
+    /// first. The target sets its own dates, so this order makes it list the sessions in the source's order. An
+    /// existing session of the target is completed: its messages stay, and missing ones are inserted at their positions
+    /// in the source. Complete sessions are only read, so an interrupted migration can be repeated until it is
+    /// complete; no message is copied twice.
+    ///
+    /// `SessionStorageProtocol` cannot set a session's `createdAt`, `workingDirectory` and `branchName`. A migration
+    /// between two histories (`HistoryStore.migrate(user:to:progress:)`) copies them.
+    ///
+    /// The method and the calls of the stores run in the caller's isolation. Cancellation ends the migration before
+    /// the next session.
+    /// - Parameters:
+    ///   - target: The store to write.
+    ///   - progress: Called after each session.
+    /// - Throws: `conflict` if the target has different content under a message's ID. Such sessions are left unchanged;
+    ///   the error is thrown after all others are copied. `notSaved`, immediately, if the target returns different
+    ///   content than was saved. Errors of the stores.
+    @discardableResult
+    public nonisolated(nonsending) func migrate(
+        to target: any SessionStorageProtocol,
+        progress: (MigrationProgress) -> Void = { _ in }
+    ) async throws -> MigrationReport {
+        let migration = SessionMigration(source: self, target: target)
+        var report = MigrationReport()
+        var conflicts = MigrationConflicts()
+        let ids = try await migration.sessionIds()
+        for (number, id) in ids.enumerated() {
+            try Task.checkCancellation()
+            let moved = try await conflicts.collecting(sessionId: id) { try await migration.move(id) }
+            if let moved, let moved {
+                report.count(messages: moved.messages, added: moved.added, isMoved: moved.isMoved)
+            }
+            progress(MigrationProgress(sessions: number + 1, sessionsTotal: ids.count, messages: report.messages))
+        }
+        try conflicts.tell()
+        return report
     }
-    try conflicts.tell()
-    return report
 }
 
 /// The steps of a migration between two session stores.

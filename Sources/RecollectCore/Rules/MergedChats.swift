@@ -4,7 +4,7 @@ extension ChatStorage {
     /// Messages are merged by timestamp. Those of each agent keep their order, and those of assistants get the
     /// prefix `[agentId]`.
     /// - Parameter scopes: All agents of the session, in any order, with their messages in the order of saving.
-    public func mergedChats(_ scopes: [(agentId: String, messages: [ConversationMessage])]) -> [ConversationMessage] {
+    public func mergedChats(_ scopes: [AgentMessages]) -> [ConversationMessage] {
         MergedChats.merge(scopes)
     }
 }
@@ -15,17 +15,17 @@ package enum MergedChats {
     ///
     /// Of two next messages with the same timestamp, the agent with the smaller ID in byte order goes first. A
     /// message never moves before an earlier one of its scope, even with an earlier timestamp.
-    package static func merge(_ scopes: [(agentId: String, messages: [ConversationMessage])]) -> [ConversationMessage] {
+    package static func merge(_ scopes: [AgentMessages]) -> [ConversationMessage] {
         interleave(scopes).map { $0.message.attributed(agentId: $0.agentId) }
     }
 
     /// Returns the messages in the same order, unchanged and with their agents.
     package static func interleave(
-        _ scopes: [(agentId: String, messages: [ConversationMessage])]
-    ) -> [(agentId: String, message: ConversationMessage)] {
+        _ scopes: [AgentMessages]
+    ) -> [AgentMessage] {
         let ordered = scopes.sorted { ByteString($0.agentId) < ByteString($1.agentId) }
         var heads = [Int](repeating: 0, count: ordered.count)
-        var merged: [(agentId: String, message: ConversationMessage)] = []
+        var merged: [AgentMessage] = []
         merged.reserveCapacity(ordered.reduce(0) { $0 + $1.messages.count })
         while true {
             var next: Int?
@@ -35,7 +35,8 @@ package enum MergedChats {
                 next = index
             }
             guard let next else { return merged }
-            merged.append((ordered[next].agentId, ordered[next].messages[heads[next]]))
+            merged.append(
+                AgentMessage(agentId: ordered[next].agentId, message: ordered[next].messages[heads[next]]))
             heads[next] += 1
         }
     }

@@ -1,6 +1,6 @@
 /// A cache of windows and merged views in front of a slow store.
 ///
-/// Every read of a store with versions (`VersionedChatStorage`: a history, files, memory) first reads the session's
+/// Every read of a store with versions (a history, files, memory) first reads the session's
 /// version, and uses the cache only if the version has not changed. The next read therefore shows the write of
 /// another process, and stale content is never returned. With any other store, cached content is used for at most
 /// `lifetime`, one second by default, so the writes of others can stay invisible for this duration. Saves through
@@ -11,7 +11,7 @@
 ///
 /// At most `capacity` messages are cached; the least recently read session is evicted first. Any task can use the
 /// cache. Simultaneous reads of the same content are each forwarded.
-public final class CachingChatStorage: StreamingChatStorage, VersionedChatStorage {
+public final class CachingChatStorage: ChatStorage {
     private let storage: any ChatStorage
     private let memory: Locked<ReadSessions>
     private let now: @Sendable () -> ContinuousClock.Instant
@@ -82,20 +82,20 @@ public final class CachingChatStorage: StreamingChatStorage, VersionedChatStorag
     public func beginReply(
         _ message: ConversationMessage, userId: String, sessionId: String, agentId: String, maxMessages: Int?
     ) async throws -> StreamingReply? {
-        try await (storage as? any StreamingChatStorage)?.beginReply(
+        try await storage.beginReply(
             message, userId: userId, sessionId: sessionId, agentId: agentId, maxMessages: maxMessages)
     }
 
     /// Returns the streaming replies of a session from the wrapped store.
     public func streamingReplies(
         userId: String, sessionId: String
-    ) async throws -> [(agentId: String, message: ConversationMessage)] {
-        try await (storage as? any StreamingChatStorage)?.streamingReplies(userId: userId, sessionId: sessionId) ?? []
+    ) async throws -> [AgentMessage] {
+        try await storage.streamingReplies(userId: userId, sessionId: sessionId)
     }
 
     /// Returns the session's version from the wrapped store.
     public func version(userId: String, sessionId: String) async throws -> ChatVersion? {
-        try await (storage as? any VersionedChatStorage)?.version(userId: userId, sessionId: sessionId)
+        try await storage.version(userId: userId, sessionId: sessionId)
     }
 
     private func read(

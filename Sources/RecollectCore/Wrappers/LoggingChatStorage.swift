@@ -6,7 +6,7 @@ import Logging
 /// their SHA-256 hash, and errors other than Recollect's only by type, because they may quote content. Successful
 /// calls are logged at the debug level; failed and canceled calls at the error level. Any task can use the wrapper;
 /// every call is forwarded unchanged.
-public final class LoggingChatStorage: StreamingChatStorage, VersionedChatStorage {
+public final class LoggingChatStorage: ChatStorage {
     private let storage: any ChatStorage
     private let logger: Logger
 
@@ -70,7 +70,7 @@ public final class LoggingChatStorage: StreamingChatStorage, VersionedChatStorag
             "beginReply", Self.named(userId, sessionId, agentId, maxMessages),
             counting: { ["isKept": "\($0 != nil)"] }
         ) {
-            try await (storage as? any StreamingChatStorage)?.beginReply(
+            try await storage.beginReply(
                 message, userId: userId, sessionId: sessionId, agentId: agentId, maxMessages: maxMessages)
         }
     }
@@ -78,19 +78,18 @@ public final class LoggingChatStorage: StreamingChatStorage, VersionedChatStorag
     /// Returns the streaming replies of a session; logs their number.
     public func streamingReplies(
         userId: String, sessionId: String
-    ) async throws -> [(agentId: String, message: ConversationMessage)] {
+    ) async throws -> [AgentMessage] {
         try await logger.logging(
             "streamingReplies", Self.named(userId, sessionId), counting: { ["messages": "\($0.count)"] }
         ) {
-            try await (storage as? any StreamingChatStorage)?.streamingReplies(userId: userId, sessionId: sessionId)
-                ?? []
+            try await storage.streamingReplies(userId: userId, sessionId: sessionId)
         }
     }
 
     /// Returns the session's version; logs the call.
     public func version(userId: String, sessionId: String) async throws -> ChatVersion? {
         try await logger.logging("version", Self.named(userId, sessionId)) {
-            try await (storage as? any VersionedChatStorage)?.version(userId: userId, sessionId: sessionId)
+            try await storage.version(userId: userId, sessionId: sessionId)
         }
     }
 

@@ -33,7 +33,7 @@ public typealias ChatSummarizer =
 /// Otherwise (after a branch or a deletion) the summary is ignored, and the remaining messages are summarized
 /// again. The budget of a save is forwarded and trims the original messages; messages trimmed before a summary
 /// covers them are lost. Pass no budget, or one far above the size of `triggerAt` turns.
-public final class SummarizingChatStorage: StreamingChatStorage, VersionedChatStorage {
+public final class SummarizingChatStorage: ChatStorage {
     /// The prefix of the reserved agent IDs, whose scopes hold summaries.
     public static let reservedPrefix = StoredSummary.prefix
 
@@ -121,20 +121,20 @@ public final class SummarizingChatStorage: StreamingChatStorage, VersionedChatSt
         _ message: ConversationMessage, userId: String, sessionId: String, agentId: String, maxMessages: Int?
     ) async throws -> StreamingReply? {
         _ = try Self.scope(userId, sessionId, agentId)
-        return try await (storage as? any StreamingChatStorage)?.beginReply(
+        return try await storage.beginReply(
             message, userId: userId, sessionId: sessionId, agentId: agentId, maxMessages: maxMessages)
     }
 
     /// Returns the streaming replies of a session from the wrapped store.
     public func streamingReplies(
         userId: String, sessionId: String
-    ) async throws -> [(agentId: String, message: ConversationMessage)] {
-        try await (storage as? any StreamingChatStorage)?.streamingReplies(userId: userId, sessionId: sessionId) ?? []
+    ) async throws -> [AgentMessage] {
+        try await storage.streamingReplies(userId: userId, sessionId: sessionId)
     }
 
     /// Returns the session's version from the wrapped store. A new summary changes it.
     public func version(userId: String, sessionId: String) async throws -> ChatVersion? {
-        try await (storage as? any VersionedChatStorage)?.version(userId: userId, sessionId: sessionId)
+        try await storage.version(userId: userId, sessionId: sessionId)
     }
 
     private static func scope(_ userId: String, _ sessionId: String, _ agentId: String) throws -> Scope {

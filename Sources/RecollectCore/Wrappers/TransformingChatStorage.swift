@@ -23,7 +23,7 @@ public typealias MessageTransform = @Sendable (ConversationMessage) async throws
 /// transform throws or the task was canceled. Simultaneous saves are ordered by the end of their transforms.
 /// Omitted messages do not count for the same-role rule: a reply without its input may repeat the last role and is
 /// then dropped.
-public final class TransformingChatStorage: StreamingChatStorage, VersionedChatStorage {
+public final class TransformingChatStorage: ChatStorage {
     private let storage: any ChatStorage
     private let transform: MessageTransform
 
@@ -80,12 +80,12 @@ public final class TransformingChatStorage: StreamingChatStorage, VersionedChatS
     /// Returns the streaming replies begun in the wrapped store by others.
     public func streamingReplies(
         userId: String, sessionId: String
-    ) async throws -> [(agentId: String, message: ConversationMessage)] {
-        try await (storage as? any StreamingChatStorage)?.streamingReplies(userId: userId, sessionId: sessionId) ?? []
+    ) async throws -> [AgentMessage] {
+        try await storage.streamingReplies(userId: userId, sessionId: sessionId)
     }
 
     /// Returns the session's version from the wrapped store.
     public func version(userId: String, sessionId: String) async throws -> ChatVersion? {
-        try await (storage as? any VersionedChatStorage)?.version(userId: userId, sessionId: sessionId)
+        try await storage.version(userId: userId, sessionId: sessionId)
     }
 }

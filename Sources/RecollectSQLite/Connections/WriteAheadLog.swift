@@ -125,7 +125,7 @@ final class WriteAheadLog: Sendable {
     /// Runs a checkpoint with a short wait for readers. Returns whether the database has all pages of the log.
     private func checkpoint(_ mode: String, _ db: Database) throws -> (isComplete: Bool, pages: Int) {
         sqlite3_busy_timeout(db.sqliteConnection, Self.patience)
-        defer { sqlite3_busy_timeout(db.sqliteConnection, Int32(clamping: configuration.busyTimeout)) }
+        defer { sqlite3_busy_timeout(db.sqliteConnection, Int32(clamping: configuration.busyMilliseconds)) }
         let row = try db.sql("PRAGMA wal_checkpoint(\(mode))")
         defer { row.reset() }
         guard try row.step() else { return (true, 0) }

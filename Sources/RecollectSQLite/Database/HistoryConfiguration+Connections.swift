@@ -7,7 +7,7 @@ extension HistoryConfiguration {
     func connections(begin: @escaping @Sendable (Database) throws -> Void = { _ in }) -> Configuration {
         var connections = Configuration()
         connections.label = "recollect.history"
-        connections.busyMode = .timeout(Double(busyTimeout) / 1000)
+        connections.busyMode = .timeout(Double(busyMilliseconds) / 1000)
         connections.foreignKeysEnabled = false
         connections.prepareDatabase { db in
             // GRDB's authorizer serves its observations. No observation is used, and preparing a statement is

@@ -43,7 +43,7 @@ enum WindowQueries {
     /// Returns the windows of all agents of a session, in the order of their scopes' creation.
     static func windows(
         of session: SessionKey, _ db: Database
-    ) throws -> [(agentId: String, messages: [ConversationMessage])] {
+    ) throws -> [AgentMessages] {
         guard try MessageQueries.number(of: session, db) != nil else { return [] }
         var agents: [String] = []
         try db.sql(
@@ -53,7 +53,8 @@ enum WindowQueries {
             """
         ).bind(session.userId, session.sessionId).forEachRow { agents.append($0.text(0)) }
         return try agents.map { agent in
-            (agent, try window(of: session.scope(agentId: agent), maxMessages: nil, db))
+            AgentMessages(
+                agentId: agent, messages: try window(of: session.scope(agentId: agent), maxMessages: nil, db))
         }
     }
 

@@ -32,7 +32,7 @@ struct HistoryOpener {
         try refuseForeignFile()
         let isKnown = FileID(at: files.lock) != nil
         let lock = try ProcessLock(path: files.lock, logger: configuration.logger)
-        return try lock.withLock(timeout: configuration.busyTimeout) {
+        return try lock.withLock(timeout: configuration.busyMilliseconds) {
             try Salvage(files: files, configuration: configuration, events: events).finishInterrupted()
             // Another process may have salvaged it already. Then another file is at the path.
             let isReported = damaged != nil && damaged == FileID(at: files.database)
@@ -90,7 +90,7 @@ struct HistoryOpener {
             }
             let retirement = Retirement()
             let held = LockedFiles(
-                files, identity: identity, lock: lock, mark: mark, timeout: configuration.busyTimeout,
+                files, identity: identity, lock: lock, mark: mark, timeout: configuration.busyMilliseconds,
                 retirement: retirement)
             return HistoryDatabase(
                 configuration: configuration, writer: writer, held: held, retirement: retirement, state: state

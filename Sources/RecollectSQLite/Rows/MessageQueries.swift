@@ -1,9 +1,6 @@
 import GRDB
 import RecollectCore
 
-/// A message and its agent.
-typealias AgentMessage = (agentId: String, message: ConversationMessage)
-
 /// Queries for messages of a session, independent of windows.
 enum MessageQueries {
     /// Returns the number of a session, or `nil` if there is none.
@@ -175,7 +172,9 @@ enum MessageQueries {
             SELECT \(MessageRow.columns), scope_row_id FROM message
             WHERE scope_row_id IN (SELECT id FROM scope WHERE session_row_id = ?) ORDER BY position
             """
-        ).bind(number).forEachRow { messages.append((agents[$0.integer(7)] ?? "", MessageRow.read($0))) }
+        ).bind(number).forEachRow {
+            messages.append(AgentMessage(agentId: agents[$0.integer(7)] ?? "", message: MessageRow.read($0)))
+        }
         return messages
     }
 }

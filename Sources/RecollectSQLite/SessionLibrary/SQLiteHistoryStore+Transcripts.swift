@@ -14,8 +14,8 @@ extension SQLiteHistoryStore {
         // The reply may have ended meanwhile, or a UI saved it while it was streaming.
         let saved = Set(messages.map { [ByteString($0.agentId), ByteString($0.message.id)] })
         return messages
-            + replies.filter { agentId, reply in
-                ["", agentId].allSatisfy { !saved.contains([ByteString($0), ByteString(reply.id)]) }
+            + replies.filter { reply in
+                ["", reply.agentId].allSatisfy { !saved.contains([ByteString($0), ByteString(reply.message.id)]) }
             }
     }
 
@@ -25,7 +25,8 @@ extension SQLiteHistoryStore {
         let earlier = try await sharedIDs(of: page, in: session)
         var entries: [ChatMessage] = []
         for (stored, earlier) in zip(page, earlier) {
-            let messages = try await restoringAttachments(of: earlier + [(stored.agentId, stored.message)])
+            let messages = try await restoringAttachments(
+                of: earlier + [AgentMessage(agentId: stored.agentId, message: stored.message)])
             entries += Transcript(messages).entries.dropFirst(Transcript(messages.dropLast()).entries.count)
         }
         return entries
@@ -44,7 +45,7 @@ extension SQLiteHistoryStore {
             return try page.map { stored in
                 try MessageQueries.sequences(of: stored.message.id, in: number, db)
                     .compactMap { try MessageQueries.stored($0, db) }
-                    .filter { $0.cursor < stored.cursor }.map { ($0.agentId, $0.message) }
+                    .filter { $0.cursor < stored.cursor }.map { AgentMessage(agentId: $0.agentId, message: $0.message) }
             }
         }
     }
@@ -52,7 +53,7 @@ extension SQLiteHistoryStore {
     /// Returns the messages with the bytes of their attachments.
     func restoringAttachments(of messages: [AgentMessage]) async throws -> [AgentMessage] {
         let restored = try await restoringAttachments(of: messages.map(\.message))
-        return zip(messages, restored).map { ($0.agentId, $1) }
+        return zip(messages, restored).map { AgentMessage(agentId: $0.agentId, message: $1) }
     }
 
     /// Returns the saved messages on the calling thread, with the bytes of attachments. Blocks.
@@ -60,8 +61,8 @@ extension SQLiteHistoryStore {
         let messages = try readNow { db in
             try MessageQueries.number(of: session, db).map { try MessageQueries.all(of: $0, db) } ?? []
         }
-        return try messages.map { agentId, message in
-            let restored = try message.mappingAttachments { content in
+        return try messages.map { item in
+            let restored = try item.message.mappingAttachments { content in
                 guard case .stored(let hash, _) = content else { return content }
                 do {
                     return .inline(try attachments.read(hash))
@@ -69,7 +70,7 @@ extension SQLiteHistoryStore {
                     return content
                 }
             }
-            return (agentId, restored)
+            return AgentMessage(agentId: item.agentId, message: restored)
         }
     }
 }

@@ -173,7 +173,7 @@ struct SaveTranscriptOperation {
         if !entry.isComplete, writer != nil { return nil }
         let message = ConversationMessage(entry, answering: callId(answeredBy: offset))
         try message.checkSavable()
-        return (writer ?? agentId, message)
+        return AgentMessage(agentId: writer ?? agentId, message: message)
     }
 
     private func callId(answeredBy offset: Int) -> String? {
@@ -193,8 +193,9 @@ struct SaveTranscriptOperation {
         let room = next.map { $0 - first } ?? .max
         var sequence = try db.lastSequence()
         var inserted: [Int64] = []
-        for (offset, (agentId, message)) in messages.enumerated() {
-            let scope = try ScopeRow.findOrMakeScope(of: number, agentId: agentId, db)
+        for (offset, item) in messages.enumerated() {
+            let message = item.message
+            let scope = try ScopeRow.findOrMakeScope(of: number, agentId: item.agentId, db)
             sequence += 1
             // Without room they are appended first, and the messages after their position follow.
             let isBetween = next != nil && room > Int64(messages.count)

@@ -80,7 +80,9 @@ struct ChatModel {
 
     func merged(_ session: SessionKey) -> [ConversationMessage] {
         MergedChats.merge(
-            scopes.filter { $0.key.session == session }.map { (agentId: $0.key.agentId, messages: $0.value) })
+            scopes.filter { $0.key.session == session }.map {
+                AgentMessages(agentId: $0.key.agentId, messages: $0.value)
+            })
     }
 
     private func ids(in scope: Scope) -> Set<ByteString> {

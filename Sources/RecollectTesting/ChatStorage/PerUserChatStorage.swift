@@ -4,11 +4,11 @@ import RecollectCore
 ///
 /// ```swift
 /// StoreFixture<any ChatStorage> {
-///     let history = SQLiteHistoryStore(inMemory: HistoryConfiguration())
+///     let history = SQLiteHistoryStore.inMemory()
 ///     return PerUserChatStorage { DeviceChatStorage(history: history, userId: $0) }
 /// }
 /// ```
-public final class PerUserChatStorage: StreamingChatStorage, VersionedChatStorage {
+public final class PerUserChatStorage: ChatStorage {
     private let make: @Sendable (String) throws -> any ChatStorage
     private let stores = Locked<[ByteString: any ChatStorage]>([:])
 
@@ -53,21 +53,20 @@ public final class PerUserChatStorage: StreamingChatStorage, VersionedChatStorag
     public func beginReply(
         _ message: ConversationMessage, userId: String, sessionId: String, agentId: String, maxMessages: Int?
     ) async throws -> StreamingReply? {
-        try await (store(of: userId) as? any StreamingChatStorage)?.beginReply(
+        try await store(of: userId).beginReply(
             message, userId: userId, sessionId: sessionId, agentId: agentId, maxMessages: maxMessages)
     }
 
     /// Returns the streaming replies in the user's store; none if the store does not support them.
     public func streamingReplies(
         userId: String, sessionId: String
-    ) async throws -> [(agentId: String, message: ConversationMessage)] {
-        try await (store(of: userId) as? any StreamingChatStorage)?
-            .streamingReplies(userId: userId, sessionId: sessionId) ?? []
+    ) async throws -> [AgentMessage] {
+        try await store(of: userId).streamingReplies(userId: userId, sessionId: sessionId)
     }
 
     /// Returns the session's version in the user's store; `nil` if the store has no versions.
     public func version(userId: String, sessionId: String) async throws -> ChatVersion? {
-        try await (store(of: userId) as? any VersionedChatStorage)?.version(userId: userId, sessionId: sessionId)
+        try await store(of: userId).version(userId: userId, sessionId: sessionId)
     }
 
     private func store(of userId: String) throws -> any ChatStorage {

@@ -54,7 +54,7 @@ final class AgentSquadReader: TranscriptReading {
         self.path = path
         self.byteCount = byteCount
         let chats = try folder.chats(of: session, maxBytes: AgentSquadKind.maxFileBytes)
-        let merged = MergedChats.interleave(chats.map { ($0.agentId, $0.messages) })
+        let merged = MergedChats.interleave(chats.map { AgentMessages(agentId: $0.agentId, messages: $0.messages) })
         func record(_ content: TranscriptRecord.Content, agentId: String, line: Int) -> TranscriptRecord {
             TranscriptRecord(
                 userId: session.userId, sessionId: session.sessionId, agentId: agentId, line: line,

@@ -50,7 +50,7 @@ public struct ChatsArea: Sendable {
     ///   credential; as `SharedWorkspace.write(_:to:replacing:by:)`.
     @discardableResult
     public func publish(
-        _ sessionId: String, title: String?, messages: [(agentId: String, message: ConversationMessage)]
+        _ sessionId: String, title: String?, messages: [AgentMessage]
     ) async throws -> PublishedChat {
         let path = path(of: sessionId)
         let result = Locked<PublishedChat?>(nil)
@@ -81,7 +81,7 @@ public struct ChatsArea: Sendable {
         let stored = try await history.messages(of: session, agentId: nil, page: PageRequest(limit: .max)).elements
         let published = try await publish(
             session.sessionId, title: try await history.session(session)?.title,
-            messages: stored.map { ($0.agentId, $0.message) })
+            messages: stored.map { AgentMessage(agentId: $0.agentId, message: $0.message) })
         for entry in published.new {
             let scope = Scope(
                 userId: session.userId, sessionId: session.sessionId, agentId: entry.agentId)
@@ -146,15 +146,16 @@ public struct PublishedChat: Sendable {
 extension ChatProjection {
     /// Creates a projection from a history.
     fileprivate init(
-        _ sessionId: String, title: String?, _ messages: [(agentId: String, message: ConversationMessage)],
+        _ sessionId: String, title: String?, _ messages: [AgentMessage],
         current: ChatProjection?, last: ChatProjection?
     ) {
         let placed = (last?.entriesByID ?? [:]).merging(current?.entriesByID ?? [:]) { $1 }
         var previous: String?
-        let entries = messages.map { agentId, message in
-            defer { previous = message.id }
-            let after = placed[ByteString(message.id)].map(\.after) ?? previous
-            return Entry(agentId: agentId, after: after, message: message)
+        let entries = messages.map { item in
+            let id = item.message.id
+            defer { previous = id }
+            let after = placed[ByteString(id)].map(\.after) ?? previous
+            return Entry(agentId: item.agentId, after: after, message: item.message)
         }
         let held = Set(messages.map { ByteString($0.message.id) })
         let published = last?.entries.map(\.message.id) ?? []

@@ -17,7 +17,7 @@ import RecollectCore
 /// - The text **before the first entry** is merged like an entry's. It is not divided into paragraphs, because the
 ///   order of paragraphs from two devices would depend on the grouping of merges.
 /// - Entries are **sorted** by displayed time, then by date and ID.
-public enum JournalMerge {
+package enum JournalMerge {
     /// Returns the merged bytes; `nil` if a version is not UTF-8, or without versions. Leaves out an incomplete
     /// character at the end of a version, and an incomplete heading of the base at the end of a version equal to the
     /// beginning of the base.
@@ -25,7 +25,7 @@ public enum JournalMerge {
     ///   - base: A common ancestor, if one is known.
     ///   - versions: The contents, in any order.
     ///   - day: The file's day, `2026-11-21`. With it, the generated IDs of entries differ from day to day.
-    public static func merged(base: [UInt8]?, versions: [[UInt8]], on day: String = "") -> [UInt8]? {
+    package static func merged(base: [UInt8]?, versions: [[UInt8]], on day: String = "") -> [UInt8]? {
         let whole = base ?? []
         let base = base.flatMap { JournalVersion($0, on: day) }
         let read = versions.compactMap { version in

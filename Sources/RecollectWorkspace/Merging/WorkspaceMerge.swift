@@ -2,7 +2,7 @@ import Foundation
 import RecollectCore
 
 /// Merges several contents of one file, with the same result on every device.
-public enum WorkspaceMerge {
+package enum WorkspaceMerge {
     /// Merges versions of a file.
     ///
     /// The order of the versions does not matter. Merging a result with one of its versions gives the same result.
@@ -16,7 +16,7 @@ public enum WorkspaceMerge {
     ///   - versions: The contents, at least one.
     ///   - path: The file's path. It determines the structure for the merge.
     /// - Returns: `nil` if the versions cannot be merged.
-    public static func merged(base: [UInt8]?, versions: [[UInt8]], at path: WorkspacePath) -> [UInt8]? {
+    package static func merged(base: [UInt8]?, versions: [[UInt8]], at path: WorkspacePath) -> [UInt8]? {
         mergedAndChecked(base: base, versions: versions, at: path)?.bytes
     }
 

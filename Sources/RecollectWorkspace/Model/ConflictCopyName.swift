@@ -4,45 +4,45 @@ import RecollectCore
 ///
 /// In some dialects, the name alone is proof of a conflict copy (`isCertain`). In the others, people give such
 /// names, too, and the caller needs more evidence, such as a fixed name of the original.
-public struct ConflictCopyName: Hashable, Sendable {
+package struct ConflictCopyName: Hashable, Sendable {
     /// The naming scheme of a sync service.
-    public struct Dialect: RawRepresentable, Hashable, Sendable {
+    package struct Dialect: RawRepresentable, Hashable, Sendable {
         /// The dialect's name, stable across versions.
-        public let rawValue: String
+        package let rawValue: String
 
         /// Creates a dialect from its name.
-        public init(rawValue: String) {
+        package init(rawValue: String) {
             self.rawValue = rawValue
         }
 
         /// `name.sync-conflict-20250115-123456-ABCDEFG.md`, with the mark before the extension as defined by Go.
         /// Old versions omit the device. Source: `conflictName` in Syncthing's `lib/model/folder_sendrecv.go`.
-        public static let syncthing = Dialect(rawValue: "syncthing")
+        package static let syncthing = Dialect(rawValue: "syncthing")
         /// `name (Ann's conflicted copy 2025-01-15).md`, in the languages of the desktop app; also used by
         /// ownCloud, Nextcloud and Maestral. Includes `name (Case Conflict 1).md` and similar names. Sources:
         /// help.dropbox.com, and ignore lists of projects.
-        public static let dropbox = Dialect(rawValue: "dropbox")
+        package static let dropbox = Dialect(rawValue: "dropbox")
         /// `name-DESKTOP-AB12CD3.md`, `name-COMPUTER-2.md`. Source: issues of the Linux clients, which use the same
         /// names.
-        public static let oneDrive = Dialect(rawValue: "oneDrive")
+        package static let oneDrive = Dialect(rawValue: "oneDrive")
         /// `name 2.md`, `Journal 2`.
-        public static let iCloud = Dialect(rawValue: "iCloud")
+        package static let iCloud = Dialect(rawValue: "iCloud")
         /// `name (1).md`, `name(1)`; also used by OneDrive's website for the second file of a name.
-        public static let iCloudForWindows = Dialect(rawValue: "iCloudForWindows")
+        package static let iCloudForWindows = Dialect(rawValue: "iCloudForWindows")
     }
 
     /// The name of the original file or folder. Never empty, and shorter than the copy's.
-    public let original: String
+    package let original: String
     /// The dialect of the name.
-    public let dialect: Dialect
+    package let dialect: Dialect
     /// Whether only a sync service gives such names.
-    public let isCertain: Bool
+    package let isCertain: Bool
 
     /// Creates a conflict name from a file name; `nil` if no dialect matches.
     ///
     /// For copies of copies, the result is the first original in the certain dialects, and the nearest in the
     /// others.
-    public init?(_ name: String) {
+    package init?(_ name: String) {
         let whole = Array(name.utf8)
         var original = whole[...]
         var certain: Dialect?

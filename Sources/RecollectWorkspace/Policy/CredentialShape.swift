@@ -7,16 +7,16 @@ import RecollectCore
 /// also on the line below; all of these also in base64. Sample values (`YOUR_API_KEY`, `<token>`, `xxx`, a call, a
 /// variable), prose about passwords, hashes and IDs are not credentials. An undetected credential is written like
 /// any other text. The detection prevents accidents, not intent.
-public enum CredentialShape {
+package enum CredentialShape {
     /// A detected credential.
-    public struct Kind: Hashable, Sendable {
+    package struct Kind: Hashable, Sendable {
         /// The kind of credential, in words: `an AWS access key`.
-        public let name: String
+        package let name: String
         /// The number of the credential's first line, from 1.
-        public let line: Int
+        package let line: Int
 
         /// The reason for a refusal and the remedy, without any of the text.
-        public var reason: String {
+        package var reason: String {
             """
             line \(line) looks like \(name), and this file may be synced to other devices and services: keep it in \
             \(CredentialShape.saferPlace) and write down only where it is kept
@@ -27,7 +27,7 @@ public enum CredentialShape {
     /// Returns the first credential in a text; `nil` if there is none.
     ///
     /// Blocks, for a time linear in the length of the text.
-    public static func found(in text: String) -> Kind? {
+    package static func found(in text: String) -> Kind? {
         var text = text
         return text.withUTF8 { bytes in
             guard let base = bytes.baseAddress else { return nil }

@@ -174,7 +174,7 @@ struct TurnLife {
         }
         await orchestrator.waitUntilIdle()
         makeOrchestrators()
-        let isDrafted = (store.storage as? any StreamingChatStorage) != nil
+        let isDrafted = store.history != nil
         if let last = try await stored(place).last, last.role == .assistant, last.id == told.announced?.id {
             guard isDrafted, last.isInterrupted else { throw fault("kept \(last)") }
             told.append(.final(last))

@@ -105,8 +105,7 @@ struct CancelledTurnTests {
 
 /// Another store's calls, each with a place before and one behind it where a test may come between. A cancelled one may throw there what
 /// a client of a server throws, though its work is done.
-class PausingStorage: ChatStorage, @unchecked Sendable {
-    // `@unchecked Sendable`: a class with a subclass; all that changes is under one lock.
+final class PausingStorage: ChatStorage {
     private struct State {
         var point: Int?
         var count = 0
@@ -118,8 +117,7 @@ class PausingStorage: ChatStorage, @unchecked Sendable {
     private let throwsWhereCancelled: Bool
 
     static func over(_ below: any ChatStorage, throwsWhereCancelled: Bool) -> PausingStorage {
-        below is any StreamingChatStorage
-            ? PausingStreams(below, throwsWhereCancelled) : PausingStorage(below, throwsWhereCancelled)
+        PausingStorage(below, throwsWhereCancelled)
     }
 
     fileprivate init(_ below: any ChatStorage, _ throwsWhereCancelled: Bool) {
@@ -177,21 +175,17 @@ class PausingStorage: ChatStorage, @unchecked Sendable {
     func fetchAllChats(userId: String, sessionId: String) async throws -> [ConversationMessage] {
         try await call { try await below.fetchAllChats(userId: userId, sessionId: sessionId) }
     }
-}
 
-private final class PausingStreams: PausingStorage, StreamingChatStorage, @unchecked Sendable {
     func beginReply(
         _ message: ConversationMessage, userId: String, sessionId: String, agentId: String, maxMessages: Int?
     ) async throws -> StreamingReply? {
         // What throws has begun no reply.
         try await pass()
-        return try await (below as? any StreamingChatStorage)?.beginReply(
+        return try await below.beginReply(
             message, userId: userId, sessionId: sessionId, agentId: agentId, maxMessages: maxMessages)
     }
 
-    func streamingReplies(
-        userId: String, sessionId: String
-    ) async throws -> [(agentId: String, message: ConversationMessage)] {
-        try await (below as? any StreamingChatStorage)?.streamingReplies(userId: userId, sessionId: sessionId) ?? []
+    func streamingReplies(userId: String, sessionId: String) async throws -> [AgentMessage] {
+        try await below.streamingReplies(userId: userId, sessionId: sessionId)
     }
 }

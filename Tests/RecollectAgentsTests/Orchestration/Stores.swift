@@ -67,6 +67,9 @@ actor FourMethods: ChatStorage {
 
     func fetchAllChats(userId: String, sessionId: String) async throws -> [ConversationMessage] {
         let session = SessionKey(userId: userId, sessionId: sessionId)
-        return mergedChats(scopes.filter { $0.key.session == session }.map { ($0.key.agentId, $0.value) })
+        return mergedChats(
+            scopes.filter { $0.key.session == session }.map {
+                AgentMessages(agentId: $0.key.agentId, messages: $0.value)
+            })
     }
 }

@@ -135,7 +135,7 @@ struct RoutingTests {
 struct SharedHistoryTests {
     @Test("save the same turn once, whoever is first", arguments: [true, false])
     func once(isUIFirst: Bool) async throws {
-        let history = SQLiteHistoryStore(inMemory: HistoryConfiguration())
+        let history = SQLiteHistoryStore.inMemory()
         let store = DeviceChatStorage(history: history, userId: "local")
         let ui = SQLiteSessionStorage(history: history)
         let orchestrator = Orchestrator(agents: [ScriptedAgent.echo()], store: store)

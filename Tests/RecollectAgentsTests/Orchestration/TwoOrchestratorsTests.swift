@@ -176,7 +176,7 @@ struct TwoOrchestratorsTests {
     @Test("never give an input the answer to one outside the window", arguments: AnyStore.allCases, [2, 4])
     func outsideTheWindow(_ kind: AnyStore, window: Int) async throws {
         let keeping = DeviceChatStorage(
-            history: SQLiteHistoryStore(inMemory: HistoryConfiguration()), userId: "user", sameRole: .keep)
+            history: SQLiteHistoryStore.inMemory(), userId: "user", sameRole: .keep)
         try await kind.with { store, reopen in
             for (store, reopened) in [(store, try reopen()), (keeping, keeping)] as [(any ChatStorage, any ChatStorage)]
             {
@@ -317,7 +317,7 @@ struct TwoOrchestratorsTests {
 
     @Test("leave no interruption behind while the other's reply is on its way", arguments: [SameRole.keep, .drop])
     func noPhantom(sameRole: SameRole) async throws {
-        let history = SQLiteHistoryStore(inMemory: HistoryConfiguration())
+        let history = SQLiteHistoryStore.inMemory()
         let store = DeviceChatStorage(history: history, userId: "user", sameRole: sameRole)
         let (hasBegun, finish) = (Gate(), Gate())
         let quick = ScriptedAgent { input, history, say in
@@ -341,7 +341,7 @@ struct TwoOrchestratorsTests {
         "leave none behind either where one looks before the other's reply has begun",
         arguments: [SameRole.keep, .drop], 4..<8)
     func noPhantomBeforeTheReply(sameRole: SameRole, point: Int) async throws {
-        let history = SQLiteHistoryStore(inMemory: HistoryConfiguration())
+        let history = SQLiteHistoryStore.inMemory()
         let store = DeviceChatStorage(history: history, userId: "user", sameRole: sameRole)
         let pausing = PausingStorage.over(store, throwsWhereCancelled: false)
         let two = Locked<Told?>(nil)

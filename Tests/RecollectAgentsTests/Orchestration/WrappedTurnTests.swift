@@ -56,7 +56,7 @@ struct WrappedTurnTests {
 
     @Test("that summarises, two at once in one session, tell of every question once in the end")
     func twoSummarize() async throws {
-        let history = SQLiteHistoryStore(inMemory: HistoryConfiguration())
+        let history = SQLiteHistoryStore.inMemory()
         func store() -> any ChatStorage {
             summarizing(DeviceChatStorage(history: history, userId: "user", sameRole: .keep))
         }
@@ -83,7 +83,7 @@ struct WrappedTurnTests {
 
     @Test("that summarises tell nothing of what was taken back", arguments: [1, 5, 10])
     func undo(kept: Int) async throws {
-        let history = SQLiteHistoryStore(inMemory: HistoryConfiguration())
+        let history = SQLiteHistoryStore.inMemory()
         let given = Locked<[ConversationMessage]>([])
         let storage = summarizing(DeviceChatStorage(history: history, userId: "user"))
         let orchestrator = Orchestrator(agents: [agent(given)], store: storage, maxMessages: nil)
@@ -139,7 +139,7 @@ struct WrappedTurnTests {
 
     @Test("keep the reply on the disk while it streams", arguments: [false, true])
     func drafts(isTransforming: Bool) async throws {
-        let history = SQLiteHistoryStore(inMemory: HistoryConfiguration())
+        let history = SQLiteHistoryStore.inMemory()
         let device = DeviceChatStorage(history: history, userId: "user")
         let below: any ChatStorage =
             isTransforming ? TransformingChatStorage(wrapping: device, transform: { $0 }) : device

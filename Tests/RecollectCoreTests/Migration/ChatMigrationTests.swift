@@ -37,7 +37,7 @@ struct ChatMigrationTests {
         }
         let scopes = try await files.scopes()
         let steps = Locked<[MigrationProgress]>([])
-        let report = try await migrate(scopes, from: files, to: target) { step in steps.withLock { $0.append(step) } }
+        let report = try await files.migrate(scopes, to: target) { step in steps.withLock { $0.append(step) } }
         #expect((report.sessions, report.messages, report.addedMessages) == (4, 100, 100))
         #expect(steps.withLock { $0.map(\.messages) } == [40, 50, 90, 100])
         for scope in scopes {
@@ -46,7 +46,7 @@ struct ChatMigrationTests {
         }
         try await target.save(turn(99))
         try await files.save(turn(20))
-        let again = try await migrate(scopes, from: files, to: target)
+        let again = try await files.migrate(scopes, to: target)
         #expect((again.movedSessions, again.addedMessages) == (1, 2))
         #expect(try await target.load() == turns(0..<20) + turn(99) + turn(20))
     }
@@ -61,11 +61,11 @@ struct ChatMigrationTests {
         let memory = InMemoryChatStorage(sameRole: .keep)
         try await memory.save(messages)
         let scope = Scope(userId: "u", sessionId: "s", agentId: "a")
-        #expect(try await migrate([scope], from: memory, to: files).addedMessages == numbers.count)
-        #expect(try await migrate([scope], from: memory, to: files).addedMessages == 0)
+        #expect(try await memory.migrate([scope], to: files).addedMessages == numbers.count)
+        #expect(try await memory.migrate([scope], to: files).addedMessages == 0)
         #expect(try await files.load() == messages)
         let back = InMemoryChatStorage(sameRole: .keep)
-        #expect(try await migrate([scope], from: files, to: back).addedMessages == numbers.count)
+        #expect(try await files.migrate([scope], to: back).addedMessages == numbers.count)
     }
 
     @Test("a target that drops a repeated role is told of with what helps")
@@ -74,7 +74,7 @@ struct ChatMigrationTests {
         try await files.save(twice)
         let scopes = try await files.scopes()
         let error = await #expect(throws: RecollectError.self) {
-            try await migrate(scopes, from: files, to: InMemoryChatStorage())
+            try await files.migrate(scopes, to: InMemoryChatStorage())
         }
         #expect(error?.code == .notSaved)
         #expect(error?.message.contains("sameRole: .keep") == true)
@@ -87,7 +87,7 @@ struct ChatMigrationTests {
         try await files.save(turn(1), session: "s2")
         try await target.save(turn(1).map { $0.mappingText { _ in "other" } }, session: "s1")
         let scopes = try await files.scopes()
-        let error = await #expect(throws: RecollectError.self) { try await migrate(scopes, from: files, to: target) }
+        let error = await #expect(throws: RecollectError.self) { try await files.migrate(scopes, to: target) }
         #expect(error?.code == .conflict)
         #expect(error?.message.contains("session s1") == true)
         #expect(try await target.load(session: "s1").first?.text == "other")
@@ -106,7 +106,7 @@ struct ChatMigrationTests {
         try text.replacing(ids[1], with: ids[0]).write(to: file, atomically: true, encoding: .utf8)
         let source = FileChatStorage(baseURL: folder.url, durability: .relaxed, sameRole: .keep)
         let scopes = try await source.scopes()
-        let error = await #expect(throws: RecollectError.self) { try await migrate(scopes, from: source, to: target) }
+        let error = await #expect(throws: RecollectError.self) { try await source.migrate(scopes, to: target) }
         #expect(error?.code == .conflict)
         #expect(error?.message.contains("session s1") == true)
         #expect(try await target.load(session: "s1").isEmpty)

@@ -20,7 +20,7 @@ struct SessionMigrationTests {
             }
             try await source.updateLastAccessed(id: "s3")
             let writes = source.writes
-            let report = try await migrate(from: source, to: target)
+            let report = try await source.migrate(to: target)
             #expect(source.writes == writes)
             #expect(report.sessions == 20 && report.movedSessions == 20)
             #expect(report.messages == report.addedMessages)
@@ -42,14 +42,14 @@ struct SessionMigrationTests {
             let messages = RandomJSON.roles.map { random.chat(role: $0, type: .text) }
             try await first.add("s\(number)", messages, first: number == 0 ? "" : "first \(number)")
         }
-        try await migrate(from: first, to: middle)
-        let report = try await migrate(from: middle, to: last)
+        try await first.migrate(to: middle)
+        let report = try await middle.migrate(to: last)
         #expect((report.sessions, report.addedMessages) == (5, 5 * RandomJSON.roles.count))
         let (expected, found) = (try await first.getAllSessions(), try await last.getAllSessions())
         #expect(found.map(\.id) == expected.map(\.id))
         #expect(found.map(\.firstUserMessage) == expected.map(\.firstUserMessage))
         #expect(found.map(\.messages) == expected.map(\.messages))
-        #expect(try await migrate(from: first, to: last).movedSessions == 0)
+        #expect(try await first.migrate(to: last).movedSessions == 0)
     }
 
     @Test("running again writes nothing, and brings what is new in the source")
@@ -57,15 +57,15 @@ struct SessionMigrationTests {
         let (source, target) = (ListedSessions(), ListedSessions())
         try await source.add("a", chats(0..<4))
         try await source.add("b", [])
-        try await migrate(from: source, to: target)
+        try await source.migrate(to: target)
         let writes = target.writes
-        let again = try await migrate(from: source, to: target)
+        let again = try await source.migrate(to: target)
         #expect(target.writes == writes)
         #expect((again.sessions, again.movedSessions, again.messages, again.addedMessages) == (2, 0, 4, 0))
 
         let kept = try await source.getSession(id: "a")?.messages ?? []
         try await source.updateSessionMessages(id: "a", messages: kept + chats(4..<6))
-        let third = try await migrate(from: source, to: target)
+        let third = try await source.migrate(to: target)
         #expect((third.movedSessions, third.addedMessages) == (1, 2))
         #expect(try await target.contents().map(\.id) == ["a", "b"], "what was said last is listed first")
     }
@@ -78,7 +78,7 @@ struct SessionMigrationTests {
         try await source.add("s", all)
         try await target.add("s", [all[0], all[1], own[0], all[4], all[5], own[1]], first: "mine")
         try await target.add("other", own)
-        let report = try await migrate(from: source, to: target)
+        let report = try await source.migrate(to: target)
         #expect(report.addedMessages == 4)
         let found = try await target.getSession(id: "s")
         #expect(
@@ -96,7 +96,7 @@ struct SessionMigrationTests {
         for id in ["a", "b", "c", "d"] { try await source.add(id, messages) }
         try await target.add("b", edited)
         try await target.add("c", edited)
-        let error = await #expect(throws: RecollectError.self) { try await migrate(from: source, to: target) }
+        let error = await #expect(throws: RecollectError.self) { try await source.migrate(to: target) }
         #expect(error?.code == .conflict)
         #expect(error?.message.contains("session b") == true && error?.message.contains("1 more: c") == true)
         #expect(error?.message.contains("`content`") == true)
@@ -131,7 +131,7 @@ struct SessionMigrationTests {
             }
             return kept
         })
-        let error = await #expect(throws: RecollectError.self) { try await migrate(from: source, to: target) }
+        let error = await #expect(throws: RecollectError.self) { try await source.migrate(to: target) }
         #expect(error?.code == .notSaved)
         #expect(error?.message.contains("session s") == true && error?.message.contains("`\(field)`") == true)
         #expect(try await target.contents().count == 1)
@@ -182,8 +182,8 @@ struct SessionMigrationTests {
             kept.attachments[0].content = .stored(sha256: Attachment.sha256(of: bytes), byteCount: bytes.count)
             return kept
         })
-        #expect(try await migrate(from: source, to: target).addedMessages == 1)
-        #expect(try await migrate(from: source, to: target).addedMessages == 0)
+        #expect(try await source.migrate(to: target).addedMessages == 1)
+        #expect(try await source.migrate(to: target).addedMessages == 0)
     }
 
     @Test("5,000 messages, cancelled at random writes and run again until done: equal content, nothing twice")
@@ -201,7 +201,7 @@ struct SessionMigrationTests {
             var runs = 0
             while true {
                 runs += 1
-                let run = Task { try await migrate(from: source, to: target) }
+                let run = Task { try await source.migrate(to: target) }
                 do {
                     let report = try await run.value
                     #expect(report.sessions == 50 && report.messages == 5000)
@@ -244,7 +244,7 @@ struct SessionMigrationTests {
         let (source, target) = (ListedSessions(), Wrapped())
         try await source.add("s", chats(0..<2))
         var steps: [MigrationProgress] = []
-        try await migrate(from: source, to: target) { steps.append($0) }
+        try await source.migrate(to: target) { steps.append($0) }
         #expect(target.calls == 1)
         #expect(steps == [MigrationProgress(sessions: 1, sessionsTotal: 1, messages: 2)])
     }

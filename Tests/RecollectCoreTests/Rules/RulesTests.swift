@@ -11,14 +11,13 @@ struct MergedChatsTests {
         await Seeds.run(500) { seed in
             var generator = SeededGenerator(seed: seed)
             let scopes = (0..<Int.random(in: 0...4, using: &generator)).map { agent in
-                (
+                AgentMessages(
                     agentId: "agent\(agent)",
                     messages: (0..<Int.random(in: 0...6, using: &generator)).map { index in
                         ConversationMessage(
                             id: "\(agent)/\(index)", role: .user, text: "",
                             timestamp: Date(millisecondsSince1970: .random(in: 0...5, using: &generator)))
-                    }
-                )
+                    })
             }
             let merged = MergedChats.merge(scopes.shuffled(using: &generator))
             try #require(merged.count == scopes.reduce(0) { $0 + $1.messages.count })
@@ -29,7 +28,9 @@ struct MergedChatsTests {
                 // Of equal heads the agent whose id comes first.
                 let next = heads.first { $0.messages[0].timestamp == earliest }
                 try #require(next?.messages[0].id == message.id)
-                rest = rest.map { $0.agentId == next?.agentId ? ($0.agentId, Array($0.messages.dropFirst())) : $0 }
+                for index in rest.indices where rest[index].agentId == next?.agentId {
+                    rest[index].messages.removeFirst()
+                }
             }
         }
     }
@@ -37,7 +38,7 @@ struct MergedChatsTests {
     @Test("what assistants said bears their name")
     func attribution() {
         let said = ConversationMessage(role: .assistant, text: "hello")
-        #expect(MergedChats.merge([("tech", [said])]).map(\.text) == ["[tech] hello"])
+        #expect(MergedChats.merge([AgentMessages(agentId: "tech", messages: [said])]).map(\.text) == ["[tech] hello"])
     }
 }
 

@@ -30,7 +30,7 @@ import Testing
 
     @Test("`changes()` tells what is saved from then on and nothing that was saved before")
     func fromNowOn() async throws {
-        let history = SQLiteHistoryStore(inMemory: HistoryConfiguration())
+        let history = SQLiteHistoryStore.inMemory()
         try await history.append(messages(0..<3), to: scope)
         var changes = try await history.changes().makeAsyncIterator()
         try await history.append(messages(3..<4), to: scope)
@@ -41,7 +41,7 @@ import Testing
         "a number is never given twice, also when the last messages go",
         arguments: ["messages", "session", "user", "trim"])
     func numbersAreNotReused(what: String) async throws {
-        let history = SQLiteHistoryStore(inMemory: HistoryConfiguration(retention: .window))
+        let history = SQLiteHistoryStore.inMemory(HistoryConfiguration(retention: .window))
         try await history.append(messages(0..<4), to: scope)
         let cursor = try await history.latestChange()
         switch what {
@@ -73,7 +73,7 @@ import Testing
         "a reader that is slow is not waited for with all changes in memory: what is gone meanwhile is not told any more"
     )
     func pulled() async throws {
-        let history = SQLiteHistoryStore(inMemory: HistoryConfiguration())
+        let history = SQLiteHistoryStore.inMemory()
         try await history.append(messages(0..<3000), to: scope)
         var slow = history.changes(after: .beginning).makeAsyncIterator()
         #expect(try await slow.next()?.messageId == "m0")
@@ -90,7 +90,7 @@ import Testing
 
     @Test("of changes that say the same of one thing the last is kept, and a reader behind sees it")
     func compacted() async throws {
-        let history = SQLiteHistoryStore(inMemory: HistoryConfiguration())
+        let history = SQLiteHistoryStore.inMemory()
         try await history.append(messages(0..<2), to: scope)
         let cursor = try await history.latestChange()
         for number in 0..<50 {

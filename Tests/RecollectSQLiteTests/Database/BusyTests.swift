@@ -9,14 +9,15 @@ import Testing
 @Suite("A lock that is held") struct BusyTests {
     @Test(
         "a time to wait that no system takes is taken for the nearest that it does",
-        arguments: [.max, Int(Int32.max) + 1, -1, .min])
-    func farTimeouts(milliseconds: Int) async throws {
+        arguments: [.seconds(Int64.max), .milliseconds(Int(Int32.max) + 1), .milliseconds(-1), .seconds(Int64.min)]
+            as [Duration])
+    func farTimeouts(timeout: Duration) async throws {
         let folder = try TemporaryFolder()
-        var configuration = HistoryConfiguration(busyTimeout: milliseconds)
-        #expect(configuration.busyTimeout == (milliseconds < 0 ? 0 : 86_400_000))
-        configuration.busyTimeout = 5
-        #expect(configuration.busyTimeout == 5)
-        configuration.busyTimeout = milliseconds
+        var configuration = HistoryConfiguration(busyTimeout: timeout)
+        #expect(configuration.busyTimeout == (timeout < .zero ? .zero : .seconds(86_400)))
+        configuration.busyTimeout = .milliseconds(5)
+        #expect(configuration.busyTimeout == .milliseconds(5))
+        configuration.busyTimeout = timeout
         let history = SQLiteHistoryStore(directory: folder.url, configuration: configuration)
         try await history.append(messages(0..<2), to: scope)
         #expect(try await history.window(of: scope, maxMessages: nil) == messages(0..<2))
@@ -29,7 +30,8 @@ import Testing
         func stoppedHolder(isStopped: Bool) async throws {
             let folder = try TemporaryFolder()
             let history = SQLiteHistoryStore(
-                directory: folder.url, configuration: HistoryConfiguration(indexesInBackground: false, busyTimeout: 200)
+                directory: folder.url,
+                configuration: HistoryConfiguration(indexesInBackground: false, busyTimeout: .milliseconds(200))
             )
             try await history.append(messages(0..<2), to: scope)
             let holder = try Worker(["lock", folder.url.path])

@@ -12,8 +12,8 @@ struct WriterCacheTests {
         await Seeds.run(40) { seed in
             var random = SeededGenerator(seed: seed)
             let configuration = HistoryConfiguration(retention: seed.isMultiple(of: 4) ? .window : .everything)
-            let history = SQLiteHistoryStore(inMemory: configuration)
-            let forgetful = SQLiteHistoryStore(inMemory: configuration)
+            let history = SQLiteHistoryStore.inMemory(configuration)
+            let forgetful = SQLiteHistoryStore.inMemory(configuration)
             for number in 0..<60 {
                 let step = Step(number: number, &random)
                 try await forgetful.write { _, cache in cache.forget() }

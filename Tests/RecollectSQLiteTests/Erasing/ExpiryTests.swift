@@ -20,7 +20,7 @@ import Testing
 
     @Test("messages of any age stand among others; exactly the old ones go, and what was looked at is not read again")
     func blocks() async throws {
-        let history = SQLiteHistoryStore(inMemory: HistoryConfiguration(retention: .everything))
+        let history = SQLiteHistoryStore.inMemory(HistoryConfiguration(retention: .everything))
         // Imported messages are old, whatever their numbers.
         try await history.append(aged(0..<5000, days: 1), to: scope)
         try await history.append(aged(5000..<5100, days: 9), to: scope)
@@ -45,7 +45,7 @@ import Testing
 
     /// A history under `retention: .days(30)` with four messages of ten days ago, without a noted clock.
     private func kept() async throws -> SQLiteHistoryStore {
-        let history = SQLiteHistoryStore(inMemory: HistoryConfiguration(retention: .days(30)))
+        let history = SQLiteHistoryStore.inMemory(HistoryConfiguration(retention: .days(30)))
         // The upkeep of the opened history has noted the clock of this machine.
         _ = try await history.latestChange()
         await history.upkeep.work(atMost: .seconds(5))

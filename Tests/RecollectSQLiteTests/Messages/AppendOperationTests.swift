@@ -44,7 +44,7 @@ import Testing
     @Test(
         "a trim moves the window, and rows go only under retention .window", arguments: [Retention.everything, .window])
     func trims(retention: Retention) async throws {
-        let history = SQLiteHistoryStore(inMemory: HistoryConfiguration(retention: retention))
+        let history = SQLiteHistoryStore.inMemory(HistoryConfiguration(retention: retention))
         for turn in 0..<10 {
             try await history.append(
                 messages(2 * turn..<2 * turn + 2), to: scope, options: AppendOptions(maxMessages: 7))
@@ -61,7 +61,7 @@ import Testing
 
     @Test("retention .days deletes what is older, and nothing else")
     func days() async throws {
-        let history = SQLiteHistoryStore(inMemory: HistoryConfiguration(retention: .days(7)))
+        let history = SQLiteHistoryStore.inMemory(HistoryConfiguration(retention: .days(7)))
         let old = ConversationMessage(
             id: "old", role: .user, text: "old", timestamp: Date(timeIntervalSinceNow: -8 * 86400))
         let new = ConversationMessage(

@@ -71,7 +71,7 @@ struct HistoryMigrationTests {
         try await fill()
         #expect(try await source.users() == ["ann", "bob"])
         let latest = try await source.latestChange()
-        let report = try await migrate(user: "ann", from: source, to: target)
+        let report = try await source.migrate(user: "ann", to: target)
         #expect((report.sessions, report.movedSessions, report.messages, report.addedMessages) == (5, 5, 19, 19))
         try await expectEqual()
         #expect(try await target.users() == ["ann"])
@@ -92,7 +92,7 @@ struct HistoryMigrationTests {
         _ = try await source.branch(id, from: "m2")
         try await source.discardSession(id)
         for _ in 0..<2 {
-            try await migrate(user: "ann", from: source, to: target)
+            try await source.migrate(user: "ann", to: target)
             let listed = try await target.sessions(of: "ann", page: PageRequest(limit: 9)).elements
             #expect(listed.isEmpty)
             let query = SessionQuery(userId: "ann", isDiscarded: true)
@@ -104,9 +104,9 @@ struct HistoryMigrationTests {
     @Test("running again changes nothing; what both have of their own since then is kept and brought")
     func again() async throws {
         try await fill()
-        try await migrate(user: "ann", from: source, to: target)
+        try await source.migrate(user: "ann", to: target)
         let latest = try await target.latestChange()
-        let again = try await migrate(user: "ann", from: source, to: target)
+        let again = try await source.migrate(user: "ann", to: target)
         #expect((again.sessions, again.movedSessions, again.messages, again.addedMessages) == (5, 0, 19, 0))
         #expect(try await target.latestChange() == latest)
 
@@ -115,7 +115,7 @@ struct HistoryMigrationTests {
         try await target.update(t.session, with: SessionDetails(title: "Mine", addedTags: ["mine"]))
         try await source.append(messages(20..<22, prefix: "new"), to: t)
         try await source.update(t.session, with: SessionDetails(title: "Theirs", addedTags: ["theirs"]))
-        let third = try await migrate(user: "ann", from: source, to: target)
+        let third = try await source.migrate(user: "ann", to: target)
         #expect((third.movedSessions, third.addedMessages) == (1, 2))
         let moved = try await target.session(t.session)
         #expect(moved?.title == "Mine" && moved?.tags == ["mine", "theirs"])
@@ -134,16 +134,16 @@ struct HistoryMigrationTests {
         try await source.update(scope.session, with: SessionDetails(isRead: true))
         try await source.discardSession(scope.session)
         let run = Task { [source, target] in
-            try await migrate(user: "ann", from: source, to: target) { _ in withUnsafeCurrentTask { $0?.cancel() } }
+            try await source.migrate(user: "ann", to: target) { _ in withUnsafeCurrentTask { $0?.cancel() } }
         }
         await #expect(throws: CancellationError.self) { _ = try await run.value }
         #expect(try await target.window(of: scope, maxMessages: nil).count == 4)
         #expect(try await target.session(scope.session)?.discardedAt == nil)
-        try await migrate(user: "ann", from: source, to: target)
+        try await source.migrate(user: "ann", to: target)
         try await expectEqual()
         // From then on the target's state is the user's.
         try await target.restoreSession(scope.session)
-        try await migrate(user: "ann", from: source, to: target)
+        try await source.migrate(user: "ann", to: target)
         #expect(try await target.session(scope.session)?.discardedAt == nil)
     }
 
@@ -153,7 +153,7 @@ struct HistoryMigrationTests {
         try await source.append(messages(0..<6), to: s.scope(agentId: "a"))
         let branch = try await source.branch(s, from: "m4")
         try await source.append(messages(7..<8), to: s.scope(agentId: "a"))
-        let report = try await migrate(user: "ann", from: source, to: target)
+        let report = try await source.migrate(user: "ann", to: target)
         #expect((report.sessions, report.messages) == (2, 7))
         let moved = try #require(try await target.session(branch))
         #expect(moved.isArchived)
@@ -163,7 +163,7 @@ struct HistoryMigrationTests {
             try await target.window(of: s.scope(agentId: "a"), maxMessages: nil).map(\.id) == [
                 "m0", "m1", "m2", "m3", "m7",
             ])
-        #expect(try await migrate(user: "ann", from: source, to: target).movedSessions == 0)
+        #expect(try await source.migrate(user: "ann", to: target).movedSessions == 0)
     }
 
     @Test("other content under an id is left alone, told with its session and field, and holds nothing else up")
@@ -173,7 +173,7 @@ struct HistoryMigrationTests {
         }
         try await target.append(messages(0..<4).map { $0.mappingText { _ in "e\u{301}" } }, to: scope)
         let error = await #expect(throws: RecollectError.self) {
-            try await migrate(user: "ann", from: source, to: target)
+            try await source.migrate(user: "ann", to: target)
         }
         #expect(error?.code == .conflict)
         #expect(error?.message.contains("session s") == true && error?.message.contains("`parts`") == true)
@@ -197,7 +197,7 @@ struct HistoryMigrationTests {
             while true {
                 runs += 1
                 let run = Task { [source, target] in
-                    try await migrate(user: user, from: source, to: target) { _ in
+                    try await source.migrate(user: user, to: target) { _ in
                         guard random.withLock({ Int.random(in: 0..<3, using: &$0) }) == 0 else { return }
                         withUnsafeCurrentTask { $0?.cancel() }
                     }
@@ -221,14 +221,14 @@ struct HistoryMigrationTests {
         try await fill()
         try await source.append(messages(50..<60), to: scope, options: AppendOptions(maxMessages: 2))
         let files = FileChatStorage(baseURL: folder.url, sameRole: .keep)
-        let report = try await migrate(user: "ann", from: source, to: files)
+        let report = try await source.migrate(user: "ann", to: files)
         #expect((report.messages, report.addedMessages) == (29, 29))
         let page = PageRequest<MessageCursor>(limit: .max)
         let stored = try await source.messages(of: scope.session, agentId: "a", page: page).elements.map(\.message)
         let found = try await files.fetch(userId: "ann", sessionId: "s", agentId: "a", maxMessages: nil)
         #expect(found == (try await source.restoringAttachments(of: stored)))
         #expect(found.contains { $0.hasInlineAttachments })
-        #expect(try await migrate(user: "ann", from: source, to: files).addedMessages == 0)
+        #expect(try await source.migrate(user: "ann", to: files).addedMessages == 0)
     }
 }
 

@@ -28,7 +28,7 @@ import Testing
 
     @Test("what a session's user said first is whole, and told by the first transcript that says it")
     func firstUserMessage() async throws {
-        let history = SQLiteHistoryStore(inMemory: HistoryConfiguration())
+        let history = SQLiteHistoryStore.inMemory()
         let sessions = SQLiteSessionStorage(history: history, userId: "u", agentId: "a")
         let text = "a\u{0}b  c\n" + String(repeating: "long ", count: 100)
         let transcript = [ChatMessage(role: .assistant, content: "hi"), ChatMessage(role: .user, content: text)]

@@ -223,7 +223,7 @@ struct LibraryLife {
     }
 
     private func agentMessages(_ messages: [LibraryModel.Message]) -> [AgentMessage] {
-        messages.map { ($0.agent, $0.message) }
+        messages.map { AgentMessage(agentId: $0.agent, message: $0.message) }
     }
 
     private mutating func edit(_ session: String, _ messages: [LibraryModel.Message]) async throws {

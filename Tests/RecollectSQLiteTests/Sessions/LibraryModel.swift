@@ -214,7 +214,10 @@ private struct LibraryEntries {
         self.messages = messages
         self.owners = owners
         shown = messages.map { $0.message.asKept.chatMessages() }
-        current = Transcript(messages.map { ($0.agent, $0.message.asKept) }).owners
+        current =
+            Transcript(
+                messages.map { AgentMessage(agentId: $0.agent, message: $0.message.asKept) }
+            ).owners
     }
 
     /// The messages that an entry shows, the first one first, and the entry's id in them; `nil` for a new one.

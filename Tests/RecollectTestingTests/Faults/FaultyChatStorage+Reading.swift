@@ -90,10 +90,12 @@ extension FaultyChatStorage {
     /// What the merged view shows of its drawers.
     func merged(_ drawers: [ShelfState.Drawer]) -> [ConversationMessage] {
         let scopes = drawers.map { drawer in
-            (drawer.scope.agentId, fault == .mergesWhatWasTrimmed ? drawer.everything : drawer.messages)
+            AgentMessages(
+                agentId: drawer.scope.agentId,
+                messages: fault == .mergesWhatWasTrimmed ? drawer.everything : drawer.messages)
         }
         let byID = Dictionary(
-            scopes.flatMap(\.1).map { (ByteString($0.id), $0) }, uniquingKeysWith: { first, _ in first })
+            scopes.flatMap(\.messages).map { (ByteString($0.id), $0) }, uniquingKeysWith: { first, _ in first })
         func original(_ message: ConversationMessage) -> ConversationMessage { byID[ByteString(message.id)] ?? message }
         let merged = MergedChats.merge(scopes)
         switch fault {
@@ -104,13 +106,15 @@ extension FaultyChatStorage {
             }
         case .attributesTextOnly: return merged.map { original($0).text.isEmpty ? original($0) : $0 }
         case .concatenatesAgents:
-            return scopes.sorted { $0.0 < $1.0 }.flatMap { agent, messages in
-                messages.map { $0.attributed(agentId: agent) }
+            return scopes.sorted { $0.agentId < $1.agentId }.flatMap { scope in
+                scope.messages.map { $0.attributed(agentId: scope.agentId) }
             }
         case .sortsTheMergedView: return Self.sorted(merged) { $0.timestamp < $1.timestamp }
         case .breaksTiesIgnoringCase:
-            let agents = scopes.sorted { ($0.0.lowercased(), $0.0) < ($1.0.lowercased(), $1.0) }
-            let all = agents.flatMap { agent, messages in messages.map { $0.attributed(agentId: agent) } }
+            let agents = scopes.sorted {
+                ($0.agentId.lowercased(), $0.agentId) < ($1.agentId.lowercased(), $1.agentId)
+            }
+            let all = agents.flatMap { scope in scope.messages.map { $0.attributed(agentId: scope.agentId) } }
             return Self.sorted(all) { $0.timestamp < $1.timestamp }
         default: return merged
         }

@@ -141,13 +141,17 @@ extension FaultyHistoryStore {
 
     func streamingReplies(
         in session: SessionKey
-    ) async throws -> [(agentId: String, message: ConversationMessage)] {
+    ) async throws -> [AgentMessage] {
         let id = kept(session)
         let replies = try await base.streamingReplies(in: id)
         switch fault {
         case .sortsReplies: return replies.sorted { $0.message.id < $1.message.id }
         case .neverEndsReplies where replies.isEmpty:
-            return memory.withLock { $0.begunReplies.filter { $0.session == id }.map { ($0.agentId, $0.message) } }
+            return memory.withLock { memory in
+                memory.begunReplies.filter { $0.session == id }.map {
+                    AgentMessage(agentId: $0.agentId, message: $0.message)
+                }
+            }
         default: return replies
         }
     }

@@ -42,13 +42,13 @@ final class FaultyHistoryStore: HistoryStore {
             return .inFolders { folder in
                 let base =
                     fault == .losesAllOnReopening
-                    ? SQLiteHistoryStore(inMemory: configuration)
+                    ? SQLiteHistoryStore.inMemory(configuration)
                     : SQLiteHistoryStore(directory: folder, configuration: configuration)
                 return FaultyHistoryStore(fault, base, opened: try await base.latestChange().sequence)
             }
         default:
             return StoreFixture {
-                FaultyHistoryStore(fault, SQLiteHistoryStore(inMemory: configuration), opened: 0)
+                FaultyHistoryStore(fault, SQLiteHistoryStore.inMemory(configuration), opened: 0)
             }
         }
     }
@@ -171,7 +171,7 @@ final class FaultyHistoryStore: HistoryStore {
             of: kept(scope.session).scope(agentId: scope.agentId), maxMessages: maxMessages)
     }
 
-    func windows(of session: SessionKey) async throws -> [(agentId: String, messages: [ConversationMessage])] {
+    func windows(of session: SessionKey) async throws -> [AgentMessages] {
         let windows = try await base.windows(of: kept(session))
         return fault == .givesOneWindow ? Array(windows.prefix(1)) : windows
     }

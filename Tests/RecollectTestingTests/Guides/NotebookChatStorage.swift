@@ -39,7 +39,9 @@ actor NotebookChatStorage: ChatStorage {
         mergedChats(agents(of: SessionKey(userId: userId, sessionId: sessionId)))
     }
 
-    private func agents(of session: SessionKey) -> [(agentId: String, messages: [ConversationMessage])] {
-        pages.filter { $0.key.session == session }.map { ($0.key.agentId, $0.value) }
+    private func agents(of session: SessionKey) -> [AgentMessages] {
+        pages.filter { $0.key.session == session }.map {
+            AgentMessages(agentId: $0.key.agentId, messages: $0.value)
+        }
     }
 }

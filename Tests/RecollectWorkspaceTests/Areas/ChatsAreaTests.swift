@@ -10,7 +10,7 @@ import Testing
 struct ChatsAreaTests {
     private let folder: TestFolder
     private let workspace: SharedWorkspace
-    private let history = SQLiteHistoryStore(inMemory: HistoryConfiguration())
+    private let history = SQLiteHistoryStore.inMemory()
     private let id = SessionKey(userId: "ann", sessionId: "Moby Dick")
     private var path: WorkspacePath { workspace.chats.path(of: "Moby Dick") }
 
@@ -52,7 +52,7 @@ struct ChatsAreaTests {
 
     @Test("chat-projection: two histories over one file come to hold the same and write it no more")
     func twoHistories() async throws {
-        let other = SQLiteHistoryStore(inMemory: HistoryConfiguration())
+        let other = SQLiteHistoryStore.inMemory()
         try await say("one", in: history)
         let elsewhere = try elsewhere()
         let both = [(workspace, history), (elsewhere, other)]
@@ -116,14 +116,14 @@ struct ChatsAreaTests {
     func lost() async throws {
         try await say("one", "two", in: history)
         try await workspace.chats.synchronize(id, with: history)
-        let empty = SQLiteHistoryStore(inMemory: HistoryConfiguration())
+        let empty = SQLiteHistoryStore.inMemory()
         #expect(try await workspace.chats.synchronize(id, with: empty).new.map(\.message.id) == ["one", "two"])
         #expect(try await empty.message("two", in: id) != nil)
     }
 
     @Test("what was deleted from the history does not come back from the file, and is deleted nowhere else by itself")
     func deletions() async throws {
-        let other = SQLiteHistoryStore(inMemory: HistoryConfiguration())
+        let other = SQLiteHistoryStore.inMemory()
         let elsewhere = try elsewhere()
         try await say("one", "two", in: history)
         try await workspace.chats.synchronize(id, with: history)

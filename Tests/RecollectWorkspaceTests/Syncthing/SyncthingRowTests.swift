@@ -48,7 +48,7 @@ extension SyncthingTests {
         func projection() async throws {
             let devices = try await TwoDevices()
             defer { devices.end() }
-            let histories = [0, 1].map { _ in SQLiteHistoryStore(inMemory: HistoryConfiguration()) }
+            let histories = [0, 1].map { _ in SQLiteHistoryStore.inMemory() }
             let id = SessionKey(userId: "ann", sessionId: "Moby Dick")
             let path = devices.workspaces[0].chats.path(of: id.sessionId)
             func say(_ text: String, on device: Int, at second: Double) async throws {

@@ -26,7 +26,7 @@ import Logging
 /// nothing.
 ///
 /// The folder needs a file system with locks. Every local file system has them.
-public final class FileChatStorage: VersionedChatStorage {
+public final class FileChatStorage: ChatStorage {
     /// The events of the store, such as dropped messages and files set aside.
     public let events: StoreEvents
     /// The folder of all files.

@@ -43,11 +43,14 @@ final class SessionFiles {
     }
 
     /// Returns all messages of all agents. Foreign files are left out.
-    func allMessages() throws -> [(agentId: String, messages: [ConversationMessage])] {
+    func allMessages() throws -> [AgentMessages] {
         try read { folder, heals in
             try agents(in: folder, names(in: folder)).compactMap { agentId, name in
                 try ifOurs {
-                    (agentId, try messages(of: agentId, in: name, folder, last: .max, heals: heals, wasAskedFor: false))
+                    AgentMessages(
+                        agentId: agentId,
+                        messages: try messages(
+                            of: agentId, in: name, folder, last: .max, heals: heals, wasAskedFor: false))
                 }
             }
         }

@@ -5,7 +5,7 @@ import Logging
 /// All rules of a history apply except durability: the content is lost with the process. Every call runs to its end
 /// on the caller's task, under one short lock and without waiting for a disk. A batch is saved completely or not at
 /// all. Cancellation has no effect on a call in progress.
-public final class InMemoryChatStorage: VersionedChatStorage {
+public final class InMemoryChatStorage: ChatStorage {
     /// The events of this store, about dropped messages.
     public let events: StoreEvents
 
@@ -70,7 +70,8 @@ public final class InMemoryChatStorage: VersionedChatStorage {
     public func fetchAllChats(userId: String, sessionId: String) async throws -> [ConversationMessage] {
         let session = sessions.withLock { $0[SessionKey(userId: userId, sessionId: sessionId)] }
         let scopes = (session?.scopes ?? [:]).map { agent, messages in
-            (agentId: agent.string, messages: messages.filter { !seed.ids.contains(ByteString($0.id)) })
+            AgentMessages(
+                agentId: agent.string, messages: messages.filter { !seed.ids.contains(ByteString($0.id)) })
         }
         return seed.messages + MergedChats.merge(scopes)
     }

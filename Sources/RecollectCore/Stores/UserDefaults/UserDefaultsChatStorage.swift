@@ -90,7 +90,9 @@ public final class UserDefaultsChatStorage: ChatStorage {
         let session = SessionKey(userId: userId, sessionId: sessionId)
         return try await defaults.run {
             MergedChats.merge(
-                try self.scopes(of: session).map { ($0.agentId, try self.chat(of: $0).map(\.message)) })
+                try self.scopes(of: session).map {
+                    AgentMessages(agentId: $0.agentId, messages: try self.chat(of: $0).map(\.message))
+                })
         }
     }
 }

@@ -127,11 +127,11 @@ struct CachingChatStorageTests {
 }
 
 /// Counts the reads of a storage with versions.
-private final class Versioned: VersionedChatStorage {
-    private let below: any VersionedChatStorage
+private final class Versioned: ChatStorage {
+    private let below: any ChatStorage
     private let watched: WatchedChatStorage
 
-    init(_ below: any VersionedChatStorage) {
+    init(_ below: any ChatStorage) {
         self.below = below
         watched = WatchedChatStorage(below)
     }

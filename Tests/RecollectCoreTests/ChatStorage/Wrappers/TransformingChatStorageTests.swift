@@ -60,7 +60,7 @@ struct TransformingChatStorageTests {
     func drafts() async throws {
         let below = DraftingMemory()
         let storage = TransformingChatStorage(wrapping: below, transform: Self.scrub)
-        func begin(_ store: any StreamingChatStorage) async throws -> StreamingReply? {
+        func begin(_ store: any ChatStorage) async throws -> StreamingReply? {
             try await store.beginReply(turn(0)[1], userId: "u", sessionId: "s", agentId: "a", maxMessages: nil)
         }
         #expect(try await begin(storage) == nil)

@@ -74,9 +74,9 @@ final class WatchedChatStorage: ChatStorage {
 }
 
 /// A storage that keeps replies while they stream and tells versions.
-final class DraftingMemory: StreamingChatStorage, VersionedChatStorage {
+final class DraftingMemory: ChatStorage {
     let below = InMemoryChatStorage(sameRole: .keep)
-    private let drafts = Locked<[(agentId: String, message: ConversationMessage)]>([])
+    private let drafts = Locked<[AgentMessage]>([])
 
     func fetch(
         userId: String, sessionId: String, agentId: String, maxMessages: Int?
@@ -105,14 +105,14 @@ final class DraftingMemory: StreamingChatStorage, VersionedChatStorage {
     func beginReply(
         _ message: ConversationMessage, userId: String, sessionId: String, agentId: String, maxMessages: Int?
     ) async throws -> StreamingReply? {
-        drafts.withLock { $0.append((agentId, message)) }
+        drafts.withLock { $0.append(AgentMessage(agentId: agentId, message: message)) }
         let scope = Scope(userId: userId, sessionId: sessionId, agentId: agentId)
         return StreamingReply(message, scope: scope, keeper: Keeper(storage: below, scope: scope))
     }
 
     func streamingReplies(
         userId: String, sessionId: String
-    ) async throws -> [(agentId: String, message: ConversationMessage)] {
+    ) async throws -> [AgentMessage] {
         drafts.withLock { $0 }
     }
 
