@@ -2,9 +2,9 @@ import ClaudeCodeCore
 import Foundation
 import Testing
 
-@Suite("The container of the custom session storage guide")
+@Suite("Dependency container of the custom session storage guide")
 struct DependencyContainerTests {
-    @Test("it gives the storage that it was given, and keeps sessions in user defaults otherwise")
+    @Test("The container returns the given storage, and otherwise stores sessions in user defaults")
     func storages() {
         let mock = MockSessionStorage()
         let preferences = GlobalPreferencesStorage()
@@ -15,7 +15,7 @@ struct DependencyContainerTests {
         #expect(container.sessionStorage is UserDefaultsSessionStorage)
     }
 
-    @Test("it may be made and used on the main actor")
+    @Test("The container can be created and used on the main actor")
     @MainActor
     func mainActor() async throws {
         let container = DependencyContainer(
@@ -24,7 +24,7 @@ struct DependencyContainerTests {
         #expect(try await container.sessionStorage.getAllSessions().map(\.id) == ["a"])
     }
 
-    @Test("preferences are kept, shared by all who open them, and forgotten when set to nothing")
+    @Test("Preferences are saved, shared by all instances, and removed when set to nil")
     func preferences() {
         let suite = "recollect-\(UUID().uuidString)"
         defer { UserDefaults.standard.removePersistentDomain(forName: suite) }

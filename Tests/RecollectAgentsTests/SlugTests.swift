@@ -1,10 +1,10 @@
 import RecollectAgents
 import Testing
 
-@Suite("An agent's id")
+@Suite("Agent IDs")
 struct SlugTests {
     @Test(
-        "is the slug of its name",
+        "An agent's ID is the slug of its name",
         arguments: [
             ("Tech Support", "tech-support"), ("Über Café", "über-café"), ("  Billing & Orders!  ", "billing-orders"),
             ("数学 老师", "数学-老师"), ("a-b c", "a-b-c"), ("", ""),

@@ -4,10 +4,10 @@ import RecollectCore
 import RecollectSQLite
 import Testing
 
-@Suite("The agents that need no model")
+@Suite("Routing to the built-in agents")
 struct BuiltInRoutingTests {
     @Test(
-        "are found by what people say to them, whoever spoke last",
+        "Typical requests select the right built-in agent, whichever agent replied last",
         arguments: [
             ("What did we say about the harbour?", "historian"), ("When did I mention the dentist?", "historian"),
             ("What did we decide about the schema?", "historian"),

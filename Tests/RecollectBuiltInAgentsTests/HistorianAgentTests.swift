@@ -6,12 +6,12 @@ import RecollectSQLite
 import RecollectTestSupport
 import Testing
 
-@Suite("The historian")
+@Suite("Historian agent")
 struct HistorianAgentTests {
     private let history = SQLiteHistoryStore.inMemory()
     private var historian: HistorianAgent { HistorianAgent(history: history, calendar: utc, now: { morning }) }
 
-    /// Saves what was said, so many days before `morning`.
+    /// Saves a message, dated the given number of days before `morning`.
     private func say(
         _ text: String, _ role: Role = .user, id: String, session: String = "plans", agent: String = "coder",
         user: String = "ada", daysAgo: Double = 10
@@ -23,7 +23,7 @@ struct HistorianAgentTests {
 
     private func ids(_ message: ConversationMessage) -> [String] { message.quotes.map(\.messageId) }
 
-    @Test("quotes what was said, with where, who and when, and leads there")
+    @Test("A reply quotes the message with its session, agent and date, and references it")
     func quotes() async throws {
         try await say(
             "The migration plan needs a week of dual writes", .assistant, id: "m1", session: "5b1f0e6a-long-id")
@@ -40,14 +40,14 @@ struct HistorianAgentTests {
         #expect(reply.text.contains("coder, in “Database” [5b1f0e6a]"))
     }
 
-    @Test("writes a session's whole id where its beginning names two")
+    @Test("A reply shows the whole session ID if its prefix is ambiguous")
     func ambiguousSession() async throws {
         try await say("a migration", id: "1", session: "5b1f0e6a-one")
         try await say("a lunch", id: "2", session: "5b1f0e6a-two")
         #expect(try await historian.reply(to: asked("migration?")).text.contains("[5b1f0e6a-one]"))
     }
 
-    @Test("searches all sessions and agents of this user, and of no other")
+    @Test("A search covers all sessions and agents of this user, and no other user's")
     func scope() async throws {
         try await say("budget one", id: "1", session: "a", agent: "x")
         try await say("budget two", id: "2", session: "b", agent: "y")
@@ -56,7 +56,7 @@ struct HistorianAgentTests {
         #expect(Set(ids(reply)) == ["1", "2"])
     }
 
-    @Test("leaves out the question, its own answers, what it was asked before, summaries, and discarded conversations")
+    @Test("A search omits the input, earlier historian turns, summaries and discarded sessions")
     func hides() async throws {
         try await say("what about the budget?", id: "question", session: "now", agent: "")
         try await say("budget earlier?", id: "q1", session: "now", agent: "historian")
@@ -74,7 +74,7 @@ struct HistorianAgentTests {
     }
 
     @Test(
-        "understands times",
+        "Expressions of time limit the search",
         arguments: [
             ("what did we say about the budget yesterday?", ["d1"]), ("budget today", ["d0"]),
             ("what did we say about the budget last week", ["d6", "d10"]), ("the budget in May?", ["may"]),
@@ -98,7 +98,7 @@ struct HistorianAgentTests {
         #expect(Set(ids(try await historian.reply(to: asked(question)))) == Set(expected))
     }
 
-    @Test("begins a day in the user's time zone and writes dates so")
+    @Test("A day begins in the user's time zone, and dates are formatted for the user's locale")
     func timeZone() async throws {
         // 20:00 the day before in UTC is 05:00 of this day in Tokyo.
         try await say("the budget", id: "1", daysAgo: 13.2 / 24)
@@ -110,7 +110,7 @@ struct HistorianAgentTests {
         #expect(reply.text.contains("21. Nov"))
     }
 
-    @Test("understands “in this session”, “did I mention” and quoted phrases")
+    @Test("“In this session”, “did I mention” and quoted phrases limit the search")
     func conditions() async throws {
         try await say("red car and blue house", id: "here", session: "now")
         try await say("blue car and red house", id: "there", session: "then")
@@ -120,13 +120,13 @@ struct HistorianAgentTests {
         #expect(Set(ids(try await historian.reply(to: asked("who said \"red car\"?")))) == ["here", "answer"])
     }
 
-    @Test("goes on with “more”, and says when that was all")
+    @Test("“More” continues the results, and a reply reports the end of the results")
     func more() async throws {
         for number in 0..<7 { try await say("budget \(number)", id: "\(number)", daysAgo: Double(number + 1)) }
         let question = asked("budget?", id: "q").message
         let first = try await historian.reply(to: AgentInput(question))
         #expect(first.quotes.count == 5 && first.text.contains("more"))
-        // Said meanwhile: it shifts nothing.
+        // Saved meanwhile: it does not shift the results.
         try await say("budget again", id: "new", daysAgo: 0)
         let more = asked("more", id: "m").message
         let second = try await historian.reply(to: AgentInput(more), after: [question, first])
@@ -136,7 +136,7 @@ struct HistorianAgentTests {
         #expect(last.quotes.isEmpty && last.text.contains("all I found"))
     }
 
-    @Test("offers a wider search where nothing was found, and does it")
+    @Test("A search without results offers a wider search, and an affirmative input runs it")
     func wider() async throws {
         try await say("the budget is 500", id: "there", session: "then", daysAgo: 40)
         let question = asked("what did we say about the budget in this session?", id: "q").message
@@ -147,7 +147,7 @@ struct HistorianAgentTests {
         }
     }
 
-    @Test("answers from other times where there is nothing within the time, says so, and goes on there")
+    @Test("A search without results in a time range quotes other times, and “more” continues there")
     func otherTimes() async throws {
         for number in 0..<7 { try await say("the budget is \(number)", id: "\(number)", daysAgo: Double(number + 40)) }
         let question = asked("what did we say about the budget yesterday?", id: "q").message
@@ -160,7 +160,7 @@ struct HistorianAgentTests {
         let closest = try await historian.reply(to: asked("the budget of the garage yesterday?"))
         #expect(closest.quotes.count == 5 && closest.text.contains("(yesterday)"))
         #expect(closest.text.contains("come closest"))
-        // Where the time has something, other times are not asked.
+        // If the time range has results, other times are not searched.
         try await say("the budget of yesterday", id: "new", daysAgo: 1)
         let found = try await historian.reply(to: AgentInput(question))
         #expect(ids(found) == ["new"])
@@ -168,7 +168,7 @@ struct HistorianAgentTests {
         #expect(last.quotes.isEmpty && last.text.contains("all I found"))
     }
 
-    @Test("quotes those that have most of the words where none has all")
+    @Test("If no message has all words, the messages with the most words are quoted")
     func fewerWords() async throws {
         try await say("the garage door opens", id: "two")
         try await say("a door", id: "one")
@@ -177,7 +177,7 @@ struct HistorianAgentTests {
         #expect(reply.text.contains("No message has all of"))
     }
 
-    @Test("lists conversations where the question has no subject, and says when there are none")
+    @Test("A request without a subject lists sessions, or reports that there are none")
     func sessions() async throws {
         let empty = try await historian.reply(to: asked("what did we talk about?"))
         #expect(empty.text.contains("no earlier conversations"))
@@ -191,7 +191,7 @@ struct HistorianAgentTests {
         #expect(!week.text.contains("Repair the bicycle") && week.text.contains("Trip to Rome"))
     }
 
-    @Test("answers questions in Chinese, German, French and Spanish")
+    @Test("Requests in Chinese, German, French and Spanish find their messages")
     func languages() async throws {
         try await say("搬家的预算是五千", id: "zh")
         try await say("Der Mietvertrag läuft im März aus", id: "de")
@@ -205,7 +205,7 @@ struct HistorianAgentTests {
         }
     }
 
-    @Test("ends with the failure of the history")
+    @Test("An error of the history is thrown")
     func failure() async throws {
         let folder = try TemporaryFolder()
         let file = folder.url.appendingPathComponent("file")
@@ -214,7 +214,7 @@ struct HistorianAgentTests {
         await #expect(throws: RecollectError.self) { _ = try await broken.reply(to: "budget?") }
     }
 
-    @Test("finds in a history on disk what an earlier process saved")
+    @Test("A search finds messages that an earlier process saved on disk")
     func onDisk() async throws {
         let folder = try TemporaryFolder()
         let earlier = SQLiteHistoryStore(directory: folder.url)

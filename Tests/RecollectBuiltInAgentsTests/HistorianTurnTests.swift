@@ -6,16 +6,16 @@ import RecollectSQLite
 import RecollectTestSupport
 import Testing
 
-@Suite("The historian in an orchestrator")
+@Suite("Historian in an orchestrator")
 struct HistorianTurnTests {
-    /// Where the orchestrator keeps its turns: in files, or in the history that the historian answers from.
+    /// The store of the orchestrator: files, or the history that the historian searches.
     enum Keeping: String, CaseIterable, CustomTestStringConvertible {
         case file, device
 
         var testDescription: String { rawValue }
     }
 
-    /// A process that ends when this returns: a history and a store of its own, opened anew.
+    /// Runs `body` like a process of its own: with a history and a store that are opened for this call.
     private func process<Value>(
         _ keeping: Keeping, in folder: TemporaryFolder,
         _ body: (SQLiteHistoryStore, any ChatStorage, Orchestrator) async throws -> Value
@@ -33,7 +33,7 @@ struct HistorianTurnTests {
     }
 
     @Test(
-        "goes on with “more” and “anywhere” after restarts, by what its kept replies quote", arguments: Keeping.allCases
+        "“More” and “anywhere” continue after restarts, from the quotes in saved replies", arguments: Keeping.allCases
     )
     func restarts(keeping: Keeping) async throws {
         let folder = try TemporaryFolder()

@@ -5,7 +5,7 @@ import RecollectCore
 import RecollectSQLite
 import Testing
 
-@Suite("The tools for a history")
+@Suite("History tools")
 struct HistoryToolsTests {
     private let history = SQLiteHistoryStore.inMemory()
     private var tools: HistoryTools { HistoryTools(history: history, calendar: utc) }
@@ -24,7 +24,7 @@ struct HistoryToolsTests {
         result.content[list]?.arrayValue?.compactMap { $0["message"]?.stringValue } ?? []
     }
 
-    @Test("search this user's history, with the conditions given")
+    @Test("A search covers this user's history, with the given conditions")
     func search() async throws {
         try await say(0..<4, session: "5b1f-one")
         try await say(4..<6, session: "other")
@@ -49,7 +49,7 @@ struct HistoryToolsTests {
         #expect(ids(two, "hits").count == 2 && two.content["note"]?.stringValue?.contains("more hits") == true)
     }
 
-    @Test("do not find the question that is being answered, and make up for it")
+    @Test("A search omits the current input and still returns the requested number of hits")
     func currentQuestion() async throws {
         for session in ["now", "then"] { try await say(0..<3, session: session) }
         let asking = AgentContext(userId: "ada", sessionId: "now", inputId: "m2")
@@ -59,7 +59,7 @@ struct HistoryToolsTests {
         #expect(result.content["note"] == nil)
     }
 
-    @Test("neither find nor read what was discarded")
+    @Test("Discarded sessions are neither found nor read")
     func discarded() async throws {
         try await say(0..<2, session: "gone")
         try await history.discardSession(SessionKey(userId: "ada", sessionId: "gone"))
@@ -69,7 +69,7 @@ struct HistoryToolsTests {
         }
     }
 
-    @Test("read a session page by page, each message once, in either direction")
+    @Test("Pages of a session return each message once, in either direction")
     func pages() async throws {
         try await say(0..<25, session: "long")
         for direction in ["after", "before"] {
@@ -86,7 +86,7 @@ struct HistoryToolsTests {
         }
     }
 
-    @Test("read on behind a message whose id several agents hold")
+    @Test("Reading continues after a message whose ID exists with several agents")
     func sharedIds() async throws {
         let question = ConversationMessage(id: "q", role: .user, text: "Which budget?")
         for agent in ["coder", "planner"] {
@@ -102,7 +102,7 @@ struct HistoryToolsTests {
         #expect(ids(rest, "messages") == ["planner"])
     }
 
-    @Test("bound a page in bytes, cut a long message between characters, and say how to read on")
+    @Test("A page has a byte limit, a long message is cut between characters, and a note names the next page")
     func bounds() async throws {
         try await say(0..<10, session: "long", text: String(repeating: "漢", count: 3000))
         let first = try await tools.readSession.call(["session": "long"], context: context)
@@ -114,7 +114,7 @@ struct HistoryToolsTests {
         #expect(first.content["note"]?.stringValue?.contains("after = \(last)") == true)
     }
 
-    @Test("tell the model what is wrong with its arguments")
+    @Test("Invalid arguments return an error that explains the problem")
     func invalid() async throws {
         try await say(0..<2, session: "same-a")
         try await say(2..<4, session: "same-b")
@@ -138,7 +138,7 @@ struct HistoryToolsTests {
         }
     }
 
-    @Test("have names and schemas that models' servers take")
+    @Test("Tool names and schemas are valid for model servers")
     func schemas() throws {
         let all = tools.all + JournalTools(journal: JournalFolder()).all
         #expect(all.map(\.name) == ["search_history", "read_session", "take_note", "read_notes"])

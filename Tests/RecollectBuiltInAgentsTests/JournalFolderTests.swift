@@ -5,7 +5,7 @@ import RecollectCore
 import RecollectTestSupport
 import Testing
 
-@Suite("A journal of Markdown files")
+@Suite("Markdown journal")
 struct JournalFolderTests {
     private let folder: TemporaryFolder
     private let journal: JournalFolder
@@ -26,7 +26,7 @@ struct JournalFolderTests {
 
     private func file() throws -> String { try String(contentsOf: folder.page(), encoding: .utf8) }
 
-    @Test("is one file a day that people can read")
+    @Test("The journal has one readable file a day")
     func format() async throws {
         try await journal.append(entry("Landlord wants\n\n## the reading", id: "A-1 b"), to: ada)
         #expect(
@@ -42,7 +42,7 @@ struct JournalFolderTests {
                 """)
     }
 
-    @Test("gives every text, id and moment back to the letter, whatever Markdown it is")
+    @Test("Every text, ID and date is read back byte by byte, whatever Markdown it contains")
     func roundTrip() async {
         await Seeds.run(3) { seed in
             let owner = JournalID(userId: "\(seed)", agentId: "scribe")
@@ -78,7 +78,7 @@ struct JournalFolderTests {
         }
     }
 
-    @Test("survives being cut anywhere: whole entries stay, and it is written on")
+    @Test("A truncated file keeps its whole entries and accepts new ones")
     func cut() async throws {
         try await journal.append(entry("first ## note", id: "1"), to: ada)
         let firstLength = try file().utf8.count
@@ -93,7 +93,7 @@ struct JournalFolderTests {
         }
     }
 
-    @Test("takes what people write into it, and leaves it as it is")
+    @Test("Entries written in an editor are read, and their text stays unchanged")
     func people() async throws {
         let written = """
             # My Saturday
@@ -122,7 +122,7 @@ struct JournalFolderTests {
             ])
         #expect(read.map { $0.struckAt != nil } == [true, false, false, false])
         #expect(read[1].date == morning.addingTimeInterval(78 * 60 - 7.123).wholeMilliseconds)
-        // Their ids are the same at every reading: they can be struck out, and are not added again.
+        // Their IDs are the same in each read: they can be struck, and are not appended again.
         for entry in read[1...2] {
             try await journal.append(entry, to: ada)
             try await journal.strike(entry, at: morning, in: ada)
@@ -135,7 +135,7 @@ struct JournalFolderTests {
         #expect(try file().contains("## ~~11:05~~ Mara <!-- note "))
     }
 
-    @Test("reads files whose lines end as on Windows, and a paragraph added below a note")
+    @Test("Files with Windows line breaks and a paragraph added below a note are read")
     func edited() async throws {
         try await journal.append(entry("a note", id: "1"), to: ada)
         try folder.write(try file().replacingOccurrences(of: "\n", with: "\r\n") + "\r\nand more")
@@ -144,7 +144,7 @@ struct JournalFolderTests {
         #expect(read.first?.text.hasPrefix("a note") == true && read.first?.text.hasSuffix("and more") == true)
     }
 
-    @Test("reads headings of a workspace's journal, and strikes out in them without losing a word")
+    @Test("Headings of a workspace journal are read, and striking an entry keeps all of their text")
     func workspace() async throws {
         try folder.write(
             """
@@ -178,7 +178,7 @@ struct JournalFolderTests {
         #expect(try await texts() == [])
     }
 
-    @Test("notes an id once, keeps struck entries, and tells of unknown ones")
+    @Test("An ID is appended once, struck entries stay in the file, and striking an unknown ID throws")
     func identity() async throws {
         let note = entry("once", id: "1")
         for _ in 0..<3 { try await journal.append(note, to: ada) }
@@ -194,7 +194,7 @@ struct JournalFolderTests {
         }
     }
 
-    @Test("finds by words and time, the latest, in order")
+    @Test("Queries match words and times, and return the latest entries in order")
     func queries() async throws {
         for (number, text) in ["Café in Rome", "boiler is loud", "boiler repaired", "cafe closed"].enumerated() {
             try await journal.append(entry(text, minutes: Double(number) * 24 * 60), to: ada)
@@ -207,7 +207,7 @@ struct JournalFolderTests {
         #expect(try await texts(JournalQuery(from: day, until: day.addingTimeInterval(86_400))) == ["boiler is loud"])
     }
 
-    @Test("keeps users and agents apart, whatever their ids, and is for this user alone")
+    @Test("Users and agents have separate journals, whatever their IDs, and the files are private")
     func scopes() async throws {
         let ids = ["", "a/b", "..", "Bob", "bob", "é", "e\u{301}", String(repeating: "x", count: 300)]
         for user in ids { try await journal.append(entry(user), to: JournalID(userId: user, agentId: "scribe")) }
@@ -223,7 +223,7 @@ struct JournalFolderTests {
         #expect(modes == [0o600, 0o700])
     }
 
-    @Test("still finds an entry after its user travelled to another time zone")
+    @Test("An entry is found after its user has moved to another time zone")
     func travel() async throws {
         let late = entry("late", id: "late", minutes: 14 * 60)
         try await journal.append(late, to: ada)
@@ -234,14 +234,14 @@ struct JournalFolderTests {
         #expect(try await texts() == [])
     }
 
-    @Test("tells of something else in the place of its file, and leaves it alone")
+    @Test("A folder in place of a journal file makes reads and writes throw")
     func foreign() async throws {
         try FileManager.default.createDirectory(at: folder.page(), withIntermediateDirectories: true)
         await #expect(throws: RecollectError.self) { try await journal.append(entry("x"), to: ada) }
         await #expect(throws: RecollectError.self) { _ = try await journal.entries(JournalQuery(), in: ada) }
     }
 
-    @Test("loses nothing when two processes write at the same time", .needs(.processes))
+    @Test("Two concurrent processes lose no entry", .needs(.processes))
     func processes() async throws {
         let workers = try ["one", "two"].map { try Worker(["journal", folder.url.path, $0, "40"]) }
         for worker in workers {
@@ -252,7 +252,7 @@ struct JournalFolderTests {
         #expect(read.sorted() == ["one", "two"].flatMap { name in (0..<40).map { "\(name) \($0)" } }.sorted())
     }
 
-    @Test("keeps what was acknowledged when its process is killed, and nothing half", .needs(.processes))
+    @Test("A killed process loses no acknowledged entry and leaves no partial entry", .needs(.processes))
     func kill() async throws {
         for round in 0..<3 {
             let worker = try Worker(["journal", folder.url.path, "\(round)", "100000"])

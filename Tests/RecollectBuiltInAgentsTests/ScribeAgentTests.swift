@@ -5,7 +5,7 @@ import RecollectCore
 import RecollectTestSupport
 import Testing
 
-@Suite("The scribe")
+@Suite("Scribe agent")
 struct ScribeAgentTests {
     private let folder: TemporaryFolder
     private let journal: JournalFolder
@@ -23,7 +23,7 @@ struct ScribeAgentTests {
     }
 
     @Test(
-        "notes what it is told, to the letter",
+        "The scribe notes the given text exactly, without the command",
         arguments: [
             ("note: meter reading by Friday", "meter reading by Friday"),
             ("Remember that the code is 4711", "the code is 4711"),
@@ -42,7 +42,7 @@ struct ScribeAgentTests {
         #expect(reply.text.hasPrefix("Noted (21 Nov 2026"))
     }
 
-    @Test("notes a turn once, however often it is tried, and the same words again when they are said again")
+    @Test("A repeated turn is noted once; the same text in another turn is noted again")
     func retry() async throws {
         for _ in 0..<3 { _ = try await scribe.reply(to: asked("milk", id: "1")) }
         #expect(try await texts() == ["milk"])
@@ -51,7 +51,7 @@ struct ScribeAgentTests {
         #expect(try await texts() == ["milk", "milk", "milk"])
     }
 
-    @Test("asks where there is nothing to note")
+    @Test("The scribe asks for a text if there is nothing to note")
     func nothing() async throws {
         for said in ["note:", "  ", "take a note", "thanks", "OK, thank you!", "no, never mind", "谢谢", "danke"] {
             #expect(try await scribe.reply(to: asked(said)).text == "What shall I note?")
@@ -59,7 +59,7 @@ struct ScribeAgentTests {
         #expect(try await texts().isEmpty)
     }
 
-    @Test("answers with what was noted and when")
+    @Test("The scribe lists matching notes with their dates")
     func reads() async throws {
         _ = try await scribe.reply(to: asked("The boiler is loud", id: "1", daysAgo: 1))
         _ = try await scribe.reply(to: asked("Boiler repaired\n- 120 €", id: "2"))
@@ -84,7 +84,7 @@ struct ScribeAgentTests {
         #expect(try await texts().count == 3)
     }
 
-    @Test("strikes the last note, or the last about something, and deletes nothing")
+    @Test("Striking affects the last note, or the last note about a subject, and deletes nothing")
     func strikes() async throws {
         for (number, note) in ["boiler loud", "milk", "bread"].enumerated() {
             _ = try await scribe.reply(to: asked(note, id: "\(number)", daysAgo: 1 - Double(number) / 10))
@@ -101,7 +101,7 @@ struct ScribeAgentTests {
         #expect(all.map(\.text) == ["boiler loud", "milk", "bread"])
     }
 
-    @Test("ends its work when its stream is given up")
+    @Test("Canceling the reader of the scribe's stream stops the scribe's work")
     func givenUp() async throws {
         let stuck = StuckJournal()
         let scribe = ScribeAgent(journal: stuck, calendar: utc, now: { morning })
@@ -116,13 +116,13 @@ struct ScribeAgentTests {
         try await stuck.ended.wait()
     }
 
-    @Test("keeps users apart")
+    @Test("Users have separate notes")
     func users() async throws {
         _ = try await scribe.reply(to: asked("secret of Eve"), user: "eve")
         #expect(try await scribe.reply(to: asked("my notes")).text == "You have noted nothing.")
     }
 
-    @Test("shares its journal with the tools for a model")
+    @Test("The scribe and the model's tools share a journal")
     func tools() async throws {
         let tools = JournalTools(journal: journal, calendar: utc, now: { morning })
         let context = AgentContext(userId: "ada", sessionId: "now")
@@ -138,7 +138,7 @@ struct ScribeAgentTests {
         #expect(try await tools.takeNote.call([:], context: context).isError)
     }
 
-    @Test("lead a model through a journal larger than one answer")
+    @Test("The tools page through a journal larger than one result")
     func pages() async throws {
         let tools = JournalTools(journal: journal, calendar: utc)
         let context = AgentContext(userId: "ada", sessionId: "now")
@@ -159,7 +159,7 @@ struct ScribeAgentTests {
     }
 }
 
-/// A journal that takes notes until its task is cancelled.
+/// A journal whose appends run until their task is canceled.
 private struct StuckJournal: Journal {
     let reached = Gate()
     let ended = Gate()

@@ -3,9 +3,9 @@ import Testing
 
 @testable import RecollectBuiltInAgents
 
-@Suite("Dates in questions")
+@Suite("Dates in inputs")
 struct SpokenTimeTests {
-    /// The day that a text names, as `2026-03-16`, and what is left of the text.
+    /// The day that a text names, as `2026-03-16`, and the rest of the text.
     private func day(_ text: String) -> (day: String, rest: String)? {
         guard let found = SpokenTime.find(in: text, now: morning, calendar: utc),
             utc.date(byAdding: .day, value: 1, to: found.time.from) == found.time.until
@@ -16,7 +16,7 @@ struct SpokenTimeTests {
     }
 
     @Test(
-        "a day by its date, the latest that has begun where no year is told",
+        "A date names a day; without a year, it is the latest such day that has begun",
         arguments: [
             ("tea 16 Mar 2026", "2026-03-16", "tea"), ("tea on 16 March", "2026-03-16", "tea on"),
             ("March 16: tea", "2026-03-16", ": tea"), ("tea 16. März", "2026-03-16", "tea"),
@@ -35,7 +35,7 @@ struct SpokenTimeTests {
     }
 
     @Test(
-        "what only looks like a date is none",
+        "A text that only resembles a date is not a date",
         arguments: [
             "may the budget change", "march on", "31 Feb 2026", "2026-02-31", "16 marbles", "0 May", "32 May",
             "room 16",
@@ -46,7 +46,7 @@ struct SpokenTimeTests {
     }
 
     @Test(
-        "the French word for yesterday is no German word for here",
+        "The French word for yesterday is distinguished from the German word for here",
         arguments: [
             ("qu'est-ce que j'ai dit hier ?", true), ("Hier, on a parlé de la maison", true),
             ("mes notes d'hier", true),
@@ -59,7 +59,7 @@ struct SpokenTimeTests {
     }
 
     @Test(
-        "dates are understood as they are written in answers",
+        "Dates are recognized as they are formatted in replies",
         arguments: ["en_GB", "en_US", "de_DE", "fr_FR", "es_ES", "zh_CN"])
     func written(locale: String) throws {
         for month in 1...12 {

@@ -8,7 +8,7 @@ extension TemporaryFolder {
     /// The file of a day in the journal of user `ada`, agent `scribe`.
     func page(_ day: String = "2026-11-21") -> URL { url.appendingPathComponent("ada/scribe/\(day).md") }
 
-    /// Writes a day's file as some other program would.
+    /// Writes a day's file as another program would.
     func write(_ text: String, on day: String = "2026-11-21") throws {
         try FileManager.default.createDirectory(
             at: page(day).deletingLastPathComponent(), withIntermediateDirectories: true)
@@ -31,7 +31,7 @@ func calendar(_ timeZone: String, _ locale: String = "en_GB") -> Calendar {
 }
 
 extension AgentProtocol {
-    /// The agent's whole reply, which must be what it streamed.
+    /// The agent's whole reply; expects it to equal the streamed text.
     func reply(
         to input: AgentInput, after history: [ConversationMessage] = [], user: String = "ada", session: String = "now"
     ) async throws -> ConversationMessage {
@@ -51,7 +51,7 @@ extension AgentProtocol {
     }
 }
 
-/// A user's message of a moment, so many days before `morning`.
+/// A user's message, dated the given number of days before `morning`.
 func asked(_ text: String, id: String = "question", daysAgo: Double = 0) -> AgentInput {
     AgentInput(
         ConversationMessage(

@@ -5,7 +5,7 @@
 
     @testable import RecollectCLI
 
-    @Suite("Agents' files")
+    @Suite("Agents files")
     struct AgentsFileTests {
         private static let good = """
             classifier: model
@@ -25,7 +25,7 @@
               - kind: scribe
             """
 
-        @Test("YAML says who answers, with what the file says for all")
+        @Test("A YAML file defines agents, with defaults for all of them")
         func yaml() throws {
             let file = try AgentsFile(Self.good, path: "a.yaml")
             #expect(file.routing == .model)
@@ -38,7 +38,7 @@
             #expect(file.agents[2].kind == .scribe)
         }
 
-        @Test("a key goes to no server but the one that it was named with")
+        @Test("An API key is sent only to the server it is configured with")
         func keys() throws {
             let cook = try AgentsFile(Self.good, path: "a.yaml").agents[1]
             let other = URL(string: "https://other.example/v1")
@@ -49,7 +49,7 @@
             #expect(try AgentsFile(plain, path: "a").agents[0].kind == .model(openAI, prompt: nil, tools: []))
         }
 
-        @Test("JSON says the same")
+        @Test("A JSON file defines agents, too")
         func json() throws {
             let text = """
                 {"model": "m", "agents": [\n\t{"name": "Ünï \\u00e9", "description": "d\\n2"}, {"kind": "historian"}]}
@@ -60,7 +60,7 @@
         }
 
         @Test(
-            "what is wrong is named with its file and line",
+            "Errors name the file and the line",
             arguments: [
                 ("", "f.yaml is empty"), ("agents: [", "f.yaml is neither YAML nor JSON"),
                 ("just text", "f.yaml:1: should be a table"),

@@ -4,9 +4,9 @@
     import RecollectTestSupport
     import Testing
 
-    @Suite("recall and what it cannot use", .needs(.processes))
+    @Suite("Invalid input", .needs(.processes))
     struct BadInputTests {
-        @Test("files that are no transcripts are one clear line and code 1")
+        @Test("Importing files that are not transcripts prints one line and exits with code 1")
         func foreignFiles() async throws {
             let recall = try RecallProcess()
             let bytes = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 / 7) })
@@ -26,7 +26,7 @@
             #expect(try await recall.run("sessions", "--json").json() == [])
         }
 
-        @Test("an argument that is not UTF-8 is refused: two of them would be one")
+        @Test("An argument that is not UTF-8 is refused, because several would look the same")
         func brokenArguments() async throws {
             let recall = try RecallProcess()
             let script = try recall.write("run.sh", "exec \"$1\" sessions --user \"$(printf '\\377')\"\n")
@@ -40,7 +40,7 @@
             #expect(process.terminationStatus == 64)
         }
 
-        @Test("an empty file and half a line are no errors")
+        @Test("An empty file and an incomplete last line are not errors")
         func unfinished() async throws {
             let recall = try RecallProcess()
             let empty = try await recall.run("import", recall.write("empty.jsonl", ""), "--json")
@@ -52,7 +52,7 @@
             #expect(try (outcome.json()["added"], outcome.json()["unfinished"]) == (1, 1))
         }
 
-        @Test("a line larger than any message is reported and the rest is imported")
+        @Test("A line larger than any message is reported, and the rest is imported")
         func hugeLine() async throws {
             let recall = try RecallProcess()
             let path = try recall.write("huge.jsonl", Lines.user("a1", "before"))
@@ -68,7 +68,7 @@
             #expect(try outcome.json()["unreadable"]?.arrayValue?.first?["line"] == 2)
         }
 
-        @Test("a store that is a file, somebody else's database or not writable is left alone, with a clear line")
+        @Test("A store that is a file or a foreign database is left unchanged, with a clear message")
         func badStores() async throws {
             let recall = try RecallProcess()
             let transcript = try recall.write("s.jsonl", Lines.user("a1", "hello"))
@@ -88,7 +88,7 @@
             #expect(try Data(contentsOf: URL(fileURLWithPath: database)) == header)
         }
 
-        @Test("a folder in which there is no history is not made into one by reading")
+        @Test("Reading a folder without a history does not create one")
         func folderOfSomethingElse() async throws {
             let recall = try RecallProcess()
             try recall.write("photos/a.png", "not a history")
@@ -100,7 +100,7 @@
             #expect(try FileManager.default.contentsOfDirectory(atPath: recall.folder + "/photos") == ["a.png"])
         }
 
-        @Test("an empty id names nothing, also where there is only one session")
+        @Test("An empty ID names no session, even if there is only one")
         func emptyId() async throws {
             let recall = try RecallProcess()
             for (count, session) in [(1, "11111111-aaaa"), (2, "22222222-bbbb")] {
@@ -118,7 +118,7 @@
         }
 
         @Test(
-            "a folder that may not be written is a clear line",
+            "A folder without write permission is reported in a clear message",
             .disabled(if: getuid() == 0, "root may write everywhere"))
         func readOnly() async throws {
             let recall = try RecallProcess()
@@ -131,7 +131,7 @@
             #expect(outcome.messages.contains("permission"))
         }
 
-        @Test("a damaged database is salvaged, which is told, and the command goes on")
+        @Test("A damaged database is salvaged and reported, and the command continues")
         func damaged() async throws {
             let recall = try RecallProcess()
             let transcript = try recall.write("s.jsonl", Lines.user("a1", "hello"))
@@ -145,7 +145,7 @@
             #expect(try await recall.run("sessions", "--json").json().arrayValue?.count == 1)
         }
 
-        @Test("a loss is told, with exit code 2, until the file that was set aside is removed")
+        @Test("A loss is reported, with exit code 2, until the file that was set aside is removed")
         func loss() async throws {
             let recall = try RecallProcess()
             let text = (0..<500).map { Lines.user("\($0)", String(repeating: "word ", count: 400)) }.joined()
@@ -176,7 +176,7 @@
             #expect(try await recall.run("doctor").code == 0)
         }
 
-        @Test("an export goes on without an attachment that is gone, names it, and exits with 2")
+        @Test("An export skips a missing attachment, names it, and exits with code 2")
         func missingAttachment() async throws {
             let recall = try RecallProcess()
             let picture = #"{"type":"image","source":{"type":"base64","media_type":"image/png","data":"iVBORw0KGgo="}}"#
@@ -192,13 +192,13 @@
             #expect(outcome.messages.contains("the attachment "))
         }
 
-        @Test("doctor tells nothing of a database that it cannot read but its files")
+        @Test("For an unreadable database, doctor reports only its files")
         func damagedInside() async throws {
             let recall = try RecallProcess()
-            // More than the log holds, so that the database itself has most of it.
+            // More than the log holds, so that most of it is in the database itself.
             let text = (0..<500).map { Lines.user("\($0)", String(repeating: "word ", count: 4_000)) }.joined()
             #expect(try await recall.run("import", recall.write("s.jsonl", text)).code == 0)
-            // Most of the messages, behind all that opening looks at.
+            // Most of the messages, beyond everything that opening reads.
             let path = recall.store + "/history.sqlite"
             for log in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + log) }
             let database = try FileHandle(forUpdating: URL(fileURLWithPath: path))
@@ -213,7 +213,7 @@
             #expect(!outcome.output.contains("Holds") && !outcome.output.contains("Search index"))
         }
 
-        @Test("what strangers wrote gives a terminal no commands")
+        @Test("Control characters in imported text are not printed")
         func escapes() async throws {
             let recall = try RecallProcess()
             let evil = "\u{1B}]0;owned\u{7}\u{9B}31m\u{202E}\rtext"
@@ -233,7 +233,7 @@
             }
         }
 
-        @Test("a reader that goes away ends the command without a word")
+        @Test("A command ends without a message if the reader of its output ends")
         func closedPipe() async throws {
             let recall = try RecallProcess()
             let text = (0..<2_000).map { Lines.user("\($0)", String(repeating: "word ", count: 50)) }.joined()

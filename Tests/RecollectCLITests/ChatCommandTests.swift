@@ -5,7 +5,7 @@
     import RecollectTestSupport
     import Testing
 
-    @Suite("recall chat, line by line", .needs(.processes))
+    @Suite("Chats with lines of input", .needs(.processes))
     struct ChatCommandTests {
         private func messages(_ recall: RecallProcess, _ session: String) async throws -> [JSONValue] {
             try await recall.run("show", session, "--json").json().arrayValue ?? []
@@ -15,7 +15,7 @@
             try await recall.run("sessions", "--json").json().arrayValue?.compactMap { $0["id"]?.stringValue } ?? []
         }
 
-        @Test("one message gets one reply, on standard output and nothing else, and kept both versions")
+        @Test("One message gets one reply, on standard output only, and both are saved")
         func once() async throws {
             let recall = try RecallProcess()
             let outcome = try await recall.run("chat", "Note:", "Tycho is a crater")
@@ -31,7 +31,7 @@
             #expect(!FileManager.default.fileExists(atPath: recall.store + "/chat-history"))
         }
 
-        @Test("the last session goes on, another one where it is named, a new one where that is asked for")
+        @Test("A chat continues the last session or a named one, or starts a new one")
         func continuing() async throws {
             let recall = try RecallProcess()
             _ = try await recall.run("chat", "note: one")
@@ -47,7 +47,7 @@
             #expect(unknown.code == 1 && unknown.messages.contains("recall sessions"))
         }
 
-        @Test("every line of the input is a turn; blank ones are none")
+        @Test("Each line of the input is a turn, except blank lines")
         func lines() async throws {
             let recall = try RecallProcess()
             let outcome = try await recall.run(["chat"], input: "note: one\n\n  \nnote: two\n//three is noted\nnote: 四")
@@ -60,7 +60,7 @@
             #expect(try await recall.run(["chat"], input: "").code == 0)
         }
 
-        @Test("JSON tells each event on a line of its own")
+        @Test("With --json, each event is printed on a line of its own")
         func json() async throws {
             let recall = try RecallProcess()
             let outcome = try await recall.run(["chat", "--json"], input: "note: one\n/agents\nnote: two\n")
@@ -69,7 +69,7 @@
             let kinds = events.compactMap { $0["event"]?.stringValue }
             #expect(kinds.first == "session" && kinds.count == events.count)
             #expect(kinds.filter { $0 == "began" }.count == 2 && kinds.filter { $0 == "final" }.count == 2)
-            #expect(outcome.messages.contains("historian"), "what is no reply goes to standard error")
+            #expect(outcome.messages.contains("historian"), "output other than events goes to standard error")
             let began = try #require(events.first { $0["event"] == "began" })
             let final = try #require(events.first { $0["event"] == "final" })
             #expect(final["message"]?["id"] == began["replyId"])
@@ -78,7 +78,7 @@
             #expect(try await messages(recall, session).map { $0["id"] }[..<2] == [began["inputId"], began["replyId"]])
         }
 
-        @Test("undo makes a branch of the last turn, and the command that it tells brings it back")
+        @Test("Undo moves the last turn to a branch, and the printed command restores it")
         func undo() async throws {
             let recall = try RecallProcess()
             let outcome = try await recall.run(["chat"], input: "note: one\nnote: two\n/undo\n")
@@ -95,7 +95,7 @@
             #expect(nothing.code == 1 && nothing.messages.contains("nothing to undo"))
         }
 
-        @Test("a fork goes on by itself")
+        @Test("Fork continues the chat in a new session")
         func fork() async throws {
             let recall = try RecallProcess()
             let outcome = try await recall.run(["chat"], input: "note: one\n/fork\nnote: two\n")
@@ -107,7 +107,7 @@
             #expect(try await recall.run(["chat", "--new"], input: "/fork\n").code == 1)
         }
 
-        @Test("sessions are listed, and gone to by the beginning of an id; a failing command ends the run")
+        @Test("Sessions are listed, and opened by an ID prefix; a failing command ends the run")
         func switching() async throws {
             let recall = try RecallProcess()
             _ = try await recall.run("chat", "note: first of all")
@@ -124,7 +124,7 @@
             #expect(try await recall.run("search", "never", "--json").json() == [])
         }
 
-        @Test("export writes what recall export writes, and never over a file")
+        @Test("Export writes the same as recall export, and never overwrites a file")
         func export() async throws {
             let recall = try RecallProcess()
             let files = ["a.md", "b.jsonl", "c.json"].map { recall.folder + "/" + $0 }
@@ -145,7 +145,7 @@
             #expect(empty.code == 1 && !FileManager.default.fileExists(atPath: recall.folder + "/d.md"))
         }
 
-        @Test("search, agents and help tell what they should; unknown commands tell how to say text with a slash")
+        @Test("Search, agents and help print their results; an unknown command explains the double slash")
         func telling() async throws {
             let recall = try RecallProcess()
             let outcome = try await recall.run(
@@ -156,13 +156,13 @@
             }
             #expect(
                 try await recall.run("search", "zebra", "--json").json() == [],
-                "after /quit nothing is said")
+                "no line after /quit is sent")
             let unknown = try await recall.run(["chat"], input: "/etc/passwd is a file\n")
             #expect(unknown.code == 1 && unknown.messages.contains("//text"))
             #expect(try await recall.run(["chat"], input: "/new session\n").messages.contains("/new takes nothing"))
         }
 
-        @Test("agents come from a file, whose faults are named", arguments: ["agents.yaml", "agents.json"])
+        @Test("Agents are read from a file, and errors name its line", arguments: ["agents.yaml", "agents.json"])
         func agentsFile(name: String) async throws {
             let recall = try RecallProcess()
             let yaml = "agents:\n- kind: scribe\n  name: Secretary\n  description: Takes notes.\n"
@@ -177,7 +177,7 @@
             #expect(try await recall.run("chat", "--agents", recall.folder + "/none", "x").messages.contains("/none"))
         }
 
-        @Test("a model without its key says which variable holds it")
+        @Test("A model without a key is an error that names the environment variable for it")
         func missingKey() async throws {
             let recall = try RecallProcess()
             let outcome = try await recall.run("chat", "--model", "m", "Hello")
@@ -187,7 +187,7 @@
         }
 
         @Test(
-            "orders that contradict themselves are code 64 with the usage",
+            "Contradictory options exit with code 64 and the usage",
             arguments: [
                 ["chat", "--new", "--session", "a"], ["chat", "--agents", "f", "--model", "m"],
                 ["chat", "--base-url", "http://localhost"], ["chat", "--model", "m", "--base-url", "localhost"],

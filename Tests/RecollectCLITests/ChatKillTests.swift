@@ -6,15 +6,16 @@
     import RecollectTestSupport
     import Testing
 
-    @Suite("recall chat, killed", .needs(.processes))
+    @Suite("Killed chats", .needs(.processes))
     struct ChatKillTests {
-        @Test("there are fifty moments")
+        @Test("There are fifty points for a kill")
         func count() {
             #expect(KillMoment.all.count == 50)
         }
 
         @Test(
-            "no finished message is lost at any moment of a reply, and the next turn works", arguments: KillMoment.all)
+            "A kill at any point of a reply loses no finished message, and the next turn works",
+            arguments: KillMoment.all)
         func kill(at moment: KillMoment) async throws {
             let recall = try RecallProcess()
             let model = try await ScriptedTurns(moment)
@@ -33,7 +34,7 @@
             case .told(let kind, let count): try await running.wait(for: kind, count: count)
             }
             let end = await running.end(by: SIGKILL)
-            #expect(end.wasKilled || moment.isFlowing, "where the server goes on, the turn may be over first")
+            #expect(end.wasKilled || moment.isFlowing, "if the server continues, the turn may end first")
 
             let next = try await recall.run(["chat", "--agents", agents, "--session", "harbours", "And now?"])
             #expect(next.code == 0, "\(next.messages)")
@@ -43,7 +44,7 @@
             try await model.server.stop()
         }
 
-        @Test("what another process has seen of a reply outlives the one that streams it")
+        @Test("Reply text read by another process survives a kill of the streaming process")
         func keepsPieces() async throws {
             let recall = try RecallProcess()
             let moment = try #require(KillMoment.all.first { $0.testDescription == "after piece 9" })
@@ -55,7 +56,7 @@
             let id = SessionKey(userId: "local", sessionId: session)
             let wanted = KillMoment.pieces.prefix(9).joined()
             try await withHistory(recall) { history in
-                // Pieces are on the disk within a second.
+                // Pieces are saved within a second.
                 while try await history.streamingReplies(in: id).first?.message.text != wanted {
                     try await Task.sleep(for: .milliseconds(20))
                 }
@@ -92,7 +93,8 @@
             }
         }
 
-        /// What models' servers insist on: user and assistant in turns, and with every call its result, at once.
+        /// Checks the rules of model servers: user and assistant alternate, and each call is directly followed by its
+        /// result.
         private func check(request: ModelRequest) throws {
             var messages = request.messages[...]
             if messages.first?["role"] == "system" { messages.removeFirst() }
@@ -124,10 +126,10 @@
         }
     }
 
-    /// A model's server that answers one turn as a moment has it, and the turn after that in full.
+    /// A model server that answers one turn as `moment` defines, and the next turn completely.
     private struct ScriptedTurns {
         let server: ModelServer
-        /// Open when the turn's first request has come, and its second.
+        /// Opened by the turn's first and second request.
         let asked: [Gate]
 
         init(_ moment: KillMoment) async throws {
@@ -143,14 +145,14 @@
                     return count
                 }
                 asked[min(index, 1)].open()
-                // Without a head nothing is sent at all.
+                // A request without an answer gets nothing, not even a head.
                 guard index < moment.answers.count else { return .raw([.silence]) }
                 let goesOn = moment.isFlowing || index < moment.answers.count - 1 || moment.endsInCall(index)
                 return .stream(moment.answers[index] + (goesOn ? [] : [.silence]))
             }
         }
 
-        /// One agent, so that nobody has to be chosen.
+        /// A single agent, so that no classification is needed.
         var agentsFile: String {
             """
             model: test-model
@@ -164,7 +166,7 @@
     }
 
     extension KillMoment {
-        /// Whether an answer is a whole tool call, after which the server is asked again.
+        /// Whether an answer is a complete tool call, after which the server gets another request.
         fileprivate func endsInCall(_ index: Int) -> Bool {
             guard case .send(let bytes) = answers[index].last, case .send(let end) = ModelReply.Step.done else {
                 return false

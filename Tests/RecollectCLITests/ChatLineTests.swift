@@ -5,10 +5,10 @@
 
     @testable import RecollectCLI
 
-    @Suite("What is typed in a chat")
+    @Suite("Chat input")
     struct ChatLineTests {
         @Test(
-            "a slash begins a command, two of them text",
+            "A slash starts a command, and two slashes start text",
             arguments: [
                 ("hello", ChatLine.message("hello")), (" /help", .message(" /help")), ("//etc", .message("/etc")),
                 ("/help", .command("help", argument: "")),
@@ -20,7 +20,7 @@
         }
 
         @Test(
-            "a paste is text of lines, whatever the terminal makes of their ends",
+            "A paste is text with line feeds, regardless of the terminal's line endings",
             arguments: [
                 ("one\rtwo\r", "one\ntwo"), ("one\r\ntwo", "one\ntwo"), ("\ta\u{1B}[31mb\u{7}", "\ta[31mb"),
                 ("漢字\n\n", "漢字"),
@@ -29,14 +29,14 @@
             #expect(LineEditor.text(ofPaste: Array(bytes.utf8)) == expected)
         }
 
-        @Test("words for a shell can be copied into one")
+        @Test("Arguments in printed commands are quoted for a shell")
         func shellWords() {
             #expect(ShellWord("3f1c-9a.b_c").description == "3f1c-9a.b_c")
             #expect(ShellWord("").description == "''")
             #expect(ShellWord("it's $HOME").description == "'it'\\''s $HOME'")
         }
 
-        @Test("what was typed comes back in the next chat, bounded, and nobody else may read it")
+        @Test("Typed lines are saved for the next chat, bounded in number and private to the user")
         func typedLines() throws {
             let folder = FileManager.default.temporaryDirectory.appendingPathComponent("typed-\(UUID().uuidString)")
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -47,7 +47,7 @@
             #expect(TypedLines(in: folder, of: "local").load() == ["one", "two\nlines", "漢字 \"quoted\""])
             let mode = try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions] as? Int
             #expect(mode == 0o600)
-            // A torn last line is passed over.
+            // An incomplete last line is skipped.
             let handle = try FileHandle(forWritingTo: file)
             try handle.seekToEnd()
             try handle.write(contentsOf: Data("\"half".utf8))
@@ -59,7 +59,7 @@
             #expect(kept.count == TypedLines.limit && kept.last == "\(2 * TypedLines.limit)")
             let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
             #expect(lines.count == TypedLines.limit)
-            // Another user has lines of their own.
+            // Each user has separate lines.
             TypedLines(in: folder, of: "bob").append("mine")
             #expect(TypedLines(in: folder, of: "bob").load() == ["mine"])
             #expect(TypedLines(in: folder, of: "eve").load().isEmpty)

@@ -5,7 +5,7 @@
     import RecollectTestSupport
     import Testing
 
-    @Suite("recall chat and a model's reply", .needs(.processes))
+    @Suite("Chats with model replies", .needs(.processes))
     struct ChatReplyTests {
         private static let yaml = """
             model: test-model
@@ -37,9 +37,7 @@
             return try TestTerminal(RecallProcess.executable(), ["chat"] + arguments, environment: environment)
         }
 
-        @Test(
-            "Ctrl-C stops the reply, closes the connection and keeps what was said; what was typed meanwhile is not lost"
-        )
+        @Test("Ctrl-C stops the reply, closes the connection, and keeps the partial reply and typed text")
         func stopping() async throws {
             let recall = try RecallProcess()
             let server = try await ModelServer.start { request in
@@ -54,7 +52,7 @@
             terminal.type("Soup?\r")
             try await terminal.expect("▌ Cook")
             try await terminal.expect("Let me see.")
-            // The last character waits for an accent, or the end.
+            // The last character is held back until the next one, which may be an accent, or the end.
             try await terminal.expect("Take leeks, then 漢")
             terminal.type("typed ahead")
             terminal.type("\u{3}")
@@ -77,7 +75,7 @@
         }
 
         @Test(
-            "asked to end in the middle of a reply it keeps the reply and ends with the signal's exit code",
+            "A signal during a reply saves the reply and ends the chat with the signal's exit code",
             arguments: [SIGTERM, SIGHUP, SIGINT])
         func ending(signal: Int32) async throws {
             let recall = try RecallProcess()
@@ -93,7 +91,7 @@
             try await server.stop()
         }
 
-        @Test("a turn that fails says why and is kept; the next lines are said, and the exit code is 1")
+        @Test("A failed turn is reported and saved, later lines are sent, and the exit code is 1")
         func failing() async throws {
             let recall = try RecallProcess()
             let server = try await ModelServer.start { request in
@@ -107,7 +105,7 @@
             try await server.stop()
         }
 
-        @Test("two agents go on after a restart: each with its own past, follow-ups with whom they were begun")
+        @Test("After a restart, each agent has its own history, and follow-ups go to the previous agent")
         func restart() async throws {
             let recall = try RecallProcess()
             let server = try await ModelServer.start { request in
@@ -134,7 +132,7 @@
             try await server.stop()
         }
 
-        @Test("an assistant with a model has the history's tools, and its key goes to its server alone")
+        @Test("An assistant with a model has the history tools, and its key is sent only to its server")
         func assistant() async throws {
             let recall = try RecallProcess()
             _ = try await recall.run("chat", "note: the harbour lies north")
@@ -153,7 +151,7 @@
             #expect(tools == ["search_history", "read_session", "take_note", "read_notes"])
             let result = requests[1].messages.last { $0["role"] == "tool" }
             #expect(result?["content"]?.stringValue?.contains("harbour lies north") == true)
-            // A server that a file names without a key's variable is given none.
+            // A server configured without a key variable gets no key.
             let bare = try agents(recall, server, "model: m\nbase_url: SERVER\nagents:\n- {name: A, description: b}\n")
             #expect(try await recall.run("chat", "--agents", bare, "Hello").code == 0)
             #expect(server.requests.last?.header("authorization") == nil)

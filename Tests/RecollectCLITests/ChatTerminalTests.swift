@@ -4,7 +4,7 @@
     import RecollectTestSupport
     import Testing
 
-    @Suite("recall chat at a terminal", .needs(.processes))
+    @Suite("Chats at a terminal", .needs(.processes))
     struct ChatTerminalTests {
         private func terminal(_ recall: RecallProcess, _ arguments: String...) throws -> TestTerminal {
             var environment = recall.environment
@@ -22,12 +22,12 @@
                 .filter { $0["role"] == "user" }.compactMap { $0["text"]?.stringValue } ?? []
         }
 
-        @Test("lines are edited, wide characters too, and ↑ brings them back, in the next chat as well")
+        @Test("Lines can be edited, with wide characters, and ↑ recalls them, also in the next chat")
         func editing() async throws {
             let recall = try RecallProcess()
             let terminal = try terminal(recall)
             try await terminal.expect("› ")
-            // Two characters back, another one between.
+            // Moves back two characters and inserts another one.
             terminal.type("note: 漢字é\u{1B}[D\u{1B}[Dx\r")
             try await terminal.expect("▌ Scribe")
             try await terminal.expect("› ")
@@ -38,7 +38,7 @@
             #expect(await terminal.end() == 0)
             #expect(try await said(recall) == ["note: 漢x字é", "note: 漢x字é again"])
             let next = try self.terminal(recall)
-            // What was said last, and then the prompt.
+            // The last messages are shown before the prompt.
             try await next.expect("again")
             try await next.expect("› ")
             next.type("\u{1B}[A\u{1B}[A!\r")
@@ -52,9 +52,9 @@
             #expect(mode == 0o600)
         }
 
-        @Test("replies break between words at the terminal's width")
+        @Test("Replies break between words at the terminal's width")
         func wrapping() async throws {
-            // Its folder goes with it.
+            // Its folder is removed with it.
             let recall = try RecallProcess()
             defer { withExtendedLifetime(recall) {} }
             let terminal = try terminal(recall)
@@ -68,7 +68,7 @@
             #expect(await terminal.end() == 0)
         }
 
-        @Test("a paste of several lines is one message")
+        @Test("A paste of several lines is one message")
         func paste() async throws {
             let recall = try RecallProcess()
             let terminal = try terminal(recall)
@@ -80,10 +80,10 @@
             terminal.type("\u{4}")
             #expect(await terminal.end() == 0)
             #expect(try await said(recall) == ["note: one\ntwo three"])
-            #expect(terminal.everything.hasSuffix("\u{1B}[?2004l"), "the terminal is left as it was")
+            #expect(terminal.everything.hasSuffix("\u{1B}[?2004l"), "the terminal's mode is restored")
         }
 
-        @Test("Ctrl-C takes a line away; at an empty prompt it says how to leave, and leaves the second time")
+        @Test("Ctrl-C clears the line; at an empty prompt it explains how to leave, and then leaves")
         func interrupting() async throws {
             let recall = try RecallProcess()
             let terminal = try terminal(recall)
@@ -93,7 +93,7 @@
             terminal.type("\u{3}")
             try await terminal.expect("Ctrl-D or /quit leaves")
             try await terminal.expect("› ")
-            // What is typed in between counts: this one takes a line away again.
+            // Typing in between resets the count: this one clears the line again.
             terminal.type("x\u{3}")
             try await terminal.expect("› ")
             terminal.type("\u{3}")
@@ -104,9 +104,9 @@
             #expect(try await said(recall).isEmpty)
         }
 
-        @Test("asked to end at the prompt it ends with the signal's exit code", arguments: [SIGTERM, SIGHUP, SIGINT])
+        @Test("A signal at the prompt ends the chat with the signal's exit code", arguments: [SIGTERM, SIGHUP, SIGINT])
         func ending(signal: Int32) async throws {
-            // Its folder goes with it.
+            // Its folder is removed with it.
             let recall = try RecallProcess()
             defer { withExtendedLifetime(recall) {} }
             let terminal = try terminal(recall)

@@ -4,9 +4,9 @@
     import RecollectTestSupport
     import Testing
 
-    @Suite("recall", .needs(.processes))
+    @Suite("Commands of recall", .needs(.processes))
     struct CommandTests {
-        /// A history of two sessions.
+        /// Imports a history of two sessions.
         private func imported() async throws -> RecallProcess {
             let recall = try RecallProcess()
             let summary: JSONValue = ["type": "summary", "summary": "A map of the moon", "leafUuid": "a2"]
@@ -21,7 +21,7 @@
             return recall
         }
 
-        @Test("import tells what it did, and the second time that nothing is new")
+        @Test("Import reports its results, and a second import adds nothing")
         func importing() async throws {
             let recall = try await imported()
             let again = try await recall.run("import", recall.folder + "/in", "--json")
@@ -38,7 +38,7 @@
             #expect(text.messages.isEmpty)
         }
 
-        @Test("lines that cannot be read are listed, and the exit code says so")
+        @Test("Unreadable lines are listed, and the exit code is 2")
         func unreadable() async throws {
             let recall = try RecallProcess()
             let path = try recall.write("s.jsonl", Lines.user("a1", "hello") + "{torn\n" + Lines.user("a2", "again"))
@@ -54,7 +54,7 @@
             #expect(text.messages.contains("\(path):2: "))
         }
 
-        @Test("sessions are listed, the latest first, in columns that line up")
+        @Test("Sessions are listed, latest first, in aligned columns")
         func sessions() async throws {
             let recall = try await imported()
             let json = try await recall.run("sessions", "--json").json().arrayValue ?? []
@@ -82,7 +82,7 @@
             #expect(try await recall.run("sessions", "--json", "--user", "eve").json() == [])
         }
 
-        @Test("a session is shown by any beginning of its id that no other has")
+        @Test("A session is shown by any unique prefix of its ID")
         func show() async throws {
             let recall = try await imported()
             let json = try await recall.run("show", "1", "--json").json().arrayValue ?? []
@@ -103,7 +103,7 @@
             #expect(unknown.messages.contains("recall sessions"))
         }
 
-        @Test("a short id that a list or a search tells finds its session, whatever other ids begin alike")
+        @Test("A short ID in a list or search result identifies its session, even if other IDs begin alike")
         func shortIds() async throws {
             let recall = try RecallProcess()
             let ids = ["session-1", "session-10", "session-2-a", "session-2-b", "e\u{301}", "\u{E9}", "other"]
@@ -124,7 +124,7 @@
             #expect(all.contains { $0.hasPrefix("session-10  ") } && all.contains { $0.hasPrefix("session-2-a") })
         }
 
-        @Test("an agent that does not speak in a session is an error that names those who do")
+        @Test("An agent without messages in a session is an error that names the session's agents")
         func unknownAgent() async throws {
             let recall = try await imported()
             let outcome = try await recall.run("show", "1", "--agent", "cloud")
@@ -133,7 +133,7 @@
             #expect(try await recall.run("show", "1", "--agent", "claude").code == 0)
         }
 
-        @Test("search finds words, parts of words and Japanese, and takes any text")
+        @Test("Search finds words, parts of words and Japanese, and accepts any text")
         func search() async throws {
             let recall = try await imported()
             let hits = try await recall.run("search", "tycho", "--json").json().arrayValue ?? []
@@ -148,7 +148,7 @@
             #expect(text.hasPrefix("22222222  user claude  "))
             #expect(text.contains("«静か»"))
             let both = try await recall.run("search", "the").output
-            #expect(both.components(separatedBy: "11111111  ").count == 3, "short ids, though a session has two hits")
+            #expect(both.components(separatedBy: "11111111  ").count == 3, "several hits of a session have short IDs")
             for odd in ["\"", "a AND", "*", "(", "NEAR(", "", "col:x", "-"] {
                 let outcome = try await recall.run("search", "--json", "--", odd)
                 #expect(outcome.code == 0, "\(odd): \(outcome.messages)")
@@ -158,7 +158,7 @@
             #expect(try await recall.run("search", "tycho", "--from", "2026-02-04", "--json").json() == [])
         }
 
-        @Test("an export can be imported into another history and gives the same messages")
+        @Test("An export imported into another history gives the same messages")
         func export() async throws {
             let recall = try await imported()
             let before = try await recall.run("show", "1", "--json").output
@@ -175,7 +175,7 @@
             #expect(markdown.hasPrefix("# A map of the moon\n"))
         }
 
-        @Test("doctor tells versions, sizes and that all is well")
+        @Test("Doctor reports versions and sizes, and that there are no problems")
         func doctor() async throws {
             let recall = try await imported()
             let outcome = try await recall.run("doctor", "--json")
@@ -192,7 +192,7 @@
             #expect(text.output.contains("Everything is in order."))
         }
 
-        @Test("doctor finds an attachment that is gone and says so with its exit code")
+        @Test("Doctor reports a missing attachment and exits with code 2")
         func doctorProblem() async throws {
             let recall = try RecallProcess()
             let png: JSONValue = [
@@ -213,7 +213,7 @@
             #expect(try report.json()["problems"]?.arrayValue?.first?["kind"] == "attachmentMissing")
         }
 
-        @Test("the store is the one that --store names, else the environment's")
+        @Test("The --store option overrides the store from the environment")
         func storeOption() async throws {
             let recall = try await imported()
             let other = recall.folder + "/other"
@@ -226,7 +226,7 @@
             #expect(try await recall.run("sessions", "--json").json().arrayValue?.count == 2)
         }
 
-        @Test("nothing that is no terminal gets colours, a pager or a progress bar")
+        @Test("Output to a file has no colors, pager or progress bar")
         func plain() async throws {
             let recall = try await imported()
             recall.environment["PAGER"] = "echo paged; cat"
@@ -240,7 +240,7 @@
         }
 
         @Test(
-            "a wrong command line is code 64 with the usage",
+            "Invalid arguments exit with code 64 and the usage",
             arguments: [
                 ["nope"], ["import"], ["show"], ["sessions", "--limit", "0"], ["export", "1", "--format", "pdf"],
             ])
@@ -256,7 +256,7 @@
             #expect(outcome.messages.contains("Usage:"))
         }
 
-        @Test("help and version are no failures")
+        @Test("Help and version exit with code 0")
         func help() async throws {
             let recall = try RecallProcess()
             let help = try await recall.run("--help")

@@ -3,33 +3,33 @@
     import RecollectTestServer
     import Testing
 
-    /// A moment of a streamed reply at which a process is killed: what the model's server has sent by then, and what the process has
-    /// shown.
+    /// A point in a streamed reply at which a process is killed: what the model server has sent by then, and what the
+    /// process has shown.
     struct KillMoment: Sendable, CustomTestStringConvertible {
-        /// What has happened by then.
+        /// The event that marks the point.
         enum Sign: Sendable {
-            /// The server was asked so many times.
+            /// The server has received this many requests.
             case asked(Int)
-            /// The process told so many events of a kind.
+            /// The process has printed this many events of a kind.
             case told(String, Int)
         }
 
         let testDescription: String
-        /// The server's answers to the turn's requests; it stops where they do.
+        /// The server's answers to the turn's requests. It stops where they end.
         let answers: [[ModelReply.Step]]
         let sign: Sign
-        /// Whether the server goes on at the moment, instead of waiting.
+        /// Whether the server continues at that point, instead of waiting.
         var isFlowing = false
 
-        /// What the reply says, in pieces; characters of all lengths, so that some are torn.
+        /// The pieces of the reply. Their characters have all lengths, so that some are split.
         static let pieces = (1...20).map { "\($0): élan 漢字 👩‍👩‍👧. " }
 
-        /// Whether the reply was whole before the moment.
+        /// Whether the reply was complete before that point.
         var isFinished: Bool {
             if case .told("final", _) = sign { true } else { false }
         }
 
-        /// Fifty moments.
+        /// All fifty points.
         static let all: [KillMoment] = plain + torn + flowing + ends + tools
 
         private static let deltas = pieces.map { ModelReply.Step.delta(["content": .string($0)]) }
@@ -45,7 +45,7 @@
                     sign: .told("text", count))
             }
 
-        /// Half of a piece's bytes has come too; the cut goes through lines and characters.
+        /// A part of the next piece's bytes is sent, too, split within lines and characters.
         private static let torn = (1...8).map { count in
             guard case .send(let bytes) = deltas[count] else { return plain[0] }
             let half: ModelReply.Step = .send(Array(bytes.prefix(bytes.count * count / 9)))

@@ -7,9 +7,9 @@
 
     @testable import RecollectCLI
 
-    @Suite("recall and the session library", .needs(.processes))
+    @Suite("Session library commands", .needs(.processes))
     struct LibraryCommandTests {
-        /// Three sessions, the last one said last: `aaaaaaaa-1`, `bbbbbbbb-2`, `cccccccc-3`.
+        /// Imports three sessions, latest last: `aaaaaaaa-1`, `bbbbbbbb-2`, `cccccccc-3`.
         private func imported() async throws -> RecallProcess {
             let recall = try RecallProcess()
             let lines =
@@ -27,7 +27,7 @@
             return try outcome.json().arrayValue?.compactMap { $0["id"]?.stringValue } ?? []
         }
 
-        @Test("set gives titles and tags, pins, archives and marks, and takes each back")
+        @Test("Set changes title, tags, pin, archive mark and read mark, and can revert each")
         func set() async throws {
             let recall = try await imported()
             let set = try await recall.run(
@@ -53,7 +53,7 @@
             #expect(try await ids(recall).count == 3)
         }
 
-        @Test("lists are filtered and ordered as asked")
+        @Test("Lists are filtered and sorted as requested")
         func filters() async throws {
             let recall = try await imported()
             #expect(try await recall.run("set", "bbbb", "--pin", "--unread", "--tag", "a", "--tag", "b").code == 0)
@@ -75,7 +75,7 @@
             #expect(try await recall.run("sessions", "--tag", "c").output.contains("--all"))
         }
 
-        @Test("what was discarded is out of sight until it is restored, and found by its short id")
+        @Test("Discarded sessions are hidden until restored, and have unambiguous short IDs")
         func discarding() async throws {
             let recall = try await imported()
             let more = Lines.user("d1", "Alike", session: "aaaaaaaa-2", at: 30)
@@ -84,7 +84,7 @@
             #expect(try await ids(recall) == ["aaaaaaaa-2", "cccccccc-3"])
             #expect(try await ids(recall, "--discarded") == ["bbbbbbbb-2", "aaaaaaaa-1"])
             #expect(try await recall.run("search", "tycho", "--json").json() == [])
-            // The list's short ids must not mean a session that others see.
+            // A short ID in this list must not match a session outside it.
             let listed = try await recall.run("sessions", "--discarded").output.split(separator: "\n")
             #expect(listed.last?.hasPrefix("aaaaaaaa-1  ") == true)
             #expect(try await recall.run("show", "bbbb").output.contains("discarded "))
@@ -92,13 +92,13 @@
             #expect(unknown.code == 1)
             #expect(unknown.messages.contains("--discarded"))
             #expect(try await recall.run("restore", "bbbb", "zzzz").code == 1)
-            #expect(try await ids(recall, "--discarded").count == 2, "none comes back where one is not there")
+            #expect(try await ids(recall, "--discarded").count == 2, "no session is restored if one is not found")
             #expect(try await recall.run("restore", "bbbb", "aaaa").code == 0)
             #expect(try await ids(recall, "--discarded").isEmpty)
             #expect(try await ids(recall).count == 4)
         }
 
-        @Test("delete deletes nothing where it cannot ask, and everything with --yes")
+        @Test("Delete refuses without a terminal for its question, and deletes with --yes")
         func deleting() async throws {
             let recall = try await imported()
             let refused = try await recall.run("delete", "aaaa")
@@ -107,11 +107,11 @@
             #expect(try await ids(recall).count == 3)
             let unknown = try await recall.run("delete", "--yes", "aaaa", "zzzz")
             #expect(unknown.code == 1)
-            #expect(try await ids(recall).count == 3, "nothing goes where one of several is not there")
+            #expect(try await ids(recall).count == 3, "no session is deleted if one is not found")
             let deleted = try await recall.run("delete", "--yes", "aaaa")
             let lines = deleted.output.split(separator: "\n")
             #expect(lines.first == "Deleted aaaaaaaa  Where is Tycho? (2 messages)")
-            // On a busy machine the next command goes on with it.
+            // On a busy machine, the next command continues the erasure.
             #expect(lines.last?.hasPrefix("Eras") ?? false, "\(deleted.output)")
             let json = try await recall.run("delete", "--yes", "--json", "bbbb", "bbbbbbbb-2").json()
             let erasure = try #require(json.arrayValue?.first?["erasure"]?.stringValue)
@@ -125,7 +125,7 @@
             #expect((proof.code, proof.output) == (0, "The word is nowhere.\n"))
         }
 
-        @Test("a deletion says where typed lines stay, and doctor --prove looks there")
+        @Test("Delete reports that typed lines stay in chat-history, and doctor --prove searches them")
         func typedLines() async throws {
             let recall = try await imported()
             TypedLines(in: URL(fileURLWithPath: recall.store), of: "local").append("about a secretword")
@@ -137,7 +137,7 @@
             #expect(proof.code == 2 && proof.output.contains("chat-history"))
         }
 
-        @Test("with closed streams nothing is written into a file of the history")
+        @Test("With closed standard streams, nothing is written into the history's files")
         func closedStreams() async throws {
             let recall = try await imported()
             let script = try recall.write("run.sh", "\"$1\" doctor --repair --json <&- >&- 2>&-\nexit 0\n")
@@ -154,7 +154,7 @@
             #expect(try await recall.run("doctor").code == 0)
         }
 
-        @Test("doctor --prove tells where a word stands, not what stands around it")
+        @Test("Doctor with --prove reports the locations of a word, but no text around it")
         func proving() async throws {
             let recall = try await imported()
             let proof = try await recall.run("doctor", "--prove", "tycho")
@@ -166,7 +166,7 @@
             #expect(try await recall.run("doctor", "--prove", "ty").code == 1)
         }
 
-        @Test("a fork ends with the message that is named, by the beginning of its id")
+        @Test("A fork ends with the message named by an ID prefix")
         func forking() async throws {
             let recall = try await imported()
             let fork = try await recall.run("fork", "aaaa", "--at", "a1", "--into", "other", "--json").json()
@@ -182,7 +182,7 @@
             #expect(try await recall.run("show", "aaaa", "--ids").output.contains("09:00:01  a2\n"))
         }
 
-        @Test("branches are listed, shown and brought back, and so is what they replaced")
+        @Test("Branches are listed, shown and restored, and so are the messages that replaced them")
         func branching() async throws {
             let recall = try await imported()
             #expect(try await recall.run("branches", "aaaa").output == "That session has no branches.\n")
@@ -210,7 +210,7 @@
             #expect(replaced.contains("In the north.") && !replaced.contains("In the south."))
         }
 
-        @Test("a reply in flight is shown as one, and as interrupted once it was stopped")
+        @Test("A streaming reply is shown as such, and as interrupted after it was stopped")
         func replies() async throws {
             let recall = try await imported()
             let history = SQLiteHistoryStore(directory: URL(fileURLWithPath: recall.store))
@@ -229,7 +229,7 @@
         }
 
         @Test(
-            "orders that contradict themselves are code 64 with the usage",
+            "Contradictory options exit with code 64 and the usage",
             arguments: [
                 ["set", "a"], ["set", "a", "b", "--title", "t"], ["set", "a", "--tag", ""],
                 ["set", "a", "--read", "--unread"], ["set", "a", "--tag", "x", "--untag", "x"],

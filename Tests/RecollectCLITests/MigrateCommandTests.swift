@@ -4,7 +4,7 @@
     import RecollectTestSupport
     import Testing
 
-    @Suite("recall migrate, and import of other programs' histories", .needs(.processes))
+    @Suite("Migration, and import of other programs' histories", .needs(.processes))
     struct MigrateCommandTests {
         private static let agentSquad = fixture("RecollectTranscriptsTests/Fixtures/agent-squad")
         private static let claudeCodeUI = fixture("RecollectClaudeCodeUITests/Fixtures/claude-code-ui-5")
@@ -14,7 +14,7 @@
                 .appendingPathComponent(path).path
         }
 
-        @Test("import sees which of the kinds a path holds; ids, dates and titles stay, and again adds nothing")
+        @Test("Import detects the format, and preserves IDs, dates and titles; a second import adds nothing")
         func detection() async throws {
             let recall = try RecallProcess()
             let file = Self.claudeCodeUI + "/claude_code_sessions.sqlite"
@@ -34,14 +34,14 @@
             #expect(try await recall.run("search", "Tycho", "--json").json().arrayValue?.isEmpty == false)
         }
 
-        @Test("import with a user takes that one alone of a folder that names its own")
+        @Test("Import with --user takes only that user from a folder with several users")
         func oneUser() async throws {
             let recall = try RecallProcess()
             let report = try await recall.run("import", Self.agentSquad, "--user", "ada", "--json").json()
             #expect((report["users"], report["added"]) == (["ada"], 7))
         }
 
-        @Test("a store moves to another store and to chat files and back; each time the messages are equal")
+        @Test("Migrating to another store, to chat files and back preserves all messages")
         func stores() async throws {
             let recall = try RecallProcess()
             #expect(try await recall.run("import", Self.agentSquad).code == 0)
@@ -64,7 +64,7 @@
             #expect(
                 try await recall.run("migrate", "--from", other, "--to", "files:" + files, "--json").json()["added"]
                     == 13)
-            // Seen to be chat files.
+            // Detected as chat files.
             #expect(try await recall.run("migrate", "--from", other, "--to", files, "--json").json()["added"] == 0)
             let back = try await recall.run("migrate", "--from", "files:" + files, "--to", third, "--json")
             #expect(back.code == 0, "\(back.messages)")
@@ -77,7 +77,7 @@
             }
         }
 
-        @Test("one user can be moved alone")
+        @Test("Migration with --user moves only that user")
         func user() async throws {
             let recall = try RecallProcess()
             #expect(try await recall.run("import", Self.agentSquad).code == 0)
@@ -86,7 +86,7 @@
             #expect((report["users"], report["added"]) == (["ada"], 7))
         }
 
-        @Test("what makes no sense is refused with what would, and nothing is made")
+        @Test("Invalid sources and targets are refused with an explanation, and nothing is created")
         func refused() async throws {
             let recall = try RecallProcess()
             #expect(try await recall.run("migrate").code == 64)
@@ -115,7 +115,7 @@
                 }.allSatisfy { ["notes.txt", "store"].contains($0) })
         }
 
-        @Test("other content under an id is an error that names the session, and the rest is moved")
+        @Test("Different content under one ID is an error that names the session, and the rest is moved")
         func conflict() async throws {
             let recall = try RecallProcess()
             let other = recall.folder + "/other"

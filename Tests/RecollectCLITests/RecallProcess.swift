@@ -4,9 +4,9 @@
     import RecollectTestSupport
     import Testing
 
-    /// The built command, run as a process of its own with a history of its own.
+    /// The built command, run as a separate process with a history of its own.
     final class RecallProcess {
-        /// What a run gave.
+        /// The result of a run.
         struct Outcome {
             var code: Int32
             var output: String
@@ -16,9 +16,9 @@
             func json() throws -> JSONValue { try JSONValue(parsing: output) }
         }
 
-        /// A folder for the test's files; it goes with the test.
+        /// A folder for the test's files, removed after the test.
         let folder: String
-        /// The history's folder in it.
+        /// The history's folder, inside `folder`.
         var store: String { folder + "/store" }
         var environment: [String: String]
 
@@ -30,7 +30,7 @@
             environment = ProcessInfo.processInfo.environment
             environment["TZ"] = "UTC"
             environment["RECOLLECT_STORE"] = folder + "/store"
-            // Nothing of the machine's own models.
+            // Hides the models configured on this machine.
             for name in environment.keys where name.hasPrefix("OPENAI_") { environment[name] = nil }
         }
 
@@ -44,7 +44,7 @@
         }
 
         /// Runs the command to its end.
-        /// - Parameter input: what it reads; nothing unless given.
+        /// - Parameter input: The standard input; empty by default.
         func run(_ arguments: [String], input: String? = nil) async throws -> Outcome {
             let process = Process()
             process.executableURL = try Self.executable()
@@ -55,7 +55,7 @@
                     let source = try write("\(UUID().uuidString).in", input)
                     return try FileHandle(forReadingFrom: URL(fileURLWithPath: source))
                 } ?? FileHandle.nullDevice
-            // Files, not pipes: nobody has to read while the command writes.
+            // Files instead of pipes, so that no reader is needed while the command writes.
             let streams = ["out", "err"].map { folder + "/\(UUID().uuidString).\($0)" }
             for stream in streams { try Data().write(to: URL(fileURLWithPath: stream)) }
             process.standardOutput = try FileHandle(forWritingTo: URL(fileURLWithPath: streams[0]))
@@ -89,7 +89,7 @@
             return file.path
         }
 
-        /// The command stands beside the tests.
+        /// The command is built beside the tests.
         static func executable() throws -> URL {
             var folder = Bundle.main.bundleURL
             for bundle in Bundle.allBundles where bundle.bundlePath.hasSuffix(".xctest") {
@@ -102,7 +102,7 @@
         }
     }
 
-    /// Lines of transcripts.
+    /// Transcript lines.
     enum Lines {
         static func user(
             _ uuid: String, _ text: String, session: String = "11111111-aaaa", at second: Int = 0

@@ -4,7 +4,7 @@
     import RecollectCore
     import Testing
 
-    /// The command while it runs with `--json`, to be killed at a moment of the test's choice.
+    /// The command running with `--json`, so that a test can kill it at a chosen point.
     final class RunningRecall: Sendable {
         private let process: Process
         private let events: AsyncStream<JSONValue>
@@ -25,7 +25,7 @@
             let done = ended.withLock { $0.continuation }
             process.terminationHandler = { _ in done.finish() }
             try process.run()
-            // Reading blocks, on a queue of its own, and ends with the process.
+            // Reading blocks, on its own queue, until the process ends.
             let reading = output.fileHandleForReading
             DispatchQueue(label: "test.recall").async {
                 var rest = Data()
@@ -41,7 +41,7 @@
             }
         }
 
-        /// Waits until it has told so many events of a kind. Returns those that it told until then.
+        /// Waits until the command has printed `count` events of a kind, and returns all events until then.
         @discardableResult
         func wait(for kind: String, count: Int = 1) async throws -> [JSONValue] {
             var seen: [JSONValue] = []
@@ -49,11 +49,11 @@
                 seen.append(event)
                 if seen.count(where: { $0["event"]?.stringValue == kind }) >= count { return seen }
             }
-            throw RecollectError(.notFound, "recall ended before it told \(count) of \(kind): \(seen)")
+            throw RecollectError(.notFound, "recall ended before printing \(count) of \(kind): \(seen)")
         }
 
         /// Sends a signal and waits for the end.
-        /// - Returns: the exit code or, where a signal ended it, that.
+        /// - Returns: The exit code, or the signal that ended the process.
         @discardableResult
         func end(by signal: Int32) async -> (code: Int32, wasKilled: Bool) {
             kill(process.processIdentifier, signal)

@@ -4,10 +4,10 @@
 
     @testable import RecollectCLI
 
-    @Suite("Text on a terminal")
+    @Suite("Terminal text layout")
     struct TerminalTests {
         @Test(
-            "characters take the columns that terminals give them",
+            "Characters have the width that terminals give them",
             arguments: [
                 ("", 0), ("abc", 3), ("é", 1), ("e\u{301}", 1), ("漢字", 4), ("ひらがな", 8), ("ﾊﾝｶｸ", 4), ("한국", 4),
                 ("😀", 2),
@@ -18,7 +18,7 @@
         }
 
         @Test(
-            "text is cut to fit, wide characters never in half",
+            "Text is truncated to fit, and wide characters are never split",
             arguments: [
                 ("abc", 3, "abc"), ("abcd", 3, "ab…"), ("漢字", 4, "漢字"), ("漢字漢", 4, "漢…"), ("漢字漢", 5, "漢字…"),
                 ("a漢字", 3, "a…"),
@@ -29,7 +29,7 @@
             #expect(text.cut(to: limit).columns <= limit)
         }
 
-        @Test("columns line up whatever is in them, and the last ends where the screen does")
+        @Test("Columns are aligned for any content, and the last one ends at the screen's edge")
         func table() {
             var table = Table(columns: [
                 .init(heading: "A"), .init(heading: "N", isRight: true), .init(heading: "TITLE"),
@@ -40,7 +40,7 @@
             #expect(lines.allSatisfy { $0.columns <= 30 })
         }
 
-        @Test("optional columns give way, from the right, before the last gets too narrow")
+        @Test("Optional columns are omitted, from the right, before the last column becomes too narrow")
         func narrowTable() {
             var table = Table(columns: [
                 .init(heading: "ID"), .init(heading: "COUNT", isOptional: true),
@@ -57,7 +57,7 @@
             }
         }
 
-        @Test("columns that need content are left out where there is none")
+        @Test("Columns that need content are omitted if they are empty")
         func emptyColumns() {
             var table = Table(columns: [
                 .init(heading: "ID"), .init(heading: "TAGS", needsContent: true), .init(heading: "TITLE"),
@@ -68,7 +68,7 @@
             #expect(table.lines(style: Style(isOn: false), width: 80)[1] == "a1        moon")
         }
 
-        @Test("a progress bar stays on its line, however narrow that is", arguments: [1, 5, 12, 30, 40, 80, 200])
+        @Test("A progress bar fits on one line of any width", arguments: [1, 5, 12, 30, 40, 80, 200])
         func progress(columns: Int) {
             let text = "106.3 MB of 150.2 MB, 141,500 messages"
             for done in [-1, 0, 0.5, 1, 7] {
@@ -80,7 +80,7 @@
             #expect(half == String(repeating: "━", count: 14) + String(repeating: "─", count: 14) + " 50 %  half of it")
         }
 
-        @Test("text is paged by what PAGER names, else by less, and not at all where there is none")
+        @Test("Text is paged by PAGER, else by less, else not at all")
         func pager() throws {
             let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -96,7 +96,7 @@
             #expect(Pager.command(["PATH": path, "PAGER": "cat"]) == nil)
         }
 
-        @Test("moments are read at a glance")
+        @Test("Dates are printed in a short format")
         func moments() throws {
             let calendar = Calendar.current
             let now = try #require(calendar.date(from: DateComponents(year: 2026, month: 3, day: 1, hour: 14)))
@@ -111,7 +111,7 @@
             #expect(try format.short(before(-2)) == "3 Mar 2026")
         }
 
-        @Test("moments are typed as days, times and how long ago")
+        @Test("Dates are parsed from days, times and ages")
         func typedMoments() throws {
             let now = Date(timeIntervalSince1970: 1_770_000_000)
             func seconds(_ text: String) -> TimeInterval? { DateArgument(text, now: now)?.date.timeIntervalSince(now) }
@@ -131,7 +131,7 @@
             }
         }
 
-        @Test("counts and sizes are read at a glance")
+        @Test("Counts and sizes are printed in a short format")
         func counts() {
             #expect(Format.grouped(1_234_567) == "1,234,567")
             #expect(Format.grouped(-999) == "-999")

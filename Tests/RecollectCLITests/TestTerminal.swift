@@ -3,9 +3,9 @@
     import Foundation
     import Testing
 
-    /// A terminal with a program in it, as a person has it before them: keys go in, and the screen's text comes out.
+    /// A terminal that runs a program as for a user: keys go in, and the screen's text comes out.
     ///
-    /// `@unchecked Sendable` because what has come is touched on its queue alone.
+    /// `@unchecked Sendable`, because the output is accessed only on its queue.
     final class TestTerminal: @unchecked Sendable {
         private let keyboard: Int32
         private let process: pid_t
@@ -28,7 +28,8 @@
             close(keyboard)
         }
 
-        /// A new terminal: the end of its keyboard, and its name. glibc's functions for it are hidden from Swift.
+        /// Opens a terminal and returns its controlling end and its name. Swift does not import glibc's functions for
+        /// this.
         private static func open() throws -> (keyboard: Int32, name: String) {
             #if canImport(Darwin)
                 let keyboard = posix_openpt(O_RDWR | O_NOCTTY)
@@ -48,7 +49,7 @@
             #endif
         }
 
-        /// A new session's first terminal is its own, and Ctrl-C in it a signal.
+        /// Starts the program in a new session, in which the terminal is the controlling terminal and Ctrl-C a signal.
         private static func spawn(
             _ path: String, _ arguments: [String], _ environment: [String: String], on terminal: String
         ) throws -> pid_t {
@@ -66,7 +67,7 @@
             posix_spawn_file_actions_adddup2(&actions, 0, 2)
             posix_spawnattr_init(&attributes)
             defer { posix_spawnattr_destroy(&attributes) }
-            // The tests' own threads hold signals back, which a program would inherit.
+            // The test threads block signals, which a program would inherit.
             var none = sigset_t()
             sigemptyset(&none)
             posix_spawnattr_setsigmask(&attributes, &none)
@@ -91,7 +92,7 @@
             #expect(write(keyboard, bytes, bytes.count) == bytes.count)
         }
 
-        /// Waits until the screen has shown a text after what was last waited for, and gives all that came before it.
+        /// Waits until the screen has shown a text after the previous one, and returns the output between them.
         @discardableResult
         func expect(
             _ wanted: String, seconds: Int = 300, sourceLocation: SourceLocation = #_sourceLocation
@@ -101,10 +102,10 @@
             }
             let everything = everything
             return try #require(
-                found, "never shown: \(wanted); all there was: \(everything)", sourceLocation: sourceLocation)
+                found, "never shown: \(wanted); full output: \(everything)", sourceLocation: sourceLocation)
         }
 
-        /// Everything that was ever shown.
+        /// The full output.
         var everything: String { queue.sync { String(decoding: shown, as: UTF8.self) } }
 
         private func wait(for wanted: String, seconds: Int) -> String? {
@@ -118,7 +119,7 @@
             }
         }
 
-        /// Reads what there is; false at the end.
+        /// Reads the available output; returns false at the end.
         private func read(milliseconds: Int32) -> Bool {
             var waiting = pollfd(fd: keyboard, events: Int16(POLLIN), revents: 0)
             guard poll(&waiting, 1, milliseconds) > 0 else { return true }
@@ -129,16 +130,16 @@
             return true
         }
 
-        /// Sends a signal to the program alone.
+        /// Sends a signal to the program only.
         func send(_ signal: Int32) {
             kill(process, signal)
         }
 
-        /// Waits for the program's end. Returns its exit code; for one that a signal killed, 1000 and the signal.
+        /// Waits for the program's end and returns its exit code, or 1000 plus the signal that killed it.
         func end(seconds: Int = 300) async -> Int32 {
             await withCheckedContinuation { done in
                 queue.async {
-                    // What it still writes must be read, or it never ends.
+                    // Its remaining output must be read, or it never ends.
                     let deadline = DispatchTime.now() + .seconds(seconds)
                     while DispatchTime.now() < deadline, self.read(milliseconds: 100) {}
                     var status: Int32 = 0

@@ -4,7 +4,7 @@
 
     @testable import RecollectCLI
 
-    @Suite("Lines that break at words")
+    @Suite("Word wrap")
     struct WordWrapTests {
         private func wrapped(_ pieces: [String], _ columns: Int) -> String {
             var wrap = WordWrap(columns: columns)
@@ -12,10 +12,10 @@
         }
 
         @Test(
-            "a word that does not fit begins a line, and nothing else changes",
+            "A word that does not fit starts a line, and nothing else changes",
             arguments: [
                 ("", ""), ("one two", "one two"), ("one two three", "one two \nthree"),
-                // Nine columns for words, and the tenth for the blank behind them.
+                // Nine columns for words, and the tenth for the space after them.
                 ("123 56789 x", "123 56789 \nx"), ("123 567890", "123 \n567890"),
                 ("one\ntwo three four\n", "one\ntwo three \nfour\n"), ("  indent by two", "  indent \nby two"),
                 ("a  b   c      d", "a  b   c  \n    d"), ("see [b07d4e18]", "see \n[b07d4e18\n]"),
@@ -28,17 +28,17 @@
             #expect(wrapped([text], 10) == expected)
         }
 
-        @Test("only the word that is not finished is held back")
+        @Test("Only an unfinished word is held back")
         func streaming() {
             var wrap = WordWrap(columns: 10)
             #expect(wrap.add("one tw") == "one ")
             #expect(wrap.add("o three") == "two ")
             #expect(wrap.finish() == "\nthree")
-            #expect(wrap.add("line\n") == "line\n", "the end of a line holds nothing back")
+            #expect(wrap.add("line\n") == "line\n", "a complete line is not held back")
             #expect(wrap.add("語語") == "語")
         }
 
-        @Test("the pieces make no difference, no line is too long, and without the breaks the text is as it was")
+        @Test("Wrapping does not depend on the pieces, respects the width, and only adds line breaks")
         func anyText() async {
             await Seeds.run(20) { seed in
                 var random = SeededGenerator(seed: seed)
@@ -67,7 +67,7 @@
     }
 
     extension String {
-        /// Whether this is the other text with ends of lines put in.
+        /// Whether this is the other text with added line breaks.
         fileprivate func isWithLineEnds(_ other: String) -> Bool {
             var rest = Substring(other).unicodeScalars
             for scalar in unicodeScalars {

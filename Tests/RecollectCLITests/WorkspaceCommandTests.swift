@@ -4,9 +4,9 @@
     import RecollectTestSupport
     import Testing
 
-    @Suite("recall workspace", .needs(.processes))
+    @Suite("Workspace commands", .needs(.processes))
     struct WorkspaceCommandTests {
-        /// The command with a workspace and application data of its own.
+        /// The command with its own workspace and application data.
         private func made() async throws -> RecallProcess {
             let recall = try RecallProcess()
             recall.environment["RECOLLECT_WORKSPACE"] = recall.folder + "/shared"
@@ -21,7 +21,7 @@
             return try #require(file["version"]?.stringValue)
         }
 
-        @Test("init makes a workspace; reading a folder that is not there does not, and says what to do")
+        @Test("The init command creates a workspace; the other commands do not, and refer to init")
         func makes() async throws {
             let recall = try await made()
             #expect(FileManager.default.fileExists(atPath: recall.folder + "/shared"))
@@ -34,11 +34,11 @@
                 #expect(absent.code == 1 && absent.messages.contains("recall workspace init"), "\(command)")
             }
             #expect(!FileManager.default.fileExists(atPath: recall.folder + "/absent"))
-            // Nothing of ours lies in the folder itself.
+            // Recollect stores nothing in the folder itself.
             #expect(try FileManager.default.contentsOfDirectory(atPath: recall.folder + "/shared").isEmpty)
         }
 
-        @Test("without --root and the variable it is the workspace of this user")
+        @Test("Without --root and RECOLLECT_WORKSPACE, the user's default workspace is used")
         func defaultRoot() async throws {
             let recall = try await made()
             recall.environment["RECOLLECT_WORKSPACE"] = ""
@@ -50,7 +50,7 @@
             #endif
         }
 
-        @Test("write gives versions, cat gives the bytes back, ls tells who wrote")
+        @Test("The write command prints versions, cat prints the bytes, and ls names the authors")
         func roundTrip() async throws {
             let recall = try await made()
             let first = try await recall.run("workspace", "write", "Notes/tea.md", "Assam", "--new")
@@ -76,13 +76,13 @@
             #expect(listed?.last?["author"] == "you" && listed?.last?["state"] == "local")
             let long = try await recall.run("workspace", "ls", "-l", "theirs.md").output
             #expect(long.contains("elsewhere") && long.contains("6 bytes"), "\(long)")
-            // Nobody has looked since, and still it is not told as mine.
+            // No scan followed this edit, and it is still not attributed to the user.
             try Data("t".utf8).write(to: URL(fileURLWithPath: recall.folder + "/shared/Notes/tea.md"))
             let foreign = try await recall.run("workspace", "ls", "-l", "Notes/tea.md").output
             #expect(foreign.contains("elsewhere") && foreign.contains(" 1 byte "), "\(foreign)")
         }
 
-        @Test("stale-version: a stale version is refused with exit code 1, and what changed is shown")
+        @Test("stale-version: a stale version is refused with exit code 1, and the difference is printed")
         func staleVersion() async throws {
             let recall = try await made()
             let file = URL(fileURLWithPath: recall.folder + "/shared/context.md")
@@ -105,7 +105,7 @@
             #expect(try String(contentsOf: file, encoding: .utf8) == "kept\nnew line\n")
         }
 
-        @Test("paths that leave the workspace, credentials and senseless options are refused in words")
+        @Test("Paths outside the workspace, credentials and invalid options are refused with a readable error")
         func refusals() async throws {
             let recall = try await made()
             for path in ["../x.md", "/etc/passwd", "a/../../x.md", "~/x.md", ".hidden", "a\\b"] {
@@ -133,7 +133,7 @@
             #expect(try await recall.run("workspace", "ls", "-R").output.isEmpty)
         }
 
-        @Test("status tells what is there, and with code 2 that most of it is missing, until that is accepted")
+        @Test("Status reports the files, and a mass deletion with code 2 until it is accepted")
         func status() async throws {
             let recall = try await made()
             for index in 0..<6 {
@@ -156,7 +156,7 @@
             #expect(try await recall.run("workspace", "status", "--json").json()["files"] == 1)
         }
 
-        @Test("resolve folds the copies of a conflict and tells what became of them")
+        @Test("Resolve resolves conflicts and prints their outcomes")
         func resolve() async throws {
             let recall = try await made()
             #expect(try await recall.run("workspace", "resolve").output == "There is no conflict.\n")
@@ -188,7 +188,7 @@
             #expect(none.code == 1 && none.messages.contains("no conflict of"), "\(none)")
         }
 
-        @Test("journal writes entries down and reads a day's, yours and an agent's apart")
+        @Test("Journal writes entries and prints those of a day, separately for the user and each agent")
         func journal() async throws {
             let recall = try await made()
             let none = try await recall.run("workspace", "journal")
@@ -202,7 +202,7 @@
             #expect(piped.code == 0, "\(piped.messages)")
             #expect(try await recall.run("workspace", "journal", "Ann likes tea.", "--agent", "scribe").code == 0)
 
-            // A test at midnight has its entries on two days.
+            // A test that runs at midnight has its entries on two days.
             let moment = try #require(entry["date"]?.integerValue)
             let day = JournalDay(of: Date(timeIntervalSince1970: Double(moment) / 1000), in: .gmt).name
             let both = [day, "0d"].map { ["--day", $0] }
@@ -225,7 +225,7 @@
             #expect(try await recall.run("workspace", "ls", "Journal").output == "Journal/agent/\nJournal/user/\n")
         }
 
-        @Test("a day's file that was written by hand is read, and what cannot be an entry is refused in words")
+        @Test("A day's file written by hand is read, and invalid entries are refused with a readable error")
         func journalByHand() async throws {
             let recall = try await made()
             try recall.write("shared/Journal/user/2026-02-03.md", "## 09:12\n\nBy hand.\n")
@@ -245,7 +245,7 @@
             #expect(try await recall.run("workspace", "journal", "--json").json() == [])
         }
 
-        @Test("watch tells changes as they come, others' and own")
+        @Test("Watch prints external and own changes as they happen")
         func watch() async throws {
             let recall = try await made()
             let running = try RunningRecall(recall, ["workspace", "watch", "--json"])

@@ -4,9 +4,10 @@
     import RecollectTestSupport
     import Testing
 
-    @Suite("recall workspace, and what was before", .needs(.processes))
+    @Suite("Workspace commands for versions, trash and recovery", .needs(.processes))
     struct WorkspaceVersionsCommandTests {
-        /// The command with a workspace and application data of its own, in which a file was written, added to and changed by others.
+        /// The command with its own workspace and application data, and a file that was written, appended to, and
+        /// edited by another program.
         private func made() async throws -> RecallProcess {
             let recall = try RecallProcess()
             recall.environment["RECOLLECT_WORKSPACE"] = recall.folder + "/shared"
@@ -30,7 +31,7 @@
             try await recall.run("workspace", "cat", "茶.md").output
         }
 
-        @Test("versions lists what a file was, also what others wrote since, and cat shows each")
+        @Test("The versions command lists a file's versions, including external edits, and cat prints each")
         func versions() async throws {
             let recall = try await made()
             let versions = try await listed(recall, "versions", "茶.md")
@@ -50,9 +51,7 @@
             }
         }
 
-        @Test(
-            "recover finds what a killed program left, and what a damaged log does not name; status tells of the damage"
-        )
+        @Test("Recover restores leftovers and contents missing from a damaged log; status reports the damage")
         func recover() async throws {
             let recall = try await made()
             #expect(try await recall.run("workspace", "recover").output == "Nothing was left behind.\n")
@@ -74,7 +73,7 @@
             #expect(told.contains("a damaged log") && told.split(separator: "\n").count == 1)
         }
 
-        @Test("restore brings back the version before or one that is named, and what it replaced in turn")
+        @Test("Restore brings back the previous or a named version, and can be undone")
         func restore() async throws {
             let recall = try await made()
             let restored = try await recall.run("workspace", "restore", "茶.md")
@@ -101,7 +100,7 @@
                 let refused = try await recall.run(["workspace", "restore"] + arguments)
                 #expect(refused.code == 1 && refused.output.isEmpty && !refused.messages.isEmpty, "\(refused)")
             }
-            #expect(try await text(recall) == "Assam\n", "none comes back where one cannot")
+            #expect(try await text(recall) == "Assam\n", "no file is restored if one cannot be")
             for arguments in [
                 [], ["a.md", "b.md", "--as-of", "12345678"], ["a.md", "--as-of", ""], ["a.md", "--agent", ""],
             ] {
@@ -109,9 +108,7 @@
             }
         }
 
-        @Test(
-            "a write that was begun, and may never have been made, is listed, and is nobody's and no version to go back to"
-        )
+        @Test("A write that was only begun is listed, but has no author and cannot be restored")
         func begun() async throws {
             let recall = try await made()
             _ = try await recall.run("workspace", "status")
@@ -131,7 +128,7 @@
             #expect(try await text(recall) == "Assam\nsugar\n")
         }
 
-        @Test("delete puts files into the trash, which lists also what others deleted; restore brings both back")
+        @Test("Delete moves files to the trash, which also lists external deletions; restore brings both back")
         func trash() async throws {
             let recall = try await made()
             #expect(try await recall.run("workspace", "trash").output == "The trash is empty.\n")
@@ -139,7 +136,7 @@
             try recall.write("shared/theirs.md", "text")
             let refused = try await recall.run("workspace", "delete", "茶.md", "absent.md")
             #expect(refused.code == 1 && refused.messages.contains("absent.md"))
-            #expect(try await text(recall) == "theirs\n", "none goes where one is not there")
+            #expect(try await text(recall) == "theirs\n", "no file is deleted if one is not found")
             let deleted = try await recall.run("workspace", "delete", "茶.md", "茶.md", "--agent", "scribe")
             #expect(deleted.code == 0 && deleted.output.hasPrefix("Deleted 茶.md\nTo undo it: "), "\(deleted)")
             #expect(try await recall.run("workspace", "ls").output == "theirs.md\n")
@@ -156,7 +153,7 @@
             #expect(try await listed(recall, "trash").isEmpty)
         }
 
-        @Test("mv moves a file to a path or into a folder, and never onto another one")
+        @Test("The mv command moves a file to a path or into a folder, and never overwrites a file")
         func moving() async throws {
             let recall = try await made()
             #expect(try await recall.run("workspace", "mv", "茶.md", "Notes/").output == "Moved 茶.md to Notes/茶.md\n")

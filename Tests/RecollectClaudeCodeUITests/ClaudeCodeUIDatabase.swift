@@ -3,7 +3,7 @@ import RecollectCore
 
 @testable import RecollectClaudeCodeUI
 
-/// A ClaudeCodeUI database as its app writes one through SQLite.swift, in any of its versions.
+/// A ClaudeCodeUI database as the app writes it through SQLite.swift, in any version.
 struct ClaudeCodeUIDatabase {
     let path: String
     let version: Int
@@ -44,7 +44,7 @@ struct ClaudeCodeUIDatabase {
         try database.run(sql)
     }
 
-    /// Saves a session, second by second after 2026-02-03 09:00.
+    /// Saves a session created `second` seconds after 2026-02-03 09:00.
     func add(_ id: String, first: String, at second: Int, branch: String? = nil) throws {
         try run(
             """
@@ -56,7 +56,7 @@ struct ClaudeCodeUIDatabase {
         }
     }
 
-    /// Saves a message as the app does, by what it shows.
+    /// Saves a message as the app does, from the message that it shows.
     func add(_ chat: ChatMessage, to sessionId: String, callId: String? = nil) throws {
         let input = try chat.toolInputData.map { try JSONEncoder().encode($0) } ?? Data("null".utf8)
         let second = Double(chat.timestamp.millisecondsSince1970 - Self.start) / 1000

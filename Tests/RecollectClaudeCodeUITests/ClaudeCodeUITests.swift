@@ -59,14 +59,14 @@ struct ClaudeCodeUITests {
     }()
 
     @Test(
-        "every version's sessions come with their ids, dates and fields, and are shown as they were",
+        "Sessions of every version are imported with IDs, dates and fields, and shown unchanged",
         arguments: [1, 3, 5])
     func versions(version: Int) async throws {
         let database = try ClaudeCodeUIDatabase(file, version: version)
         try database.add("later", first: "Second", at: 60, branch: "topic")
         try database.add("s'1", first: "What's in the café?", at: 0)
         try database.add("empty", first: "Never sent", at: 30)
-        // Later messages first: the app shows them by their moments.
+        // Later messages first, because the app sorts them by date.
         for chat in Self.chats.reversed() {
             try database.add(chat, to: "s'1", callId: chat.toolName.map { "call-\($0)" })
         }
@@ -84,7 +84,7 @@ struct ClaudeCodeUITests {
         let all = try await imported.sessions()
         #expect(all.map(\.id.sessionId) == ["empty", "later", "s'1"])
         #expect(all.map(\.preview) == ["Never sent", "Second", "What's in the café?"])
-        // Of one that has messages the last of them counts too.
+        // The date of the last message counts, too.
         #expect(all.map(\.lastAccessedAt) == [31, 61, 8.999].map(Self.moment))
         #expect(all.allSatisfy { $0.workingDirectory == "/home/ada/atlas" })
         #expect(all[1].branchName == (version >= 2 ? "topic" : nil))
@@ -111,7 +111,7 @@ struct ClaudeCodeUITests {
         #expect((again.added, again.unchanged) == (0, 12))
     }
 
-    @Test("results answer the calls of their tools also where the database does not say which", arguments: [2, 3])
+    @Test("Results belong to their tools' calls, even if the database has no call IDs", arguments: [2, 3])
     func calls(version: Int) async throws {
         let database = try ClaudeCodeUIDatabase(file, version: version)
         try database.add("s", first: "x", at: 0)
@@ -128,11 +128,11 @@ struct ClaudeCodeUITests {
         }
         let expected = version >= 3 ? ["call-Read", "call-Bash"] : [Self.chats[2], Self.chats[3]].map(\.id.uuidString)
         #expect(calls == expected)
-        // The third answers nothing that was asked here.
+        // The third result belongs to no call here.
         #expect(Array(results.prefix(2)) == [expected[1], expected[0]])
     }
 
-    @Test("attachments come with their bytes where these are a file of reasonable size, else as a reference")
+    @Test("Attachments are imported with their bytes if they are files of limited size, else as references")
     func attachments() async throws {
         let database = try ClaudeCodeUIDatabase(file, version: 5)
         try database.add("s", first: "x", at: 0)
@@ -169,7 +169,7 @@ struct ClaudeCodeUITests {
         #expect(attachments[1].content == .remote(url: URL(fileURLWithPath: folder.path + "/link.png").absoluteString))
     }
 
-    @Test("a session whose date cannot be read keeps what was said first, with messages and without any")
+    @Test("A session with an unreadable date keeps its first message, with and without messages")
     func badDates() async throws {
         let database = try ClaudeCodeUIDatabase(file, version: 5)
         try database.add("empty", first: "said", at: 0)
@@ -181,7 +181,7 @@ struct ClaudeCodeUITests {
         #expect(Set(all.map(\.firstMessage)) == ["said", "Told otherwise"])
     }
 
-    @Test("rows that cannot be read are told with their numbers, and the rest is imported")
+    @Test("Unreadable rows are reported with their numbers, and the rest is imported")
     func badRows() async throws {
         let database = try ClaudeCodeUIDatabase(file, version: 5)
         try database.add("s", first: "x", at: 0)
@@ -205,7 +205,7 @@ struct ClaudeCodeUITests {
         #expect(chat?.metadata["claudeCodeUI"] == ["tool_input_data": "bm90IGpzb24="])
     }
 
-    @Test("what an app that is running has in its log comes too, and its files stay as they are")
+    @Test("The write-ahead log of a running app is imported, and its files stay unchanged")
     func openWithLog() async throws {
         let database = try ClaudeCodeUIDatabase(file, version: 5, journal: "WAL")
         try database.add("s", first: "x", at: 0)
@@ -213,7 +213,7 @@ struct ClaudeCodeUITests {
         for chat in Self.chats { try database.add(chat, to: "s") }
         func files() throws -> [String: Data] {
             try FileManager.default.contentsOfDirectory(atPath: folder.path).reduce(into: [:]) {
-                // The app's index is for readers to mark.
+                // Readers may write to the app's log index.
                 if !$1.hasSuffix("-shm") { $0[$1] = try Data(contentsOf: URL(fileURLWithPath: folder.path + "/" + $1)) }
             }
         }
@@ -221,21 +221,21 @@ struct ClaudeCodeUITests {
         #expect(before.keys.contains { $0.hasSuffix("-wal") })
         #expect(try await run(file).added == Self.chats.count)
         #expect(try files() == before)
-        // Somebody writes while it is read: nobody is held up.
+        // A concurrent writer blocks no reader.
         try database.run("BEGIN IMMEDIATE")
         #expect(try await run(file).unchanged == Self.chats.count)
         try database.run("COMMIT")
     }
 
     @Test(
-        "a log or a journal that a crash left is read beside its database, and nothing is made there",
+        "A log or journal left by a crash is read with its database, and no file is created there",
         arguments: ["WAL", "DELETE"])
     func afterACrash(journal: String) async throws {
         let database = try ClaudeCodeUIDatabase(file, version: 5, journal: journal)
         try database.add("s", first: "x", at: 0)
         for chat in Self.chats { try database.add(chat, to: "s") }
         if journal == "DELETE" {
-            // More changes than the cache holds go to the file before they are committed.
+            // Changes beyond the cache size are written to the file before they are committed.
             try database.run("PRAGMA cache_size = 2; BEGIN; UPDATE messages SET content = hex(zeroblob(20000))")
         }
         let crashed = try TemporaryFolder()
@@ -247,11 +247,11 @@ struct ClaudeCodeUITests {
         #expect(try await run(crashed.path).added == Self.chats.count)
         #expect(try FileManager.default.contentsOfDirectory(atPath: crashed.path).sorted() == names)
         let shown = try await imported.messages(imported.only()).flatMap { $0.chatMessages() }
-        #expect(shown.map(\.content) == Self.chats.map(\.content), "what was not committed never was")
+        #expect(shown.map(\.content) == Self.chats.map(\.content), "uncommitted changes are not imported")
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).count >= names.count)
     }
 
-    @Test("a database that keeps a log and is closed is read without making files beside it")
+    @Test("A closed database in WAL mode is read without creating files beside it")
     func closedWithLog() async throws {
         do {
             let database = try ClaudeCodeUIDatabase(file, version: 5, journal: "WAL")
@@ -262,7 +262,7 @@ struct ClaudeCodeUITests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["claude_code_sessions.sqlite"])
     }
 
-    @Test("a database of something else and one that is damaged are errors that say so, and nothing is imported")
+    @Test("Foreign and damaged databases throw clear errors, and nothing is imported")
     func refused() async throws {
         try ForeignDatabase(uri: "file:\(file)?mode=rwc", isReadOnly: false).run("CREATE TABLE sessions (name TEXT)")
         let foreign = await #expect(throws: RecollectError.self) { try await run(file) }
@@ -277,7 +277,7 @@ struct ClaudeCodeUITests {
         #expect(try await imported.sessions().isEmpty)
     }
 
-    @Test("the database that is kept here is read as it always was")
+    @Test("The fixture database of version 5 is still read correctly")
     func fixture() async throws {
         let fixtures = try #require(Bundle.module.resourceURL).appendingPathComponent("Fixtures")
         let report = try await run(fixtures.appendingPathComponent("claude-code-ui-5").path)
@@ -293,7 +293,7 @@ struct ClaudeCodeUITests {
             shown.map(\.timestamp.millisecondsSince1970) == [1_770_109_200_250, 1_770_109_201_000, 1_770_109_201_500])
     }
 
-    @Test("the copy of a killed import goes with the next one, and one in use stays")
+    @Test("A killed import's copy is removed by the next import, and a copy in use stays")
     func leftCopies() throws {
         _ = try ClaudeCodeUIDatabase(file, version: 5)
         let temporary = FileManager.default.temporaryDirectory

@@ -5,7 +5,7 @@ import RecollectSQLite
 import RecollectTesting
 
 extension HistoryUse {
-    /// Every page of a small history with something in each table, and every piece of its small files.
+    /// Damages each page of a small history with rows in each table, and each piece of its small files.
     package static let damage = DamageScenario("damage: a history") { folder in
         try await fillForDamage(folder)
     } places: { folder in
@@ -38,7 +38,7 @@ extension HistoryUse {
         try abandonReply(folder)
     }
 
-    /// A reply whose process has ended: the next opening makes it a message.
+    /// A streaming reply whose process has ended. The next opening saves it as a message.
     private static func abandonReply(_ folder: URL) throws {
         let queue = try DatabaseQueue(path: place(in: folder).appendingPathComponent("history.sqlite").path)
         try queue.writeWithoutTransaction { db in
@@ -60,19 +60,19 @@ extension HistoryUse {
             DamagedRegion(
                 file: "history/history.sqlite", offset: (page - 1) * pages.pageSize, count: pages.pageSize,
                 name: page == 1 ? "page 1" : pages.owners[page] ?? "free page",
-                // An entry begins with its message's id; a fork's copies have their originals' ids.
+                // An entry begins with its message ID. A fork's messages have the IDs of their originals.
                 mayLose: messages.messages(on: page).map { $0 + " " })
         }
         return database + smallFiles(folder)
     }
 
-    /// Pieces of the attachments and of whatever lies beside the database.
+    /// Pieces of the attachments and of all other files beside the database.
     private static func smallFiles(_ folder: URL) -> [DamagedRegion] {
         let names = FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String }.sorted() ?? []
         return names.flatMap { name -> [DamagedRegion] in
             let bytes = (try? Data(contentsOf: folder.appendingPathComponent(name))) ?? Data()
             guard !name.contains(".sqlite"), !isFolder(folder.appendingPathComponent(name)) else { return [] }
-            // An empty file, of a lock, gets some bytes.
+            // An empty file, such as a lock file, gets a byte.
             let count = max(bytes.count, 1)
             let pictures = (30..<33).filter { number in
                 guard case .attachment(let attachment) = picture(number, of: "anns").parts[1],

@@ -1,14 +1,15 @@
 import Foundation
 
-/// The pages of a SQLite database file without a log: which table or index each belongs to, and on which pages a table's rows
-/// lie. Reads the file's format (https://sqlite.org/fileformat.html), so that it is right of files that SQLite refuses too.
+/// The pages of a SQLite database file without a log: the table or index of each page, and the pages of a table's rows.
+/// Reads the file format (https://sqlite.org/fileformat.html) directly, so that it also works for files that SQLite
+/// refuses.
 package struct DatabasePages {
     /// A row of a table.
     struct Row {
         var id: Int64
-        /// Columns as far as they are text or integers.
+        /// The columns. Only texts and integers have their values.
         var columns: [Column]
-        /// The leaf that holds it and the pages that its content goes on on.
+        /// The leaf with the row, and its overflow pages.
         var pages: [Int]
     }
 
@@ -25,11 +26,11 @@ package struct DatabasePages {
     }
 
     package let pageSize: Int
-    /// How many pages the file has; numbers begin with 1.
+    /// The number of pages. Page numbers begin with 1.
     package let count: Int
     /// Root pages of tables and indexes, by name.
     private(set) var roots: [String: Int] = [:]
-    /// What each page belongs to: `message`, or `message (interior)`, `(overflow)`.
+    /// The owner of each page, for example `message`, `message (interior)` or `message (overflow)`.
     package private(set) var owners: [Int: String] = [:]
 
     private let bytes: [UInt8]
@@ -48,7 +49,7 @@ package struct DatabasePages {
         }
     }
 
-    /// The rows of a table, in the order of their ids.
+    /// The rows of a table, in the order of their IDs.
     func rows(of table: String) -> [Row] {
         roots[table].map { rows(root: $0) } ?? []
     }
@@ -68,7 +69,7 @@ package struct DatabasePages {
 
     private func start(of page: Int) -> Int { (page - 1) * pageSize }
 
-    /// Where a page's b-tree header is: behind the file's own on the first.
+    /// The offset of a page's b-tree header. On the first page, it follows the file header.
     private func header(of page: Int) -> Int { start(of: page) + (page == 1 ? 100 : 0) }
 
     private func kind(of page: Int) -> Int { byte(header(of: page)) }
@@ -118,7 +119,7 @@ package struct DatabasePages {
         }
     }
 
-    /// A cell's content, and the pages behind its own that it lies on.
+    /// A cell's content, and its overflow pages.
     private func payload(at place: Int, size: Int, isIndex: Bool) -> (bytes: [UInt8], overflow: [Int]) {
         let usable = pageSize - byte(20)
         let most = isIndex ? (usable - 12) * 64 / 255 - 23 : usable - 35

@@ -4,7 +4,7 @@ import RecollectSQLite
 import RecollectTesting
 
 extension HistoryUse {
-    /// Messages, a session and a user, deleted for good, with pictures.
+    /// Deletes messages, a session and a user, with pictures.
     static let deletion = CrashScenario("deletion") { folder in
         try await fillForDeletion(folder)
     } workload: { run in
@@ -35,7 +35,7 @@ extension HistoryUse {
         try await Reading(allowsUnusedAttachments: false)($0)
     }
 
-    /// The same with `.relaxed`: a power cut may bring back the last deletion, and then with its pictures.
+    /// The same with `.relaxed`. A power loss may undo the last deletion, but then its pictures must be back, too.
     static let deletionRelaxed: CrashScenario = {
         var scenario = CrashScenario("deletion, relaxed") { folder in
             try await fillForDeletion(folder)
@@ -57,7 +57,7 @@ extension HistoryUse {
         return scenario
     }()
 
-    /// Trimming saves of many tasks: one save removes messages while the pictures of another are removed.
+    /// Saves of many tasks with trims: one save removes messages while another save's pictures are removed.
     static let trimsOfACrowd = CrashScenario("trims of a crowd") { run in
         let history = open(run.folder, retention: .window)
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -89,7 +89,7 @@ extension HistoryUse {
         await history.close()
     }
 
-    /// A picture, its answer, and two turns.
+    /// A picture, its reply, and two turns.
     private static func deletable(_ user: String, _ session: String) -> [ConversationMessage] {
         let writer = user + session
         return [picture(0, of: writer), turn(0, of: writer)[1]] + turn(1, of: writer) + turn(2, of: writer)

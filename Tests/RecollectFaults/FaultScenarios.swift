@@ -2,7 +2,7 @@ import RecollectTesting
 
 /// All scenarios.
 package enum FaultScenarios {
-    /// Scenarios that crash.
+    /// Crash scenarios.
     package static let crashes: [CrashScenario] =
         [
             HistoryUse.firstOpening, HistoryUse.foreignFolder, HistoryUse.savingTurns, HistoryUse.savingRelaxed,
@@ -15,6 +15,6 @@ package enum FaultScenarios {
             HistoryUse.removedLog, HistoryUse.salvagedTwice,
         ] + HistoryUse.oneIsKilled
 
-    /// Stores that are damaged.
+    /// Damage scenarios.
     package static let damages: [DamageScenario] = [HistoryUse.damage, FilesUse.damage]
 }

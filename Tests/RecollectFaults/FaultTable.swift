@@ -1,6 +1,6 @@
 import RecollectTesting
 
-/// What both explorers found, a line for each scenario, and below it how to repeat each kind of fault.
+/// The findings of both explorers: a line for each scenario, followed by the arguments that repeat each kind of fault.
 struct FaultTable: CustomStringConvertible {
     private struct Line {
         var scenario: String
@@ -8,7 +8,7 @@ struct FaultTable: CustomStringConvertible {
         var faults = 0
         var worstLoss = 0
         var duration = Duration.zero
-        /// Of each kind the first, with what repeats it.
+        /// The first fault of each kind, with the arguments that repeat it.
         var examples: [String: String] = [:]
     }
 

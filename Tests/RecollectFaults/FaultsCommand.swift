@@ -3,8 +3,9 @@ import RecollectTesting
 
 /// Runs both explorers for a time, with new seeds in each round, and prints one table.
 ///
-/// Arguments are `minutes=…` (without it one round runs), `seed=…` (the first; else drawn), `scenario=…`, and to repeat a fault
-/// `point=…` or `run=…`; `limit=…` bounds the points of a scenario in a round, 150 where it is not given: other rounds draw others.
+/// Arguments: `minutes=…` (by default, one round), `seed=…` (the first seed; by default, a random one), `scenario=…`,
+/// and, to repeat a fault, `point=…` or `run=…`. `limit=…` bounds the points of a scenario in a round (by default,
+/// 150); each round draws other points.
 package struct FaultsCommand {
     private var scenario: String?
     private var seed = UInt64.random(in: 1...999_999)
@@ -33,7 +34,7 @@ package struct FaultsCommand {
         let argument: String
     }
 
-    /// Explores; returns whether no fault was found.
+    /// Explores all scenarios, and returns whether no fault was found.
     package func run() async throws -> Bool {
         let clock = ContinuousClock()
         let start = clock.now

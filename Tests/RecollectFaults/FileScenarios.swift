@@ -3,10 +3,10 @@ import Logging
 import RecollectCore
 import RecollectTesting
 
-/// `FileChatStorage` in scenarios.
+/// Scenarios of `FileChatStorage`.
 package enum FilesUse {
-    /// Turns of two agents. A power cut in the middle of a save may leave the first messages of a batch: nothing in the file
-    /// says where a batch ends.
+    /// Turns of two agents. A power loss during a save may leave the first messages of a batch, because nothing in the
+    /// file marks the end of a batch.
     static let saves: CrashScenario = {
         var scenario = CrashScenario("files: saves") { run in
             let store = open(run.folder)
@@ -24,7 +24,7 @@ package enum FilesUse {
         return scenario
     }()
 
-    /// Turns under a budget: each save after the third removes the oldest turn. A power cut may bring that back.
+    /// Turns with a message limit: each save after the third removes the oldest turn. A power loss may undo that.
     static let trims: CrashScenario = {
         var scenario = CrashScenario("files: trims") { run in
             let store = open(run.folder)
@@ -44,7 +44,7 @@ package enum FilesUse {
         return scenario
     }()
 
-    /// Each byte of a chat's file, and each of the small files beside it.
+    /// Damages each byte of a chat's file and of the small files beside it.
     package static let damage = DamageScenario("damage: files") { folder in
         let store = open(folder)
         for agent in ["a", "b"] {
@@ -75,7 +75,7 @@ package enum FilesUse {
         }
     }
 
-    /// Where the objects of a file's array lie, and the ids in them.
+    /// The ranges of the objects in a file's array, and their IDs.
     private static func objects(in bytes: Data) -> [(range: Range<Int>, id: String)] {
         var found: [(Range<Int>, String)] = []
         var (depth, start, isText, isEscaped) = (0, 0, false, false)

@@ -4,16 +4,16 @@ import RecollectCore
 import RecollectSQLite
 import RecollectTesting
 
-/// A history as scenarios use it: its place in a run, the messages they invent, and what is read after a crash.
+/// A history in scenarios: its folder in a run, generated messages, and the reading after a crash.
 package enum HistoryUse {
     /// The users of all scenarios.
     static let users = ["ann", "bob"]
-    /// A word that every message of prose holds, to compare the search index with the messages.
+    /// A word in every text message, to compare the search index with the messages.
     private static let commonWord = "lantern"
 
     static func place(in folder: URL) -> URL { folder.appendingPathComponent("history", isDirectory: true) }
 
-    /// A history that does nothing in the background, so that a seed repeats its operations.
+    /// Opens a history without background work, so that a seed repeats its operations.
     static func open(
         _ folder: URL, durability: Durability = .full, retention: Retention = .everything
     ) -> SQLiteHistoryStore {
@@ -36,7 +36,7 @@ package enum HistoryUse {
 
     static func list(_ scope: Scope) -> String { "\(scope.userId)/\(scope.sessionId)/\(scope.agentId)" }
 
-    /// A question and its answer; each text holds a word of its own and some padding.
+    /// An input and its reply. Each text has a unique word and some padding.
     static func turn(_ number: Int, of writer: String, padding: Int = 40) -> [ConversationMessage] {
         [("q", Role.user), ("a", .assistant)].map { suffix, role in
             ConversationMessage(
@@ -46,12 +46,12 @@ package enum HistoryUse {
         }
     }
 
-    /// A word that is in one message alone, in a form that the search index keeps as it is.
+    /// A word in only one message, in a form that the search index does not change.
     static func word(_ writer: String, _ number: Int, _ suffix: String) -> String {
         "word\(writer)x\(number)x\(suffix)qz"
     }
 
-    /// A question with a picture, whose bytes hold a word of their own.
+    /// An input with a picture. Its bytes contain a unique word.
     static func picture(_ number: Int, of writer: String, bytes count: Int = 300) -> ConversationMessage {
         let bytes = pictureBytes(number, of: writer, count: count)
         return ConversationMessage(
@@ -68,7 +68,7 @@ package enum HistoryUse {
 
     static func pictureWord(_ writer: String, _ number: Int) -> String { "pixels\(writer)x\(number)qz" }
 
-    /// What tells a message apart: its id, and its content as a hash.
+    /// Identifies a message by its ID and a hash of its content.
     static func entry(_ message: ConversationMessage) -> String {
         let parts = message.parts.map { part in
             switch part {
@@ -89,13 +89,13 @@ package enum HistoryUse {
 
     // MARK: After a crash
 
-    /// What is read after a crash.
+    /// Reads a history after a crash.
     struct Reading: Sendable {
-        /// Whether an entry is the id alone: of replies that may have been cut off anywhere.
+        /// Whether an entry is only the ID, for replies that may be interrupted anywhere.
         var readsIDsAlone = false
-        /// Whether files of attachments that no message uses are a fault: not where a save was cut off.
+        /// Whether attachment files that no message uses are allowed, as after an interrupted save.
         var allowsUnusedAttachments = true
-        /// How many damaged databases may have been set aside.
+        /// The maximum number of damaged databases that were set aside.
         var mostSetAside = 1
 
         /// Opens the history of an image, reads all of it, and closes it.
@@ -113,7 +113,7 @@ package enum HistoryUse {
             }
         }
 
-        /// Waits for all that the store still has to do.
+        /// Waits for the store's pending work.
         private func update(_ history: SQLiteHistoryStore) async throws {
             _ = try await history.search(SearchQuery(userId: users[0], text: commonWord, limit: 1))
             try await history.waitUntilErased()
@@ -124,7 +124,7 @@ package enum HistoryUse {
             var store = CrashedStore(lists: [:])
             for user in users {
                 let found = try await history.search(SearchQuery(userId: user, text: commonWord, limit: 100_000))
-                // A search shows a message once that forks have copied.
+                // A search finds a message once, even if forks have copied it.
                 var prose: Set<String> = []
                 let sessions = try await history.sessions(
                     SessionQuery(userId: user), page: PageRequest(limit: 100_000)
@@ -152,7 +152,7 @@ package enum HistoryUse {
                 }
             }
             let report = try await history.check()
-            // A loss that is told is judged by its size.
+            // A reported loss is judged by its size.
             store.problems += report.problems
                 .filter { $0.kind != "messagesLost" && !(allowsUnusedAttachments && $0.kind == "attachmentUnused") }
                 .map { "\($0.kind)" }

@@ -3,7 +3,7 @@ import RecollectCore
 import RecollectSQLite
 import RecollectTesting
 
-/// What the processes of scenarios do, each by a name.
+/// The work of the scenarios' processes, by name.
 package enum HistoryWorkers {
     /// `explored NAME FOLDER`: one process of a scenario.
     package static func run(_ arguments: [String]) async throws {
@@ -25,12 +25,12 @@ package enum HistoryWorkers {
         "salvager": salvageTheLiving,
     ]
 
-    /// Saves what it can; a save that fails is not acknowledged.
+    /// Saves messages. A save that fails is not acknowledged.
     private static func insist(
         _ run: CrashRun, _ messages: [ConversationMessage], to scope: Scope, _ history: SQLiteHistoryStore
     ) async {
         do { try await run.save(messages, to: scope, in: history) } catch {
-            // Whether it was saved is open: the run says so by not acknowledging it.
+            // The outcome is unknown, so that the save is not acknowledged.
         }
     }
 
@@ -57,11 +57,11 @@ package enum HistoryWorkers {
         await history.close()
     }
 
-    // MARK: Two names, and files that were removed
+    // MARK: Two names, and removed files
 
-    /// Is open while another process imports, saves again, and closes.
-    /// - Parameter filled: how many turns are in the history already; then it saves nothing before the log is removed, since
-    ///   that is nobody's to bring back.
+    /// Keeps a history open while another process imports, then saves again and closes.
+    /// - Parameter filled: The number of turns already in the history. If there are any, it saves nothing before the
+    ///   log is removed, because the messages in a removed log cannot be recovered.
     private static func keepOpen(
         _ run: CrashRun, filled: Int = 0, _ loseLocks: (CrashRun) async throws -> Void
     ) async throws {
@@ -95,7 +95,7 @@ package enum HistoryWorkers {
 
     private static func importMeanwhile(_ run: CrashRun) async throws {
         await run.wait(for: "open")
-        // As commands do: one lists, one imports, one lists.
+        // As commands do: the first lists, the second imports, and the third lists.
         for step in 0..<3 {
             let history = HistoryUse.open(run.folder)
             if step == 1 {
@@ -129,7 +129,7 @@ package enum HistoryWorkers {
         await run.wait(for: "both open")
         let history = HistoryUse.open(run.folder)
         await insist(run, HistoryUse.turn(0, of: "y"), to: HistoryUse.scope("y"), history)
-        // A page of no message: the list of tags.
+        // A page without messages: the table of tags.
         let pages = try DatabasePages(file: HistoryUse.place(in: run.folder).appendingPathComponent("history.sqlite"))
         let page = pages.roots["tag"] ?? 2
         try run.overwrite(

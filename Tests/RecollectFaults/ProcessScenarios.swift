@@ -7,20 +7,20 @@ extension HistoryUse {
     /// Two processes save.
     static let twoSavers = processes("two processes save", "saver-a", "saver-b")
 
-    /// One saves while the other opens and closes, as commands do.
+    /// One process saves while another one opens and closes, as commands do.
     static let saverAndOpener = processes("one saves, one opens and closes", "saver-a", "opener")
 
-    /// One saves while the other repairs.
+    /// One process saves while another one repairs.
     static let saverAndRepairer = processes("one saves, one repairs", "saver-a", "repairer")
 
-    /// The same, while one of the two is killed and the other goes on.
+    /// The same, with one of the two processes killed.
     static let oneIsKilled = [twoSavers, saverAndOpener, saverAndRepairer].map { scenario in
         var killing = scenario.named(scenario.name + ", one is killed")
         killing.killsOne = true
         return killing
     }
 
-    /// One process has the history open under two names while another imports.
+    /// One process has the history open under two names while another one imports.
     static let twoNames = processes("two names of one folder", "alias-first", "importer") { folder in
         try FileManager.default.createDirectory(at: place(in: folder), withIntermediateDirectories: true)
         try FileManager.default.createSymbolicLink(
@@ -28,17 +28,18 @@ extension HistoryUse {
             withDestinationURL: place(in: folder))
     }
 
-    /// Somebody removes the log of an open history, then another process imports.
+    /// The log of an open history is removed, then another process imports.
     static let removedLog = processes("the log of an open history is removed", "log-removed-first", "importer") {
         try await fill($0, turns: 2)
     }
 
-    /// Both have a history open that is damaged then; one salvages it, and the other meets the damage later.
+    /// Two processes have a history open that is then damaged. One salvages it, and the other one finds the damage
+    /// later.
     static let salvagedTwice = processes("a salvage beside an open history", "salvaged-under", "salvager") {
         try await fill($0, turns: 5)
     }
 
-    /// Saves and closings of many tasks of one process: the lock between processes must exclude threads as well.
+    /// Many tasks of one process save and close: the process lock must exclude threads, too.
     static let savingAndClosing = CrashScenario("saving while closing") { run in
         let history = open(run.folder)
         await withTaskGroup(of: Void.self) { group in
@@ -46,14 +47,14 @@ extension HistoryUse {
                 group.addTask {
                     for number in 0..<40 {
                         let messages = turn(number, of: "w\(task)")
-                        // A save that meets a closing may fail; then it is not acknowledged.
+                        // A save during a close may fail; then it is not acknowledged.
                         try? await run.save(messages, to: scope("s\(task)"), in: history)
                     }
                 }
             }
             group.addTask {
                 while !Task.isCancelled {
-                    // Some saves go through between two closings; the sleep ends early when there are no more.
+                    // Lets some saves succeed between two closes. Cancellation ends the sleep early.
                     try? await Task.sleep(for: .milliseconds(1))
                     await history.close()
                 }
@@ -78,7 +79,7 @@ extension HistoryUse {
         }
     }
 
-    /// Where the build put the program of the processes: beside this one, or beside the bundle of tests.
+    /// The program of the processes, built beside this program or beside the test bundle.
     private static let worker: URL = {
         let bundle = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }?.bundleURL
         let program = bundle ?? URL(fileURLWithPath: CommandLine.arguments[0])

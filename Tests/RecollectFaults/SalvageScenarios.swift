@@ -4,7 +4,7 @@ import RecollectSQLite
 import RecollectTesting
 
 extension HistoryUse {
-    /// Opening a history in which one page is damaged; what lies on that page may be lost, and nothing else.
+    /// Opens a history with one damaged page. Only the content of that page may be lost.
     static func salvage(_ what: String, of table: String, _ choose: @escaping @Sendable ([Int]) -> Int?)
         -> CrashScenario
     {
@@ -30,7 +30,7 @@ extension HistoryUse {
         salvage("the last leaf", of: "session", \.last), salvage("a leaf", of: "message") { $0[$0.count / 2] },
     ]
 
-    /// Overwrites a leaf of a table with bytes that are no page, and remembers what lay on it.
+    /// Overwrites a leaf of a table with invalid bytes, and saves the IDs of the messages on it.
     private static func damage(_ folder: URL, _ table: String, _ choose: ([Int]) -> Int?) throws {
         let file = place(in: folder).appendingPathComponent("history.sqlite")
         let pages = try DatabasePages(file: file)
@@ -45,7 +45,7 @@ extension HistoryUse {
         try handle.close()
     }
 
-    /// Beside the run's folder, which holds the store alone.
+    /// Beside the run's folder, which contains only the store.
     private static func lostList(_ folder: URL) -> URL {
         folder.deletingLastPathComponent().appendingPathComponent("lost")
     }

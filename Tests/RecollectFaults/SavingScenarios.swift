@@ -5,7 +5,7 @@ import RecollectSQLite
 import RecollectTesting
 
 extension HistoryUse {
-    /// The first opening, which makes everything.
+    /// The first opening, which creates all files.
     static let firstOpening = CrashScenario("first opening") { run in
         let history = try await open(run.folder).open()
         await history.close()
@@ -13,7 +13,7 @@ extension HistoryUse {
         try await Reading()($0)
     }
 
-    /// The first save into a folder that somebody else made and did not sync.
+    /// The first save into a folder that another program created and did not sync.
     static let foreignFolder = CrashScenario("a folder that an app made") { run in
         try OpenFolder(path: run.folder.path).makeFolder(place(in: run.folder).lastPathComponent)
         let history = open(run.folder)
@@ -34,7 +34,7 @@ extension HistoryUse {
         try await Reading()($0)
     }
 
-    /// The same with `.relaxed`: a power cut may take the last saves, and no others.
+    /// The same with `.relaxed`. A power loss may undo the last saves, and no others.
     static let savingRelaxed: CrashScenario = {
         var scenario = CrashScenario("saving turns, relaxed") { run in
             let history = open(run.folder, durability: .relaxed)
@@ -47,7 +47,7 @@ extension HistoryUse {
         return scenario
     }()
 
-    /// Opening a history that is there, closing it, and so on.
+    /// Opens and closes an existing history, repeatedly.
     static let openingAndClosing = CrashScenario("opening and closing") { folder in
         try await fill(folder, turns: 4)
     } workload: { run in
@@ -61,7 +61,7 @@ extension HistoryUse {
         try await Reading()($0)
     }
 
-    /// Pictures, one of them twice.
+    /// Messages with pictures.
     static let attachments = CrashScenario("attachments") { run in
         let history = open(run.folder)
         for number in 0..<3 {
@@ -73,7 +73,7 @@ extension HistoryUse {
         try await Reading()($0)
     }
 
-    /// A picture named by a process killed before it synced the name.
+    /// A picture whose writer was killed before it synced the file's name.
     static let unsyncedPicture = CrashScenario("a picture that a killed save left") { run in
         let history = open(run.folder)
         try await run.save(turn(0, of: "w"), to: scope("s"), in: history)
@@ -89,7 +89,7 @@ extension HistoryUse {
         try await Reading()($0)
     }
 
-    /// A picture for a folder made by a process killed before it synced the folder's name.
+    /// A picture for a folder whose creator was killed before it synced the folder's name.
     static let unsyncedFolder = CrashScenario("a folder of pictures that a killed save left") { run in
         let history = open(run.folder)
         try await run.save(turn(0, of: "w"), to: scope("s"), in: history)
@@ -102,7 +102,7 @@ extension HistoryUse {
         try await Reading()($0)
     }
 
-    /// A batch as an import saves it, larger than a page of the log, with long texts.
+    /// Batches as saved by an import, larger than a page of the log, with long texts.
     static let importing = CrashScenario("import") { run in
         let history = open(run.folder)
         for batch in 0..<2 {
@@ -115,7 +115,7 @@ extension HistoryUse {
         try await Reading()($0)
     }
 
-    /// Replies that stream, one that ends and one that is interrupted.
+    /// Streaming replies: one that ends and one that is interrupted.
     static let replies = CrashScenario("replies in flight") { run in
         let history = open(run.folder)
         let list = list(scope("s"))
@@ -149,7 +149,7 @@ extension HistoryUse {
         await history.close()
     }
 
-    /// Says that what `fill` saved is there.
+    /// Declares that the messages saved by `fill` are in the history.
     static func holdFilled(_ run: CrashRun, turns: Int, padding: Int = 40) {
         for session in ["s", "t"] {
             let messages = (0..<turns).flatMap { turn($0, of: session, padding: padding) }

@@ -5,9 +5,9 @@
 
     @testable import RecollectFileSystem
 
-    @Suite("An open file") struct OpenFileTests {
+    @Suite("Open files") struct OpenFileTests {
         @Test(
-            "gives its own group no rights of another file's group, if it cannot have that group",
+            "Rights copied without the group give the file's own group no more rights than others have",
             .enabled(if: geteuid() == 0, "needs root"),
             arguments: [
                 (0o600, 0o600), (0o660, 0o600), (0o640, 0o600), (0o750, 0o700), (0o644, 0o644), (0o664, 0o644),
@@ -24,7 +24,7 @@
             let mine = try status(of: files[1].descriptor)
             #expect(mine.st_gid == 65_534)
             #expect(mine.st_mode & 0o777 == expected)
-            // Root can have it.
+            // Root can set the group.
             try files[2].takeRights(of: files[0])
             let roots = try status(of: files[2].descriptor)
             #expect(roots.st_gid == 12_345 && roots.st_mode & 0o777 == mode)

@@ -20,7 +20,7 @@ extension ChatCompletionsClient {
                 sleep: { wait in waits.withLock { $0.append(wait) } }, now: { now }, jitter: { 1 }))
     }
 
-    /// All that comes of a question.
+    /// All events of a request.
     func events(
         _ request: LLMRequest = LLMRequest(messages: [ConversationMessage(role: .user, text: "hello")])
     ) async throws -> [LLMStreamEvent] {
@@ -29,7 +29,7 @@ extension ChatCompletionsClient {
         return events
     }
 
-    /// The events until it failed, and the failure.
+    /// The events before the failure, and the failure.
     func failure(
         _ request: LLMRequest = LLMRequest(messages: [ConversationMessage(role: .user, text: "hello")])
     ) async -> (events: [LLMStreamEvent], error: ModelError?) {
@@ -43,11 +43,11 @@ extension ChatCompletionsClient {
     }
 }
 
-/// The transport of the test that runs.
+/// The transport of the current test.
 enum TestTransport {
     @TaskLocal static var current: any HTTPTransport = URLSessionTransport.shared
 
-    /// Every transport that was built.
+    /// Every transport in this build.
     static var all: [any HTTPTransport] {
         #if AsyncHTTPClient
             [URLSessionTransport.shared, AsyncHTTPClientTransport.shared]
@@ -60,11 +60,11 @@ enum TestTransport {
     enum Ability {
         /// Reports a head cut off by the server. Foundation on Linux ends the process (swift-corelibs-foundation, issue 5285).
         case survivesCutHeads
-        /// Uses a connection again. `URLSessionTransport` on Linux does not: see there.
+        /// Reuses a connection. `URLSessionTransport` on Linux does not: see its documentation.
         case reusesConnections
     }
 
-    /// Every transport that was built and has an ability.
+    /// Every transport in this build that has an ability.
     static func all(with ability: Ability?) -> [any HTTPTransport] {
         all.filter { transport in ability.map { has($0, transport) } ?? true }
     }
@@ -91,7 +91,7 @@ struct EachTransport: SuiteTrait, TestTrait, TestScoping {
     func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
     ) async throws {
-        // A suite has its scope too, around all of its tests.
+        // A suite also has a scope, around all of its tests.
         guard testCase != nil else { return try await function() }
         for transport in TestTransport.all(with: ability) {
             try await TestTransport.$current.withValue(transport) { try await function() }
@@ -108,14 +108,14 @@ extension Trait where Self == EachTransport {
 }
 
 extension Trait where Self == ConditionTrait {
-    /// Skips a test if no transport that was built has an ability.
+    /// Skips a test if no transport in this build has an ability.
     static func requires(_ ability: TestTransport.Ability) -> Self {
         .enabled(if: !TestTransport.all(with: ability).isEmpty, "URLSession on Linux cannot; build AsyncHTTPClient")
     }
 }
 
 extension [LLMStreamEvent] {
-    /// The prose of the events.
+    /// The text of the events.
     var text: String {
         compactMap { event in
             if case .textDelta(let text) = event { return text }
@@ -123,7 +123,7 @@ extension [LLMStreamEvent] {
         }.joined()
     }
 
-    /// The end, if there is one, and if it is the last.
+    /// The end, if it is the last event.
     var completion: LLMCompletion? {
         if case .done(let completion) = last { return completion }
         return nil

@@ -2,7 +2,7 @@ import Foundation
 import RecollectCore
 import RecollectTestSupport
 
-/// One connection: gathers requests and writes the replies, byte by byte as they are told.
+/// One connection: reads requests and writes the replies byte by byte, as specified.
 ///
 /// `@unchecked Sendable`: all state is used on the socket's serial queue.
 final class ModelConnection: @unchecked Sendable {
@@ -99,24 +99,24 @@ final class ModelConnection: @unchecked Sendable {
             if !reply.isRaw { try await connection.write(Array("0\r\n\r\n".utf8)) }
             if isLast { await connection.close() }
         } catch {
-            // The client has gone, or the test's closure failed: either way there is nobody to answer.
+            // The client has disconnected, or the test's closure failed: in both cases, no reply is possible.
             await connection.close()
         }
     }
 
-    /// An empty chunk would be the end.
+    /// An empty chunk would end the body.
     private static func chunk(_ bytes: [UInt8]) -> [UInt8] {
         guard !bytes.isEmpty else { return [] }
         return Array("\(String(bytes.count, radix: 16))\r\n".utf8) + bytes + Array("\r\n".utf8)
     }
 }
 
-/// The bytes of a request, until all of it has come.
+/// The bytes of an incomplete request.
 private struct RequestBytes {
     private var bytes: [UInt8] = []
     private var head: (method: String, target: String, headers: [(name: String, value: String)])?
     private var length = 0
-    /// Whether this is no request that the server reads.
+    /// Whether the bytes are not a request that the server can parse.
     private(set) var isBroken = false
 
     /// Adds bytes, and returns the request that they complete.
@@ -151,7 +151,7 @@ private struct RequestBytes {
 }
 
 extension ModelReply {
-    /// The head as it goes over the wire; the body comes in chunks.
+    /// The head as it is sent. The body follows in chunks.
     fileprivate var head: [UInt8] {
         var text = "HTTP/1.1 \(status) \(status == 200 ? "OK" : "Told")\r\nTransfer-Encoding: chunked\r\n"
         for (name, value) in headers { text += "\(name): \(value)\r\n" }

@@ -5,7 +5,7 @@ import RecollectTestSupport
 public struct ModelReply: Sendable {
     /// One step of a body.
     public enum Step: Sendable, ExpressibleByStringLiteral {
-        /// Sends these bytes, as a chunk of their own.
+        /// Sends these bytes as one chunk.
         case send([UInt8])
         /// Waits until the test opens the gate.
         case wait(Gate)
@@ -41,11 +41,11 @@ public struct ModelReply: Sendable {
 
     /// The status.
     public var status: Int
-    /// The headers, beside those that frame the body.
+    /// The headers, except those that frame the body.
     public var headers: [(name: String, value: String)]
-    /// The body. A server goes on only when a step is done.
+    /// The body. Each step starts after the previous one is done.
     public var steps: [Step]
-    /// Whether even the head is held back: the steps are then all there is, and go to the socket as they are.
+    /// Whether no head is sent. The bytes of the steps are then sent as they are.
     public var isRaw = false
 
     /// Makes a reply.
@@ -60,14 +60,14 @@ public struct ModelReply: Sendable {
         ModelReply(headers: [("Content-Type", "text/event-stream")], steps: steps)
     }
 
-    /// A completion that says these pieces, and what it took.
+    /// A completion with these pieces of text, and its usage.
     public static func text(_ pieces: [String], reason: String = "stop") -> ModelReply {
         var steps: [Step] = [.delta(["role": "assistant", "content": ""])]
         steps += pieces.map { .delta(["content": .string($0)]) }
         return .stream(steps + ending(reason: reason))
     }
 
-    /// A completion that calls tools: their names and arguments, each in pieces as servers send them.
+    /// A completion with tool calls. Their names and arguments are split into pieces, as servers send them.
     public static func toolCalls(_ calls: [(id: String, name: String, arguments: JSONValue)]) -> ModelReply {
         var steps: [Step] = []
         for (index, call) in calls.enumerated() {
@@ -88,13 +88,13 @@ public struct ModelReply: Sendable {
         return .stream(steps + ending(reason: "tool_calls"))
     }
 
-    /// A whole body of JSON.
+    /// A complete JSON body.
     public static func json(_ json: JSONValue, status: Int = 200) -> ModelReply {
         ModelReply(
             status: status, headers: [("Content-Type", "application/json")], steps: [.text(json.jsonString)])
     }
 
-    /// A failure, told as chat-completions servers tell it.
+    /// An error in the format of chat-completions servers.
     public static func status(
         _ status: Int, _ message: String, headers: [(name: String, value: String)] = []
     ) -> ModelReply {
@@ -103,14 +103,14 @@ public struct ModelReply: Sendable {
         return reply
     }
 
-    /// Steps without any head.
+    /// Steps without a head.
     public static func raw(_ steps: [Step]) -> ModelReply {
         var reply = ModelReply(headers: [], steps: steps)
         reply.isRaw = true
         return reply
     }
 
-    /// What ends every stream: the reason, the usage, `[DONE]`.
+    /// The end of every stream: the finish reason, the usage, and `[DONE]`.
     public static func ending(reason: String) -> [Step] {
         [
             .delta([:], finishReason: reason),

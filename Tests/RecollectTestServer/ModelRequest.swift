@@ -1,15 +1,15 @@
 import RecollectCore
 import RecollectTestSupport
 
-/// A request that a server was sent.
+/// A request received by a server.
 public struct ModelRequest: Sendable {
-    /// `POST`, say.
+    /// The method, for example `POST`.
     public let method: String
     /// The path and the query.
     public let target: String
     /// The headers in order, names in lowercase.
     public let headers: [(name: String, value: String)]
-    /// The body; `null` where it is no JSON.
+    /// The body; `null` if it is not JSON.
     public let body: JSONValue
 
     let connection: ModelConnection
@@ -23,8 +23,8 @@ public struct ModelRequest: Sendable {
     /// The messages of the body.
     public var messages: [JSONValue] { body["messages"]?.arrayValue ?? [] }
 
-    /// Waits until the connection has closed, whoever did it.
-    /// - Throws: `CancellationError` if the task is cancelled before.
+    /// Waits until the client or the server has closed the connection.
+    /// - Throws: `CancellationError` if the task is canceled before.
     public func closed() async throws {
         try await closing.wait()
     }

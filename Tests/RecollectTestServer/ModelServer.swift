@@ -1,17 +1,17 @@
 import Foundation
 import RecollectCore
 
-/// A chat-completions server on 127.0.0.1 that answers as a test tells it to: byte by byte, and when the test says so.
+/// A chat-completions server on 127.0.0.1 for tests, which control the bytes and the timing of its replies.
 ///
 /// ```swift
 /// let server = try await ModelServer.start { _ in .text(["Good ", "day"]) }
 /// let client = ChatCompletionsClient(baseURL: server.baseURL, model: "test")
 /// ```
 public final class ModelServer: Sendable {
-    /// Answers a request; called as soon as all of it has come.
+    /// Answers a request. It is called when the request is complete.
     public typealias Answer = @Sendable (ModelRequest) async throws -> ModelReply
 
-    /// What clients are given: `http://127.0.0.1:<port>/v1`.
+    /// The base URL for clients: `http://127.0.0.1:<port>/v1`.
     public let baseURL: URL
 
     private let listener: Socket
@@ -39,7 +39,7 @@ public final class ModelServer: Sendable {
         return ModelServer(listener: listener, record: record, baseURL: url)
     }
 
-    /// Starts a server that gives these replies in turn, the last one again and again.
+    /// Starts a server that returns these replies in order, and then repeats the last one.
     public static func start(replies: [ModelReply]) async throws -> ModelServer {
         let rest = Locked(replies[...])
         return try await start { _ in
@@ -47,10 +47,10 @@ public final class ModelServer: Sendable {
         }
     }
 
-    /// What has been asked so far, in order.
+    /// All requests so far, in order.
     public var requests: [ModelRequest] { record.requests }
 
-    /// How many connections there have been.
+    /// The number of connections so far.
     public var connectionCount: Int { record.connections.count }
 
     /// Closes the port and every connection.
@@ -65,7 +65,7 @@ public final class ModelServer: Sendable {
     }
 }
 
-/// What a server has seen.
+/// The requests and connections of a server.
 final class Record: Sendable {
     private let state = Locked((requests: [ModelRequest](), connections: [ModelConnection]()))
 

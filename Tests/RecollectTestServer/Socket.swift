@@ -30,7 +30,7 @@ final class Socket: @unchecked Sendable {
         #endif
     }
 
-    /// Opens a port on 127.0.0.1. The system chooses it.
+    /// Opens a port on 127.0.0.1 that the system chooses.
     static func listening(_ queue: DispatchQueue) throws -> (socket: Socket, port: Int) {
         #if canImport(Darwin)
             let descriptor = Darwin.socket(AF_INET, SOCK_STREAM, 0)
@@ -84,7 +84,7 @@ final class Socket: @unchecked Sendable {
         return accepted < 0 ? nil : accepted
     }
 
-    /// Returns what has arrived: empty at the end of the connection, `nil` if nothing has.
+    /// Returns the received bytes: empty at the end of the connection, `nil` if there are none yet.
     func read() -> [UInt8]? {
         var failure: Int32 = 0
         let bytes = [UInt8](unsafeUninitializedCapacity: 1 << 16) { buffer, count in
@@ -139,7 +139,7 @@ final class Socket: @unchecked Sendable {
 
     private func closeUnwatched() {
         guard isClosed, watches == 0 else { return }
-        // No source is left to get here again.
+        // Prevents closing the descriptor twice.
         watches = -1
         #if canImport(Darwin)
             _ = Darwin.close(descriptor)

@@ -1,10 +1,10 @@
 import Foundation
 
-/// A second place of a file or folder, where the tests run as root and may mount one.
+/// A second path of a file or folder. It needs root and the permission to mount.
 package final class BindMount: Sendable {
     private let target: URL
 
-    /// Mounts a file or folder at the place of another one of its kind.
+    /// Mounts a file or folder over another one of its kind.
     package init(of source: URL, at target: URL, isReadOnly: Bool = false) throws {
         self.target = target
         try run("mount", "--bind", source.path, target.path)
@@ -12,7 +12,7 @@ package final class BindMount: Sendable {
     }
 
     deinit {
-        // A mount that stays ends with the machine.
+        // A mount that cannot be removed ends with the machine.
         try? run("umount", "-l", target.path)
     }
 

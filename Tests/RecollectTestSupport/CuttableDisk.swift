@@ -6,7 +6,7 @@ import Foundation
     import Glibc
 #endif
 
-/// An ext4 file system in a file, whose power can be cut: what has not been synced by then is gone.
+/// An ext4 file system in a file, for tests of a power loss: content that was not synced is lost.
 package final class CuttableDisk {
     package let url: URL
     private let image: URL
@@ -16,7 +16,7 @@ package final class CuttableDisk {
         url = folder.appendingPathComponent("mounted")
         image = folder.appendingPathComponent("image")
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-        // Sparse, and large enough for a writer that goes on until a busy machine gets round to cutting the power.
+        // Sparse, and large enough for a writer that continues until a busy machine cuts the power.
         try Data().write(to: image)
         let handle = try FileHandle(forWritingTo: image)
         try handle.truncate(atOffset: 512 << 20)
@@ -26,11 +26,11 @@ package final class CuttableDisk {
     }
 
     deinit {
-        // What cannot be unmounted ends with the machine; there is nobody to tell.
+        // A failure to unmount cannot be reported here; the mount ends with the machine.
         try? run("umount", "-l", url.path)
     }
 
-    /// Shuts the file system down under whoever uses it, its journal unwritten. Nothing more can be done with it.
+    /// Shuts the file system down while it is in use, without writing its journal. It cannot be used until `restart()`.
     package func cutPower() throws {
         let descriptor = open(url.path, O_RDONLY)
         defer { close(descriptor) }
@@ -38,7 +38,7 @@ package final class CuttableDisk {
         guard ioctl(descriptor, 0x8004_587D, &withoutFlushing) == 0 else { throw CocoaError(.featureUnsupported) }
     }
 
-    /// Switches on again, when nobody uses it any more.
+    /// Mounts the file system again. It must not be in use any more.
     package func restart() throws {
         try run("umount", url.path)
         try run("mount", "-o", "loop", image.path, url.path)

@@ -13,7 +13,7 @@ public final class Gate: Sendable {
     /// Creates a closed gate.
     public init() {}
 
-    /// Ends the wait of all tasks, also of later ones.
+    /// Ends the wait of all tasks, including later ones.
     public func open() {
         let waiting = state.withLock { state -> [UUID: CheckedContinuation<Void, any Error>] in
             guard case .closed(let waiting) = state else { return [:] }

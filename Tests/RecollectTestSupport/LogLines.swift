@@ -1,13 +1,13 @@
 import Logging
 import RecollectCore
 
-/// Keeps what is logged, a line each: the level, the message, the metadata in the order of its keys.
+/// Collects log events as lines: the level, the message, and the metadata sorted by key.
 package final class LogLines: Sendable {
     private let lines = Locked<[String]>([])
 
     package init() {}
 
-    /// A logger that logs everything here.
+    /// A logger that logs all levels to this object.
     package var logger: Logger {
         Logger(label: "test") { [lines] _ in Handler(lines: lines) }
     }

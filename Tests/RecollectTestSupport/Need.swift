@@ -2,10 +2,10 @@ import Foundation
 import RecollectCore
 import Testing
 
-/// A requirement of a test beyond memory and a folder of its own: processes, disks, programs, or time.
+/// A requirement of a test beyond memory and a temporary folder: processes, disks, programs, or time.
 ///
-/// `.needs(.strace)` skips a test on a machine without `strace`. `make quick` sets `RECOLLECT_QUICK` and so skips every test with a
-/// need. Tags would say the same, but SwiftPM 6.3 cannot skip tests by tag.
+/// `.needs(.strace)` skips a test on a machine without `strace`. `make quick` sets `RECOLLECT_QUICK`, which skips every
+/// test with a need. Tags would do the same, but SwiftPM 6.3 cannot skip tests by tag.
 package struct Need: Sendable {
     private let name: String
     private let isMet: @Sendable () -> Bool
@@ -15,9 +15,9 @@ package struct Need: Sendable {
         self.isMet = isMet
     }
 
-    /// Seconds of computing.
+    /// Seconds of CPU time.
     package static let time = Need("time")
-    /// Processes of its own.
+    /// Child processes.
     package static let processes = Need("processes")
     /// Processes traced by `strace`.
     package static let strace = Need("strace, and the right to trace") { RecollectTestSupport.strace != nil }
@@ -28,10 +28,10 @@ package struct Need: Sendable {
     /// A `BindMount`.
     package static let bindMount = Need("root and bind mounts") { BindMount.isPossible }
 
-    /// Whether this is the run of `make quick`.
+    /// Whether this run is `make quick`.
     package static let isNoneMet = ProcessInfo.processInfo.environment["RECOLLECT_QUICK"] != nil
 
-    /// Throws in a run of `make quick`, so that a test without its need fails there.
+    /// Throws in `make quick`, so that a test that does not declare its need fails there.
     package static func requireMet(_ declaration: String) throws {
         guard isNoneMet else { return }
         throw RecollectError(.invalidArgument, "declare \(declaration) on this test: `make quick` leaves it out")

@@ -1,8 +1,8 @@
-/// SplitMix64: random numbers that come again from their seed.
+/// SplitMix64: random numbers that a seed reproduces.
 public struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 
-    /// Makes a generator whose numbers the seed decides.
+    /// Creates a generator whose numbers are determined by the seed.
     public init(seed: UInt64) {
         state = seed
     }
@@ -16,7 +16,8 @@ public struct SeededGenerator: RandomNumberGenerator {
         return value ^ (value >> 31)
     }
 
-    /// A size up to a greatest one, a small one more often: what goes wrong mostly shows in small cases, and they cost less.
+    /// Returns a size up to a maximum, small ones more often: they are cheaper, and most errors also occur in small
+    /// cases.
     public mutating func size(upTo greatest: Int) -> Int {
         min(Int.random(in: 0...greatest, using: &self), Int.random(in: 0...greatest, using: &self))
     }

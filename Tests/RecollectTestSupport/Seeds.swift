@@ -4,8 +4,9 @@ import Testing
 
 /// The seeds of every test of random input.
 ///
-/// `make test` runs the same seeds each time. `make soak` draws new ones until its time is over, by `RECOLLECT_SOAK_SECONDS`,
-/// and prints how many each test has run. `make quick` runs one in twenty of the fixed ones. `RECOLLECT_SEED` runs one seed alone. An issue names its seed and the command that repeats it.
+/// `make test` runs the same seeds each time. `make soak` draws new ones until its time, `RECOLLECT_SOAK_SECONDS`, is
+/// over, and prints the number of seeds of each test. `make quick` runs one in twenty of the fixed seeds.
+/// `RECOLLECT_SEED` runs only one seed. An issue names its seed and the command that repeats it.
 package enum Seeds {
     /// Runs a check once for each seed, in order, and stops at the first seed with an issue.
     ///
@@ -36,12 +37,12 @@ package enum Seeds {
         }
     }
 
-    /// Whether the seeds are all the fixed ones, so that a test can say how often something happens in them.
+    /// Whether all fixed seeds are run, so that a test can check how often something happens in them.
     package static var areFixed: Bool {
         if case .fixed = mode { !Need.isNoneMet } else { false }
     }
 
-    /// Whether one seed is repeated, so that a failure can be told at length.
+    /// Whether one seed is repeated, so that a failure can be reported in detail.
     package static var isOne: Bool {
         if case .one = mode { true } else { false }
     }
@@ -77,7 +78,7 @@ package enum Seeds {
         }
         let running = RunningSeed(command(test, seed))
         defer { running?.end() }
-        // The scope runs the check before it returns, and nothing else has the check meanwhile.
+        // The scope runs the check before it returns, and the check is not used elsewhere meanwhile.
         nonisolated(unsafe) let check = check
         do {
             try await naming.provideScope(for: test, testCase: Test.Case.current) {
@@ -109,14 +110,14 @@ package enum Seeds {
     }
 }
 
-/// A file that names a seed while its check runs in a soak: where a check ends the process, no issue names it.
+/// A file that names the seed of a running check in a soak, because a check that ends the process records no issue.
 private struct RunningSeed {
     private let url: URL
 
     init?(_ command: String) {
         guard let folder = ProcessInfo.processInfo.environment["RECOLLECT_SOAK_FOLDER"] else { return nil }
         url = URL(fileURLWithPath: folder).appendingPathComponent(UUID().uuidString)
-        // Without the file the soak goes on as well.
+        // The soak also works without the file.
         try? Data((command + "\n").utf8).write(to: url)
     }
 

@@ -5,8 +5,8 @@ package final class TemporaryFolder: Sendable {
     package let url: URL
     package var path: String { url.path }
 
-    /// Creates a folder, in memory if the system has such a place: many syncs would make a busy disk the slowest part of the
-    /// tests.
+    /// Creates a folder, in memory if the system has such a file system, because many syncs make a busy disk the
+    /// slowest part of the tests.
     package init() throws {
         let memory = "/dev/shm"
         let base =

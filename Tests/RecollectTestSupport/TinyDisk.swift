@@ -1,6 +1,6 @@
 import Foundation
 
-/// A file system of a few hundred kilobytes, where the tests run as root and may mount one.
+/// A file system of a few hundred kilobytes. It needs root and the permission to mount.
 package final class TinyDisk {
     package let url: URL
 
@@ -18,7 +18,7 @@ package final class TinyDisk {
         try run("mount", "-o", "remount,size=\(kilobytes)k", url.path)
     }
 
-    /// Fills the disk with a file of the name `filler`.
+    /// Fills the disk with a file named `filler`.
     package func fill() {
         fillDisk(at: url)
     }
@@ -39,7 +39,7 @@ package final class TinyDisk {
     }()
 }
 
-/// Fills the file system of a folder with a file of the name `filler`, to the last byte.
+/// Fills the file system of a folder with a file named `filler`, to the last byte.
 package func fillDisk(at folder: URL) {
     var size = 1 << 20
     while size > 0 {

@@ -1,8 +1,7 @@
 import Foundation
 import RecollectCore
 
-/// A history that notes what was read and can hold lists and sessions back. It never looks whether its caller still wants to
-/// know, which no history has to.
+/// A history that records reads and can hold back lists and sessions. It ignores cancellation, as any history may.
 package final class WatchedHistory: HistoryStore {
     package enum Read: Hashable, Sendable {
         case list(text: String)
@@ -30,7 +29,7 @@ package final class WatchedHistory: HistoryStore {
 
     package var events: StoreEvents { base.events }
 
-    /// What was read since this was asked for last.
+    /// Returns the reads since the last call.
     package func takeReads() -> [Read] {
         state.withLock { state in
             defer { state.reads = [] }
@@ -38,12 +37,12 @@ package final class WatchedHistory: HistoryStore {
         }
     }
 
-    /// Fails every list from now on; `nil` ends that.
+    /// Makes every list throw from now on; `nil` ends that.
     package func fail(_ error: RecollectError?) {
         state.withLock { $0.failure = error }
     }
 
-    /// Holds back what such a read has found, as it is now, until it is let go.
+    /// Holds back the current result of such a read until `letGo`.
     package func hold(_ read: Read) {
         _ = state.withLock { $0.held.insert(read) }
     }
@@ -80,7 +79,7 @@ package final class WatchedHistory: HistoryStore {
         state.withLock { $0.reads.append(read) }
     }
 
-    // MARK: What is watched
+    // MARK: Recorded calls
 
     package func sessions(
         _ query: SessionQuery, page: PageRequest<SessionCursor>
@@ -114,7 +113,7 @@ package final class WatchedHistory: HistoryStore {
         return base.changes(after: cursor)
     }
 
-    // MARK: What is passed on
+    // MARK: Forwarded calls
 
     package func append(
         _ messages: [ConversationMessage], to scope: Scope, options: AppendOptions

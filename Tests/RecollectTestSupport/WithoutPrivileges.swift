@@ -1,10 +1,10 @@
 import Foundation
 
-/// Does something with the rights of a user who is not root, on this thread alone.
+/// Performs work with the permissions of a user who is not root, on this thread only.
 package func withoutPrivileges<Result>(_ work: () throws -> Result) throws -> Result {
     #if os(Linux)
         guard geteuid() == 0 else { return try work() }
-        // Glibc's header for it is none that Swift sees.
+        // Swift does not import glibc's header for it.
         typealias Setter = @convention(c) (uid_t) -> Int32
         guard let setter = dlsym(nil, "setfsuid") else { throw CocoaError(.featureUnsupported) }
         let setUser = unsafeBitCast(setter, to: Setter.self)

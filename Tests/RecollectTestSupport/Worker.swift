@@ -1,14 +1,14 @@
 import Foundation
 
-/// A run of `RecollectTestWorker`, a process of its own.
+/// A run of `RecollectTestWorker` in a separate process.
 ///
-/// `@unchecked Sendable`: a test uses its worker from one task; waiting happens off the cooperative pool, which other tests
-/// need meanwhile.
+/// `@unchecked Sendable`: a test uses its worker from one task; waiting happens off the cooperative pool, which other
+/// tests need meanwhile.
 package final class Worker: @unchecked Sendable {
     private let process = Process()
     private let output = Pipe()
 
-    /// Starts the worker; `tracer` is a command that runs it, `strace` and its options for instance.
+    /// Starts the worker. `tracer` is a command that runs it, for example `strace` with options.
     package init(_ arguments: [String], under tracer: [String] = []) throws {
         try Need.requireMet(tracer.isEmpty ? ".needs(.processes)" : ".needs(.strace)")
         let command = tracer + [Self.executable] + arguments
@@ -19,7 +19,7 @@ package final class Worker: @unchecked Sendable {
         try process.run()
     }
 
-    /// Waits until the worker has said so many lines.
+    /// Waits until the worker has printed `count` lines.
     package func wait(forLines count: Int) async -> [String] {
         await waiting { self.hear(lines: count) }
     }
@@ -44,7 +44,7 @@ package final class Worker: @unchecked Sendable {
         Foundation.kill(process.processIdentifier, signal)
     }
 
-    /// The process's number.
+    /// The process ID.
     package var id: Int32 { process.processIdentifier }
 
     /// Stops the worker and returns when it is stopped.
@@ -54,7 +54,7 @@ package final class Worker: @unchecked Sendable {
         guard waitid(P_PID, id_t(id), &status, WSTOPPED | WNOWAIT) == 0 else { throw CocoaError(.featureUnsupported) }
     }
 
-    /// Waits for the end and gives all that the worker said, whole lines only.
+    /// Waits for the end and returns all complete lines that the worker printed.
     package func finish() async -> [String] {
         await waiting { self.hearTheRest() }
     }
@@ -80,7 +80,7 @@ package final class Worker: @unchecked Sendable {
             String.init)
     }
 
-    /// Where the build put it: beside the test bundle.
+    /// The executable, built beside the test bundle.
     private static let executable: String = {
         let bundle = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }?.bundleURL
         let tests = bundle ?? URL(fileURLWithPath: CommandLine.arguments[0])
@@ -88,7 +88,7 @@ package final class Worker: @unchecked Sendable {
     }()
 }
 
-/// The path of `strace`, where it is and may trace here.
+/// The path of `strace`, if it is installed and may trace here.
 package let strace: String? = {
     let path = "/usr/bin/strace"
     guard FileManager.default.isExecutableFile(atPath: path) else { return nil }

@@ -3,9 +3,9 @@ import RecollectCore
 
 @testable import RecollectSQLite
 
-/// `hold FOLDER`: reads a history from one snapshot for as long as it lives, and says `held` when it does.
+/// `hold FOLDER`: reads a history from one snapshot until it is killed, and prints `held` once it does.
 func hold(_ arguments: [String]) async throws {
-    // Indexing in the background would hold the process lock at times, and this process is stopped at any moment.
+    // Background indexing would hold the process lock at times, and this process may be stopped at any time.
     let history = SQLiteHistoryStore(
         directory: URL(fileURLWithPath: arguments[0]), configuration: HistoryConfiguration(indexesInBackground: false))
     try await history.read { db in
@@ -15,7 +15,7 @@ func hold(_ arguments: [String]) async throws {
     }
 }
 
-/// `lock FOLDER`: holds a history's process lock for as long as it lives, and says `locked` when it does.
+/// `lock FOLDER`: holds a history's process lock until it is killed, and prints `locked` once it does.
 func lock(_ arguments: [String]) throws {
     let files = HistoryFiles(directory: URL(fileURLWithPath: arguments[0]))
     try ProcessLock(path: files.lock).withLock(timeout: 1000) {
@@ -24,7 +24,7 @@ func lock(_ arguments: [String]) throws {
     }
 }
 
-/// `read FOLDER USER SESSION`: reads a session's messages and says `read N`, or `failed CODE`.
+/// `read FOLDER USER SESSION`: reads a session's messages and prints `read N`, or `failed CODE`.
 func read(_ arguments: [String]) async {
     let history = SQLiteHistoryStore(
         directory: URL(fileURLWithPath: arguments[0]), configuration: HistoryConfiguration(indexesInBackground: false))
@@ -40,7 +40,7 @@ func read(_ arguments: [String]) async {
     }
 }
 
-/// `delete FOLDER USER SESSION`: deletes a session and says `deleted`.
+/// `delete FOLDER USER SESSION`: deletes a session and prints `deleted`.
 func delete(_ arguments: [String]) async throws {
     let history = SQLiteHistoryStore(
         directory: URL(fileURLWithPath: arguments[0]), configuration: HistoryConfiguration(indexesInBackground: false))
@@ -48,7 +48,7 @@ func delete(_ arguments: [String]) async throws {
     say("deleted")
 }
 
-/// `close FOLDER`: opens a history, closes it and thus removes its log, and says `closed`.
+/// `close FOLDER`: opens a history, closes it, which removes its log, and prints `closed`.
 func close(_ arguments: [String]) async throws {
     let history = SQLiteHistoryStore(
         directory: URL(fileURLWithPath: arguments[0]), configuration: HistoryConfiguration(indexesInBackground: false))

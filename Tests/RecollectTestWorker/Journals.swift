@@ -3,8 +3,8 @@ import RecollectBuiltInAgents
 import RecollectCore
 import RecollectWorkspace
 
-/// `journal FOLDER WRITER COUNT`: adds entries to the journal of user `ada`, agent `scribe`, on one day, and says `noted N` after
-/// each. The entries' texts are `WRITER N`.
+/// `journal FOLDER WRITER COUNT`: appends entries to the journal of user `ada`, agent `scribe`, on one day, and prints
+/// `noted N` after each. The entries' texts are `WRITER N`.
 func journal(_ arguments: [String]) async throws {
     let journal = JournalFolder(baseURL: URL(fileURLWithPath: arguments[0]), timeZone: .gmt)
     let morning = Date(timeIntervalSince1970: 1_795_252_327)
@@ -15,7 +15,7 @@ func journal(_ arguments: [String]) async throws {
     }
 }
 
-/// `entries ROOT STATE WRITER COUNT`: the same in the journal of agent `scribe` of a workspace.
+/// `entries ROOT STATE WRITER COUNT`: the same in a workspace's journal of agent `scribe`.
 func entries(_ arguments: [String]) async throws {
     let workspace = try SharedWorkspace(
         root: URL(fileURLWithPath: arguments[0]),

@@ -1,5 +1,5 @@
-// A process of its own for tests: it is killed, traced and run beside others. Each command tells on standard output what
-// has been acknowledged, a line at a time.
+// A separate process for tests, which is killed, traced, and run beside others. Each command prints its acknowledged
+// operations to standard output, one on each line.
 import Foundation
 import RecollectCore
 import RecollectSQLite
@@ -39,12 +39,12 @@ enum RecollectTestWorker {
     }
 }
 
-/// Prints a line at once, so that it is out before a kill.
+/// Prints a line without buffering, so that it is written before a kill.
 func say(_ line: String) {
     FileHandle.standardOutput.write(Data("\(line)\n".utf8))
 }
 
-/// A question and its answer, whose ids tell to which turn of which writer they belong.
+/// An input and its reply. Their IDs name the writer and the turn.
 func turn(_ number: Int, of writer: String, padding: Int = 0) -> [ConversationMessage] {
     let text = "question \(number) " + String(repeating: "?", count: padding)
     return [
@@ -53,8 +53,8 @@ func turn(_ number: Int, of writer: String, padding: Int = 0) -> [ConversationMe
     ]
 }
 
-/// The store that a place names: `history:FOLDER` is a history in SQLite, `relaxed:FOLDER` one of relaxed durability,
-/// `defaults:SUITE` a suite of user defaults, any other a folder of files.
+/// Returns the store of an argument: `history:FOLDER` is a SQLite history, `relaxed:FOLDER` one of relaxed durability,
+/// `defaults:SUITE` a suite of user defaults, and anything else a folder of files.
 func store(at place: String, sameRole: SameRole) -> any ChatStorage {
     for (prefix, durability) in [("history:", Durability.full), ("relaxed:", .relaxed)] where place.hasPrefix(prefix) {
         let history = SQLiteHistoryStore(
@@ -68,8 +68,8 @@ func store(at place: String, sameRole: SameRole) -> any ChatStorage {
     return FileChatStorage(baseURL: URL(fileURLWithPath: place), sameRole: sameRole)
 }
 
-/// `append PLACE AGENT WRITER COUNT BUDGET PADDING`: saves turns to user `u`, session `s`, and says `saved N` after each. A budget of
-/// 0 is none.
+/// `append STORE AGENT WRITER COUNT BUDGET PADDING`: saves turns to user `u`, session `s`, and prints `saved N` after
+/// each. A budget of 0 is none.
 func append(_ arguments: [String]) async throws {
     let store = store(at: arguments[0], sameRole: .keep)
     let budget = Int(arguments[4]) ?? 0
@@ -82,7 +82,8 @@ func append(_ arguments: [String]) async throws {
     }
 }
 
-/// `insist PLACE AGENT COUNT`: saves turns of a writer named like the agent, each as often as it takes, and says `failed N CODE` or `saved N`.
+/// `insist STORE AGENT COUNT`: saves turns of a writer named like the agent, retries each until it succeeds, and prints
+/// `failed N CODE` or `saved N`.
 func insist(_ arguments: [String]) async throws {
     let store = store(at: arguments[0], sameRole: .drop)
     for number in 0..<(Int(arguments[2]) ?? 0) {
@@ -101,8 +102,8 @@ func insist(_ arguments: [String]) async throws {
     }
 }
 
-/// `measure FOLDER COUNT BUDGET`: saves turns and says after each how many bytes this process read and wrote for it, as the
-/// kernel counts them: `read N written N`. Linux only.
+/// `measure FOLDER COUNT BUDGET`: saves turns and prints for each the bytes that this process read and wrote, as
+/// counted by the kernel: `read N written N`. Linux only.
 func measure(_ arguments: [String]) async throws {
     let store = FileChatStorage(baseURL: URL(fileURLWithPath: arguments[0]), durability: .relaxed)
     let budget = Int(arguments[2]) ?? 0
@@ -117,7 +118,7 @@ func measure(_ arguments: [String]) async throws {
     say(lines.joined(separator: "\n"))
 }
 
-/// Bytes that this process has read and written so far; reading that is a part of it, of nearly constant size.
+/// The bytes that this process has read and written so far. Reading them adds a nearly constant number.
 func traffic() throws -> (read: Int, written: Int) {
     var numbers: [String: Int] = [:]
     for line in try String(contentsOfFile: "/proc/self/io", encoding: .utf8).split(separator: "\n") {

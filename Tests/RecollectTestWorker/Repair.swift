@@ -1,8 +1,8 @@
 import Foundation
 import RecollectSQLite
 
-/// `repair FOLDER`: repairs the history there and says `repaired`, then `peak N`, the most memory in KB that the process had
-/// resident, as Linux counts it.
+/// `repair FOLDER`: repairs the history and prints `repaired`, then `peak N`: the process's peak resident memory in KB,
+/// as counted by Linux.
 func repair(_ arguments: [String]) async throws {
     let history = SQLiteHistoryStore(directory: URL(fileURLWithPath: arguments[0]))
     try await history.repair()

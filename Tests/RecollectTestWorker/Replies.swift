@@ -4,8 +4,9 @@ import RecollectSQLite
 
 private let scope = Scope(userId: "u", sessionId: "s", agentId: "a")
 
-/// `stream FOLDER ID THOUGHTS`: streams a reply for ever, a piece every 10 ms, and says after each when it was appended, in
-/// milliseconds since 1970. The pieces are these numbers; each THOUGHTS-th is a thought, the others are prose; none is where that is 0.
+/// `stream FOLDER ID THOUGHTS`: streams a reply forever, a piece every 10 ms, and prints after each the time of its
+/// append, in milliseconds since 1970. The pieces are these numbers. Each THOUGHTS-th piece is thinking, and the others
+/// are text; if THOUGHTS is 0, all are text.
 func stream(_ arguments: [String]) async throws {
     let history = SQLiteHistoryStore(directory: URL(fileURLWithPath: arguments[0]))
     let reply = try await history.beginReply(
@@ -20,10 +21,10 @@ func stream(_ arguments: [String]) async throws {
     }
 }
 
-/// `reply FOLDER ID COUNT`: begins replies with ids `ID0`, `ID1`, …, says `kept` once what it said in each is kept, and goes on living
-/// until it is killed.
+/// `reply FOLDER ID COUNT`: begins replies with IDs `ID0`, `ID1`, …, prints `kept` once the text of each is saved, and
+/// runs until it is killed.
 func reply(_ arguments: [String]) async throws {
-    // Nothing goes on in the background: a worker that is stopped must not hold the database just then.
+    // No background work, because a stopped worker must not hold the database.
     let history = SQLiteHistoryStore(
         directory: URL(fileURLWithPath: arguments[0]), configuration: HistoryConfiguration(indexesInBackground: false))
     let text = "as far as it came"
@@ -40,7 +41,7 @@ func reply(_ arguments: [String]) async throws {
     while true { try await Task.sleep(for: .seconds(3600)) }
 }
 
-/// `recover FOLDER`: opens the history, looks for replies in flight, and says the ids of those that it saved as interrupted.
+/// `recover FOLDER`: opens the history, checks for streaming replies, and prints the IDs of those saved as interrupted.
 func recover(_ arguments: [String]) async throws {
     let history = try await SQLiteHistoryStore(directory: URL(fileURLWithPath: arguments[0])).open()
     _ = try await history.streamingReplies(in: scope.session)

@@ -2,8 +2,9 @@ import Foundation
 import RecollectCore
 import RecollectSQLite
 
-/// `sessions FOLDER WRITER COUNT`: saves transcripts of its own entries into session `s`, two entries more each time and the first
-/// edited, and says `saved N` after each; renames `s` to `t` or back after every third. The entries' texts are `WRITER N`.
+/// `sessions FOLDER WRITER COUNT`: saves transcripts of its own entries in session `s`, each time with two more entries
+/// and the first entry edited, and prints `saved N` after each. After every third, it renames `s` to `t` or back. The
+/// entries' texts are `WRITER N`.
 func sessions(_ arguments: [String]) async throws {
     let history = SQLiteHistoryStore(directory: URL(fileURLWithPath: arguments[0]))
     let storage = SQLiteSessionStorage(history: history, userId: "u", agentId: arguments[1])
@@ -23,8 +24,8 @@ func sessions(_ arguments: [String]) async throws {
     }
 }
 
-/// `branches FOLDER`: for ever appends a turn to session `s`, branches before it and brings the branch back, and says `saved N`
-/// after each turn.
+/// `branches FOLDER`: repeatedly appends a turn to session `s`, prints `saved ID`, branches before the turn, and
+/// restores the branch.
 func branches(_ arguments: [String]) async throws {
     let history = SQLiteHistoryStore(directory: URL(fileURLWithPath: arguments[0]))
     let scope = Scope(userId: "u", sessionId: "s", agentId: "a")

@@ -2,20 +2,22 @@ import Foundation
 import RecollectCore
 import RecollectWorkspace
 
-/// `workspace merge CONTAINER STATE`: merges the replica into a container that is a plain folder, and says how many files are left.
+/// `workspace merge CONTAINER STATE`: merges the offline replica into a container that is a plain folder, and prints
+/// the number of files left.
 ///
-/// `workspace merged CONTAINER`: names that container as the one of a workspace that is opened without arguments, opens it, waits until
-/// `context.md` is there, and says where it lies and what it reads there.
+/// `workspace merged CONTAINER`: uses that container for the default workspace, opens the workspace, waits until
+/// `context.md` is there, and prints the workspace's path and the file's text.
 ///
-/// `workspace default [CONTAINER]`: names that container, if any; writes `context.md` in the workspace that is opened without arguments, and says where that lies and what it
-/// reads there, or the code of what is thrown.
+/// `workspace default [CONTAINER]`: uses that container, if any, for the default workspace, writes `context.md` there,
+/// and prints the workspace's path and the file's text, or the code of the error thrown.
 ///
-/// `workspace append ROOT STATE PATH WRITER COUNT`: appends the lines `WRITER N` to a file, and says `wrote N` after each.
+/// `workspace append ROOT STATE PATH WRITER COUNT`: appends the lines `WRITER N` to a file, and prints `wrote N` after
+/// each.
 ///
-/// `workspace look ROOT STATE`: looks at a workspace once, and says `looked`.
+/// `workspace look ROOT STATE`: scans a workspace once, and prints `looked`.
 ///
-/// `workspace life ROOT STATE COUNT`: writes `a.md` with the texts `life N`, moves it to `b.md` and back, puts it into the trash and brings
-/// it back, again and again, and says `wrote N` after each write.
+/// `workspace life ROOT STATE COUNT`: repeatedly writes `a.md` with the texts `life N`, moves it to `b.md` and back,
+/// trashes it, and restores it, and prints `wrote N` after each write.
 func workspace(_ arguments: [String]) async throws {
     let container = arguments.count > 1 ? FolderContainer(folder: URL(fileURLWithPath: arguments[1])) : nil
     switch arguments[0] {
@@ -65,7 +67,7 @@ private func defaultWorkspace(in container: FolderContainer?) async {
         let file = workspace.rootURL.appendingPathComponent("context.md")
         try workspace.writeFile("text", to: file)
         say(try workspace.readFile(at: file))
-        // Asked for by the workspace too; this one is waited for.
+        // The workspace looks the container up, too; this look-up is awaited.
         if try await workspace.lookUpContainer() != nil { say("found") }
     } catch {
         say((error as? RecollectError)?.code.rawValue ?? "\(error)")
@@ -84,7 +86,7 @@ private func mergedWorkspace(in container: FolderContainer?) async throws {
     say(try await workspace.read(path).text)
 }
 
-/// A plain folder that stands for a cloud's, of an account that is always signed in.
+/// A plain folder in place of a cloud container, with an account that is always signed in.
 private struct FolderContainer: CloudContainer {
     let folder: URL
 

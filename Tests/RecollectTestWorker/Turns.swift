@@ -2,7 +2,7 @@ import Foundation
 import RecollectAgents
 import RecollectCore
 
-/// Counts aloud, a number every 5 milliseconds, up to what it is asked for.
+/// Streams numbers up to its input, one every 5 milliseconds.
 private struct Counter: AgentProtocol {
     let name = "Agent"
     let description = "Counts."
@@ -25,8 +25,9 @@ private struct Counter: AgentProtocol {
     }
 }
 
-/// `turns PLACE ROLES COUNT…`: turns of user `u` in session `s` with an agent that counts as far as told, a turn for each, over a store that
-/// drops or keeps repeated roles (`drop`, `keep`); says `piece N` for every number and `kept TEXT` after each turn.
+/// `turns STORE ROLES COUNT…`: runs a turn of user `u` in session `s` for each COUNT, with an agent that counts up to
+/// it, over a store that drops or keeps repeated roles (`drop`, `keep`). Prints `piece N` for each number and `kept
+/// TEXT` after each turn.
 func turns(_ arguments: [String]) async throws {
     let store = store(at: arguments[0], sameRole: SameRole(rawValue: arguments[1]))
     let orchestrator = Orchestrator(agents: [Counter()], store: store, maxMessages: nil)

@@ -2,8 +2,8 @@ import Foundation
 import RecollectCore
 import RecollectWorkspace
 
-/// `lines ROOT PATH WRITER COUNT`: adds the lines `WRITER N` to a file of a workspace, each by reading all of it and
-/// writing it back, as often as it takes, and says `wrote N` after each.
+/// `lines ROOT PATH WRITER COUNT`: appends the lines `WRITER N` to a file of a workspace, each by reading the whole
+/// file and writing it back until that succeeds, and prints `wrote N` after each.
 func lines(_ arguments: [String]) throws {
     let provider = try FolderProvider(root: URL(fileURLWithPath: arguments[0]))
     let path = try WorkspacePath(arguments[1])

@@ -4,9 +4,9 @@ import RecollectTesting
 import RecollectTestSupport
 import Testing
 
-@Suite("The chat storage suite")
+@Suite("Chat storage conformance suite")
 struct ChatStorageConformanceTests {
-    @Test("passes a store that keeps every rule", arguments: ChatStorageConformance.checks)
+    @Test("A correct store passes every check", arguments: ChatStorageConformance.checks)
     func passesACorrectStore(_ check: ChatStorageCheck) async throws {
         let outcome = try await check.run(on: FaultyChatStorage.fixture(nil))
         guard case .passed = outcome else {
@@ -15,19 +15,19 @@ struct ChatStorageConformanceTests {
         }
     }
 
-    @Test("has a broken store for every check, and a check for every broken store")
+    @Test("Every check has a faulty store, and every faulty store has a check")
     func everyCheckCanFail() {
         expectEveryCheckCanFail(Fault.self, of: ChatStorageConformance.checks)
     }
 
     @Test(
-        "catches a broken store by the check that names its fault, while most others pass", .needs(.time),
+        "A faulty store fails the check of its fault and passes most others", .needs(.time),
         arguments: Fault.allCases)
     func catchesEveryFault(_ fault: Fault) async throws {
         try await expectCaught(fault, by: ChatStorageConformance.checks, on: FaultyChatStorage.fixture(fault))
     }
 
-    @Test("has unique names of a subject and a promise, and says every promise in a line")
+    @Test("Check names are unique and have two parts, and every promise is one line")
     func namesAreStable() throws {
         let checks = ChatStorageConformance.checks
         #expect(Set(checks.map(\.name)).count == checks.count)
@@ -40,9 +40,9 @@ struct ChatStorageConformanceTests {
     }
 }
 
-@Suite("A conformance run")
+@Suite("Conformance runs")
 struct ConformanceRunTests {
-    @Test("reports what a store does not declare, by name, and never counts it as kept")
+    @Test("A report lists undeclared capabilities by name, and does not count their checks as kept")
     func reportsWhatIsNotDeclared() async throws {
         let capabilities = StoreCapabilities.standard.subtracting(.keepsNUL)
         let report = await ChatStorageConformance.report(capabilities: capabilities, includingLong: false) {
@@ -59,7 +59,7 @@ struct ConformanceRunTests {
         #expect(table.hasSuffix("\(kept) of \(report.lines.count) promises kept, 0 broken"))
     }
 
-    @Test("tells which promise is broken, what was expected, what came and where it was asked")
+    @Test("A failure has the rule, the expected and the actual result, and the source location")
     func failuresSayEverything() async throws {
         let report = await ChatStorageConformance.report(includingLong: false) {
             FaultyChatStorage(.splitsPairsOnOddBudgets)
@@ -74,7 +74,7 @@ struct ConformanceRunTests {
         #expect(report.description.contains("BROKEN"))
     }
 
-    @Test("turns an error of the store into a failure that keeps it as its cause")
+    @Test("An error thrown by the store is the cause of the failure")
     func errorsAreFailures() async throws {
         let check = try #require(ChatStorageConformance.checks.first { $0.name == "scope.unknownIsEmpty" })
         let failure = await #expect(throws: ConformanceFailure.self) {
@@ -85,7 +85,7 @@ struct ConformanceRunTests {
         #expect((failure?.cause as? RecollectError)?.code == .diskFull)
     }
 
-    @Test("removes the place of a check that fails and of one that passes")
+    @Test("The location is removed after failed and passed checks")
     func placesAreRemoved() async throws {
         let open = Locked(0)
         let fixture = StoreFixture<any ChatStorage>(
@@ -95,7 +95,7 @@ struct ConformanceRunTests {
         #expect(open.withLock { $0 } == 0)
     }
 
-    @Test("is cancelled with the task that asked for it")
+    @Test("Cancellation of the calling task cancels the check")
     func cancellationIsNotAFailure() async throws {
         let check = try #require(ChatStorageConformance.checks.first)
         let task = Task {

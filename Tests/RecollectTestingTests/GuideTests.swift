@@ -2,10 +2,10 @@ import Foundation
 import RecollectTesting
 import Testing
 
-@Suite("The guides")
+@Suite("Guides")
 struct GuideTests {
     @Test(
-        "show the samples that these tests compile, word for word",
+        "The guide contains every compiled sample verbatim",
         arguments: try FileManager.default.contentsOfDirectory(
             at: here.appendingPathComponent("Guides"), includingPropertiesForKeys: nil))
     func samplesAreInTheGuide(_ sample: URL) throws {
@@ -14,7 +14,7 @@ struct GuideTests {
         #expect(guide.contains("```swift\n\(code)```\n"), "\(sample.lastPathComponent)")
     }
 
-    @Test("name every check, under its rule, and no check that does not exist")
+    @Test("The guide to the rules lists exactly the existing checks, each under its rule")
     func checksAreInTheRules() throws {
         let guide = try text("Sources/RecollectCore/RecollectCore.docc/Rules-of-a-history.md")
         var named: [Int?: Set<String>] = [:]

@@ -3,10 +3,10 @@ import RecollectTestSupport
 import RecollectTesting
 import Testing
 
-@Suite("The history suite")
+@Suite("History conformance suite")
 struct HistoryStoreConformanceTests {
     @Test(
-        "passes a history that keeps every promise, wrapped or not", .needs(.time),
+        "A correct history passes every check", .needs(.time),
         arguments: HistoryStoreConformance.checks)
     func passesACorrectStore(_ check: HistoryStoreCheck) async throws {
         let outcome = try await check.run(on: FaultyHistoryStore.fixture(nil))
@@ -16,19 +16,19 @@ struct HistoryStoreConformanceTests {
         }
     }
 
-    @Test("has a broken history for every check, and a check for every broken history")
+    @Test("Every check has a faulty history, and every faulty history has a check")
     func everyCheckCanFail() {
         expectEveryCheckCanFail(HistoryFault.self, of: HistoryStoreConformance.checks)
     }
 
     @Test(
-        "catches a broken history by the check that names its fault, while most others pass",
+        "A faulty history fails the check of its fault and passes most others",
         .needs(.time), arguments: HistoryFault.allCases)
     func catchesEveryFault(_ fault: HistoryFault) async throws {
         try await expectCaught(fault, by: HistoryStoreConformance.checks, on: FaultyHistoryStore.fixture(fault))
     }
 
-    @Test("reports every check of a history in one table", .needs(.time))
+    @Test("A report lists every check in one table", .needs(.time))
     func reports() async {
         let report = await HistoryStoreConformance.report {
             SQLiteHistoryStore.inMemory()
@@ -38,7 +38,7 @@ struct HistoryStoreConformanceTests {
         #expect(report.description.contains(#/reopening\.keepsTheFeed +not declared: persistent/#))
     }
 
-    @Test("has unique names of a subject and a promise, and says every promise in a line")
+    @Test("Check names are unique and have two parts, and every promise ends with a period")
     func namesAreStable() throws {
         let checks = HistoryStoreConformance.checks
         #expect(Set(checks.map(\.name)).count == checks.count)

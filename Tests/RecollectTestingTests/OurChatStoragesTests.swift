@@ -4,8 +4,8 @@ import RecollectTestSupport
 import RecollectTesting
 import Testing
 
-/// The stores that Recollect brings, each with what it declares. All of them keep every rule that they declare.
-@Suite("Recollect's own chat storages", .needs(.time))
+/// The chat storages of Recollect, with their declared capabilities.
+@Suite("Conformance of Recollect's chat storages", .needs(.time))
 struct OurChatStoragesTests {
     @Test("InMemoryChatStorage conforms", arguments: ChatStorageConformance.checks)
     func memory(_ check: ChatStorageCheck) async throws {
@@ -13,7 +13,7 @@ struct OurChatStoragesTests {
     }
 
     @Test(
-        "InMemoryChatStorage that keeps repeated roles keeps every other rule", arguments: ChatStorageConformance.checks
+        "InMemoryChatStorage with repeated roles conforms to every other rule", arguments: ChatStorageConformance.checks
     )
     func memoryOfEveryRole(_ check: ChatStorageCheck) async throws {
         try await check.run(capabilities: .standard.subtracting(.dropsSameRole)) {
@@ -33,7 +33,7 @@ struct OurChatStoragesTests {
 
     @Test("UserDefaultsChatStorage conforms", arguments: ChatStorageConformance.checks)
     func userDefaults(_ check: ChatStorageCheck) async throws {
-        // The system writes user defaults when it sees fit: no durability past a crash.
+        // The system writes user defaults at any time, so they are not durable.
         let fixture = StoreFixture<any ChatStorage>(
             capabilities: .all.subtracting(.durable), place: { "recollect-\(UUID().uuidString)" },
             open: { UserDefaultsChatStorage(suiteName: $0) },
@@ -49,7 +49,7 @@ struct OurChatStoragesTests {
         }
     }
 
-    @Test("DeviceChatStorage on the disk conforms", arguments: ChatStorageConformance.checks)
+    @Test("DeviceChatStorage on disk conforms", arguments: ChatStorageConformance.checks)
     func device(_ check: ChatStorageCheck) async throws {
         let fixture = StoreFixture<any ChatStorage>.inFolders { folder in
             PerUserChatStorage { try DeviceChatStorage(userId: $0, baseURL: folder) }
@@ -57,7 +57,7 @@ struct OurChatStoragesTests {
         try await check.run(on: fixture)
     }
 
-    @Test("DeviceChatStorage over a history that keeps everything conforms", arguments: ChatStorageConformance.checks)
+    @Test("DeviceChatStorage over a shared history conforms", arguments: ChatStorageConformance.checks)
     func deviceOverAHistory(_ check: ChatStorageCheck) async throws {
         let fixture = StoreFixture<any ChatStorage>.inFolders { folder in
             let history = SQLiteHistoryStore(directory: folder)
@@ -66,7 +66,7 @@ struct OurChatStoragesTests {
         try await check.run(on: fixture)
     }
 
-    @Test("Stores of one user each, taken together, keep replies and tell versions as each of them does")
+    @Test("PerUserChatStorage forwards streaming replies and versions to the user's store")
     func perUser() async throws {
         let history = SQLiteHistoryStore.inMemory()
         let storage = PerUserChatStorage { DeviceChatStorage(history: history, userId: $0) }
@@ -92,7 +92,7 @@ struct OurChatStoragesTests {
 }
 
 extension StoreFixture {
-    /// Stores that live in a temporary folder, which is gone after each check.
+    /// Returns a fixture of stores in temporary folders, removed after each check.
     static func inFolders(
         capabilities: StoreCapabilities = .all, open: @escaping @Sendable (URL) async throws -> Store
     ) -> StoreFixture {

@@ -3,19 +3,19 @@ import RecollectTesting
 import RecollectTestSupport
 import Testing
 
-@Suite("Recollect's own histories", .needs(.time))
+@Suite("Conformance of Recollect's histories", .needs(.time))
 struct OurHistoryStoresTests {
     @Test("SQLiteHistoryStore in memory conforms", arguments: HistoryStoreConformance.checks)
     func inMemory(_ check: HistoryStoreCheck) async throws {
         try await check.run { SQLiteHistoryStore.inMemory() }
     }
 
-    @Test("SQLiteHistoryStore on the disk conforms", arguments: HistoryStoreConformance.checks)
+    @Test("SQLiteHistoryStore on disk conforms", arguments: HistoryStoreConformance.checks)
     func onTheDisk(_ check: HistoryStoreCheck) async throws {
         try await check.run(on: .inFolders { SQLiteHistoryStore(directory: $0) })
     }
 
-    @Test("SQLiteHistoryStore that keeps windows alone conforms", arguments: HistoryStoreConformance.checks)
+    @Test("SQLiteHistoryStore with window retention conforms", arguments: HistoryStoreConformance.checks)
     func windowsAlone(_ check: HistoryStoreCheck) async throws {
         let capabilities = StoreCapabilities.all.subtracting(.keepsWhatIsTrimmed)
         let fixture = StoreFixture<any HistoryStore>.inFolders(capabilities: capabilities) { folder in

@@ -5,8 +5,8 @@ import RecollectTestSupport
 import RecollectTesting
 import Testing
 
-/// The session storages that Recollect brings, and its wrappers. All of them keep every promise that they declare.
-@Suite("Recollect's own session storages", .needs(.time))
+/// The session storages of Recollect and their wrappers, with their declared capabilities.
+@Suite("Conformance of Recollect's session storages", .needs(.time))
 struct OurSessionStoragesTests {
     @Test("InMemorySessionStorage conforms", arguments: SessionStorageConformance.checks)
     func memory(_ check: SessionStorageCheck) async throws {
@@ -15,7 +15,7 @@ struct OurSessionStoragesTests {
 
     @Test("CachedSessionStorage over another storage conforms", arguments: SessionStorageConformance.checks)
     func cached(_ check: SessionStorageCheck) async throws {
-        // A cache does not read what another instance saves.
+        // A cache does not read the saves of another instance.
         try await check.run(
             on: .inFolders(capabilities: .all.subtracting(.sharesPlace)) { folder in
                 CachedSessionStorage(
@@ -24,7 +24,7 @@ struct OurSessionStoragesTests {
             })
     }
 
-    @Test("CachedSessionStorage with room for little conforms", arguments: SessionStorageConformance.checks)
+    @Test("CachedSessionStorage with a small capacity conforms", arguments: SessionStorageConformance.checks)
     func littleCached(_ check: SessionStorageCheck) async throws {
         try await check.run { CachedSessionStorage(wrapping: InMemorySessionStorage(), capacity: 5) }
     }
@@ -42,7 +42,7 @@ struct OurSessionStoragesTests {
         try await check.run(on: Self.userDefaults)
     }
 
-    @Test("SQLiteSessionStorage on the disk conforms", arguments: SessionStorageConformance.checks)
+    @Test("SQLiteSessionStorage on disk conforms", arguments: SessionStorageConformance.checks)
     func sqlite(_ check: SessionStorageCheck) async throws {
         try await check.run(
             on: .inFolders { folder in
@@ -58,7 +58,7 @@ struct OurSessionStoragesTests {
         }
     }
 
-    /// The system writes user defaults when it sees fit: no durability past a crash.
+    /// The system writes user defaults at any time, so they are not durable.
     private static let userDefaults = StoreFixture<any SessionStorageProtocol & Sendable>(
         capabilities: .all.subtracting(.durable), place: { "recollect-\(UUID().uuidString)" },
         open: { UserDefaultsSessionStorage(suiteName: $0) },

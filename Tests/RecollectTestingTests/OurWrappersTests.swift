@@ -5,7 +5,7 @@ import RecollectTestSupport
 import RecollectTesting
 import Testing
 
-/// The wrappers of chat storages, each so that it forbids nothing: an agent is given summaries only beyond the trigger.
+/// The wrappers of chat storages, configured to change nothing: summaries begin only above the trigger.
 enum Wrapper: String, CaseIterable, CustomStringConvertible {
     case transforming, summarizing, logging, caching
 
@@ -22,7 +22,7 @@ enum Wrapper: String, CaseIterable, CustomStringConvertible {
         }
     }
 
-    /// All orders of all of them, the outermost last.
+    /// All orders of all wrappers, the outermost last.
     static let orders = permutations(of: allCases)
 
     private static func permutations(of wrappers: [Wrapper]) -> [[Wrapper]] {
@@ -41,17 +41,17 @@ extension [Wrapper] {
 
 @Suite("Wrappers of chat storages", .needs(.time))
 struct OurWrappersTests {
-    /// All together in two orders: summaries made of what was cached, and cached themselves. Each order of all four holds every
-    /// wrapper, so where these conform over a store, no wrapper alone is tried there.
+    /// All wrappers in two opposite orders: summaries of cached messages, and cached summaries. Each order has all four
+    /// wrappers, so single wrappers are not tested over these stores.
     private static let opposite = [Wrapper.orders[0], Wrapper.orders[23]]
 
-    @Test("conform over a store in memory in every order", arguments: Wrapper.orders)
+    @Test("All wrappers in every order conform over a store in memory", arguments: Wrapper.orders)
     func everyOrder(_ order: [Wrapper]) async {
         let report = await ChatStorageConformance.report(includingLong: false) { order.wrap(InMemoryChatStorage()) }
         #expect(report.isConforming, "\(report)")
     }
 
-    @Test("conform over a store in memory that keeps repeated roles", arguments: Self.opposite)
+    @Test("All wrappers conform over a store in memory with repeated roles", arguments: Self.opposite)
     func everyRole(_ order: [Wrapper]) async {
         let report = await ChatStorageConformance.report(
             capabilities: .standard.subtracting(.dropsSameRole), includingLong: false
@@ -59,7 +59,7 @@ struct OurWrappersTests {
         #expect(report.isConforming, "\(report)")
     }
 
-    @Test("conform over files", arguments: Self.opposite)
+    @Test("All wrappers conform over files", arguments: Self.opposite)
     func files(_ order: [Wrapper]) async {
         let fixture = StoreFixture<any ChatStorage>.inFolders {
             order.wrap(FileChatStorage(baseURL: $0, durability: .relaxed))
@@ -68,7 +68,7 @@ struct OurWrappersTests {
         #expect(report.isConforming, "\(report)")
     }
 
-    @Test("conform over a history on the disk", arguments: Self.opposite)
+    @Test("All wrappers conform over a history on disk", arguments: Self.opposite)
     func device(_ order: [Wrapper]) async {
         let fixture = StoreFixture<any ChatStorage>.inFolders { folder in
             let history = SQLiteHistoryStore(
@@ -79,7 +79,7 @@ struct OurWrappersTests {
         #expect(report.isConforming, "\(report)")
     }
 
-    @Test("a scrubber keeps every rule for what it leaves as it is")
+    @Test("A text transformation conforms for unchanged text")
     func scrubber() async {
         let report = await ChatStorageConformance.report(includingLong: false) {
             TransformingChatStorage(wrapping: InMemoryChatStorage()) { message in
@@ -89,7 +89,7 @@ struct OurWrappersTests {
         #expect(report.isConforming, "\(report)")
     }
 
-    @Test("with a low trigger what agents are given changes, and what was said is as it was")
+    @Test("A low summary trigger changes the windows of agents, but not the merged view")
     func summaries() async {
         let report = await ChatStorageConformance.report(includingLong: false) {
             SummarizingChatStorage(wrapping: InMemoryChatStorage(), triggerAt: 2, keepLast: 1) { _, _ in "summary" }

@@ -3,11 +3,11 @@ import RecollectTestSupport
 import RecollectTesting
 import Testing
 
-/// The conformance checks with random input, with more seeds than the one of a fixture.
+/// The conformance checks with random input, with more seeds than the default one.
 @Suite("Conformance checks with random input")
 struct SeededChecksTests {
     @Test(
-        "FileChatStorage keeps what random saves say",
+        "FileChatStorage returns the results of random saves",
         arguments: ChatStorageConformance.checks.filter { $0.name == "model.randomSaves" })
     func chats(_ check: ChatStorageCheck) async {
         await Seeds.run(3) { seed in
@@ -18,7 +18,7 @@ struct SeededChecksTests {
     }
 
     @Test(
-        "DeviceChatStorage keeps what random saves say",
+        "DeviceChatStorage returns the results of random saves",
         arguments: ChatStorageConformance.checks.filter { $0.name == "model.randomSaves" })
     func device(_ check: ChatStorageCheck) async {
         await Seeds.run(3) { seed in
@@ -31,7 +31,7 @@ struct SeededChecksTests {
     }
 
     @Test(
-        "SQLiteHistoryStore keeps its promises for random exchanges and queries",
+        "SQLiteHistoryStore conforms for random exchanges and queries",
         arguments: HistoryStoreConformance.checks.filter {
             ["search.takesAnyText", "exchanges.wholeWindowHasNoHalf"].contains($0.name)
         })
@@ -44,7 +44,7 @@ struct SeededChecksTests {
     }
 
     @Test(
-        "SQLiteSessionStorage keeps what random saves say",
+        "SQLiteSessionStorage returns the results of random saves",
         arguments: SessionStorageConformance.checks.filter { $0.name == "transcript.randomSaves" })
     func sessions(_ check: SessionStorageCheck) async {
         await Seeds.run(3) { seed in

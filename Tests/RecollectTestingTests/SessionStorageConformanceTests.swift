@@ -3,9 +3,9 @@ import RecollectTesting
 import RecollectTestSupport
 import Testing
 
-@Suite("The session storage suite")
+@Suite("Session storage conformance suite")
 struct SessionStorageConformanceTests {
-    @Test("passes a storage that keeps every promise", arguments: SessionStorageConformance.checks)
+    @Test("A correct storage passes every check", arguments: SessionStorageConformance.checks)
     func passesACorrectStorage(_ check: SessionStorageCheck) async throws {
         let outcome = try await check.run(on: FaultySessionStorage.fixture(nil))
         guard case .passed = outcome else {
@@ -14,19 +14,19 @@ struct SessionStorageConformanceTests {
         }
     }
 
-    @Test("has a broken storage for every check, and a check for every broken storage")
+    @Test("Every check has a faulty storage, and every faulty storage has a check")
     func everyCheckCanFail() {
         expectEveryCheckCanFail(SessionFault.self, of: SessionStorageConformance.checks)
     }
 
     @Test(
-        "catches a broken storage by the check that names its fault, while most others pass", .needs(.time),
+        "A faulty storage fails the check of its fault and passes most others", .needs(.time),
         arguments: SessionFault.allCases)
     func catchesEveryFault(_ fault: SessionFault) async throws {
         try await expectCaught(fault, by: SessionStorageConformance.checks, on: FaultySessionStorage.fixture(fault))
     }
 
-    @Test("reports every check of a storage in one table")
+    @Test("A report lists every check in one table")
     func reports() async {
         let report = await SessionStorageConformance.report(includingLong: false) { FaultySessionStorage(nil) }
         #expect(report.isConforming, "\(report)")
@@ -35,7 +35,7 @@ struct SessionStorageConformanceTests {
         #expect(report.description.contains(#/transcript\.largeOnesGrow +not run: long/#))
     }
 
-    @Test("has unique names of a subject and a promise, and says every promise in a line")
+    @Test("Check names are unique and have two parts, and every promise is one line")
     func namesAreStable() throws {
         let checks = SessionStorageConformance.checks
         #expect(Set(checks.map(\.name)).count == checks.count)

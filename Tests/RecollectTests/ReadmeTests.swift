@@ -3,12 +3,12 @@ import Recollect
 import RecollectTestServer
 import Testing
 
-@Suite("The samples of the README and the guides")
+@Suite("Samples of the README and the guides")
 struct ReadmeTests {
     private let here = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
 
     @Test(
-        "are compiled here, word for word",
+        "Each sample is compiled here and is in its document, word for word",
         arguments: [
             ("ReadmeSample.swift", "README.md"),
             ("ReadmeLibrarySample.swift", "Sources/RecollectCore/RecollectCore.docc/The-session-library.md"),
@@ -31,14 +31,14 @@ struct ReadmeTests {
         #expect(text.contains("```swift\n\(code)```\n"))
     }
 
-    @Test("the README has at most 150 lines")
+    @Test("The README has at most 150 lines")
     func length() throws {
         let root = here.deletingLastPathComponent().deletingLastPathComponent()
         let readme = try String(contentsOf: root.appendingPathComponent("README.md"), encoding: .utf8)
         #expect(readme.split(separator: "\n", omittingEmptySubsequences: false).count <= 151)
     }
 
-    @Test("save and search, also if run twice")
+    @Test("The README sample saves and searches, also if run twice")
     func runs() async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("recollect-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -55,7 +55,7 @@ struct ReadmeTests {
                 == Array(repeating: "Why does the Web«Socket»Task close?", count: 2))
     }
 
-    @Test("import, export and maintain")
+    @Test("The transcripts and SQLite samples import, export and maintain a history")
     func transcripts() async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("recollect-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -70,7 +70,7 @@ struct ReadmeTests {
         #expect(try await SQLiteHistoryStore(directory: folder).check().messages == 0)
     }
 
-    @Test("ask a model")
+    @Test("The models sample returns the model's reply")
     func models() async throws {
         let server = try await ModelServer.start { _ in .text(["At ", "nine."]) }
         let history = SQLiteHistoryStore.inMemory()
@@ -79,7 +79,7 @@ struct ReadmeTests {
         try await server.stop()
     }
 
-    @Test("show one session in a library")
+    @Test("The library sample shows one session")
     func library() async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("recollect-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -91,14 +91,14 @@ struct ReadmeTests {
         #expect(session.messageCount == 3)
         #expect(session.tags == ["travel"])
         #expect(session.isPinned)
-        // The agent is given what the UI and the streamed reply have added.
+        // The agent gets the messages added by the UI and by the streaming reply.
         let given = try await DeviceChatStorage(history: history, userId: "ana").fetch(
             userId: "ana", sessionId: "trip", agentId: "planner", maxMessages: nil)
         #expect(
             given.map(\.text) == ["Plan a trip to Tromsø.", "By train or by ship?", "The polar night ends in January."])
     }
 
-    @Test("save the turns of agents")
+    @Test("The agents sample saves its turns")
     func agents() async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("recollect-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -110,7 +110,7 @@ struct ReadmeTests {
         #expect(said.last?.text.contains("the ferry to Tromsø leaves at nine.") == true)
     }
 
-    @Test("resolve a conflict in a workspace")
+    @Test("The workspace sample resolves a conflict")
     func workspace() async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("recollect-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -122,7 +122,7 @@ struct ReadmeTests {
         let files = try await workspace.list(recursively: true).filter { !$0.isFolder }.map(\.path.description)
         #expect(files.count == 2)
         #expect(files.first?.hasPrefix("Journal/user/") == true)
-        // Nothing that was replaced or folded is lost.
+        // Replaced and merged versions are not lost.
         let versions = try await workspace.versions(of: workspace.context.path)
         #expect(versions.first?.author == .recollect)
         #expect(versions.last?.author == .agent("planner"))

@@ -3,9 +3,9 @@ import Recollect
 import RecollectBuiltInAgents
 import Testing
 
-@Suite("Agents that keep the journal of a workspace")
+@Suite("Agents and the workspace journal")
 struct WorkspaceJournalAgentsTests {
-    @Test("note, find and strike in it, the scribe and a model with tools alike, and write as themselves")
+    @Test("The scribe and the journal tools write, find and strike entries, and are their authors")
     func scribe() async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("recollect-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }

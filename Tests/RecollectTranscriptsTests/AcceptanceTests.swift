@@ -5,11 +5,11 @@ import Testing
 
 @testable import RecollectTranscripts
 
-/// Real transcripts, where somebody has some: the folder that `RECOLLECT_SHARED_DATA` names.
+/// Real transcripts, if there are any: in the folder given by `RECOLLECT_SHARED_DATA`.
 enum SharedData {
     static let folder = ProcessInfo.processInfo.environment["RECOLLECT_SHARED_DATA"].flatMap { $0.isEmpty ? nil : $0 }
 
-    /// The uuids of the conversation lines of every session, read with Foundation's JSON instead of ours.
+    /// The UUIDs of the message lines of every session, read with Foundation's JSON parser instead of Recollect's.
     static func expectedIds(below folder: String) throws -> [String: Set<String>] {
         var ids: [String: Set<String>] = [:]
         for case let name as String in FileManager.default.enumerator(atPath: folder) ?? .init()
@@ -31,7 +31,7 @@ enum SharedData {
     "Acceptance on real transcripts",
     .enabled(if: SharedData.folder != nil, "set RECOLLECT_SHARED_DATA to a folder of Claude Code transcripts"))
 struct AcceptanceTests {
-    @Test("every conversation line is there once, a second import changes nothing, an export gives equal messages")
+    @Test("Every message line is imported once, a second import changes nothing, and exported messages are equal")
     func acceptance() async throws {
         let folder = try #require(SharedData.folder)
         let (imported, copied, temporary) = (Imported(), Imported(), try TemporaryFolder())
@@ -64,7 +64,7 @@ struct AcceptanceTests {
         }
     }
 
-    @Test("the tokens of a session are the largest of each API message's, added up")
+    @Test("The tokens of a session are the sum of the largest counts of each API message")
     func usage() async throws {
         let folder = try #require(SharedData.folder)
         var largest: [String: [String: Int64]] = [:]

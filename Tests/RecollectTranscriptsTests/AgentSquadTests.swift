@@ -6,9 +6,9 @@ import Testing
 
 @testable import RecollectTranscripts
 
-@Suite("Agent Squad's folders")
+@Suite("Agent Squad folders")
 struct AgentSquadTests {
-    @Test("users, sessions and agents come as their names say, a session's agents merged by time, every part as it was")
+    @Test("Names give users, sessions and agents, agents are merged by time, and parts are unchanged")
     func fixture() async throws {
         let imported = Imported()
         let report = try await imported.fixture("agent-squad")
@@ -36,7 +36,7 @@ struct AgentSquadTests {
         #expect((again.added, again.unchanged) == (0, 8))
     }
 
-    @Test("one user of a folder can be taken alone")
+    @Test("A single user of a folder can be imported")
     func oneUser() async throws {
         let imported = Imported()
         let importer = TranscriptImporter(
@@ -45,7 +45,7 @@ struct AgentSquadTests {
         #expect(try await imported.sessions().isEmpty)
     }
 
-    @Test("a folder that our file storage wrote comes back whole, whatever its ids, and is not changed")
+    @Test("A folder written by FileChatStorage is imported whole, whatever its IDs, and is not changed")
     func ours() async throws {
         let (imported, folder) = (Imported(), try TemporaryFolder())
         let files = FileChatStorage(baseURL: URL(fileURLWithPath: folder.path), sameRole: .keep)
@@ -64,7 +64,7 @@ struct AgentSquadTests {
         }
     }
 
-    @Test("a damaged file is told of, what can be read of it comes, and it stays as it is")
+    @Test("A damaged file is reported, its readable messages are imported, and it stays unchanged")
     func damaged() async throws {
         let (imported, folder) = (Imported(), try TemporaryFolder())
         let message = "{\"id\":\"m1\",\"role\":\"user\",\"timestamp\":1,\"parts\":[{\"text\":{\"_0\":\"hello\"}}]}"
@@ -81,7 +81,7 @@ struct AgentSquadTests {
             ])
     }
 
-    @Test("folders of other programs and links out of the folder are not taken for chats")
+    @Test("Folders of other programs and links out of the folder are not imported")
     func foreign() async throws {
         let (imported, folder, outside) = (Imported(), try TemporaryFolder(), try TemporaryFolder())
         try folder.write("src/app/package.json", "{\"name\":\"app\"}")
@@ -95,7 +95,7 @@ struct AgentSquadTests {
         #expect(try await imported.run(folder.path).users == ["ada"])
     }
 
-    @Test("what is verified is read back: a history that keeps something else stops the import")
+    @Test("Verification reads messages back, and throws if the history has different content")
     func verification() async throws {
         let imported = Imported()
         let scope = Scope(userId: "ada", sessionId: "s", agentId: "a")

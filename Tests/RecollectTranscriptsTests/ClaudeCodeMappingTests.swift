@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Claude Code lines as messages")
 struct ClaudeCodeMappingTests {
-    @Test("each conversation line is one message: its uuid, role, parts, moment and metadata")
+    @Test("Each message line becomes one message with its UUID, role, parts, date and metadata")
     func message() async throws {
         let imported = Imported()
         let report = try await imported.fixture("one-api-message-over-several-lines.jsonl")
@@ -35,7 +35,7 @@ struct ClaudeCodeMappingTests {
         #expect(answer["isSidechain"] == nil)
     }
 
-    @Test("what has no place of its own is kept under its own name")
+    @Test("Fields without an equivalent are saved under their own names")
     func others() async throws {
         let imported = Imported()
         _ = try await imported.fixture("one-api-message-over-several-lines.jsonl")
@@ -47,7 +47,7 @@ struct ClaudeCodeMappingTests {
         #expect(messages[6].metadata["claudeCode"]?["durationMs"] == 5200)
     }
 
-    @Test("the tokens of an API message that spans several lines count once: the largest of each field")
+    @Test("The tokens of an API message over several lines count once, with the largest value of each field")
     func usage() async throws {
         let imported = Imported()
         _ = try await imported.fixture("one-api-message-over-several-lines.jsonl")
@@ -65,7 +65,7 @@ struct ClaudeCodeMappingTests {
         #expect(messages[3].metadata["usage"] == ["output_tokens": 201])
     }
 
-    @Test("a sub-agent's file and lines that stand aside become agents of the session")
+    @Test("A sub-agent's file and sidechain lines become agents of the session")
     func agents() async throws {
         let imported = Imported()
         _ = try await imported.fixture("session-with-subagent")
@@ -83,14 +83,14 @@ struct ClaudeCodeMappingTests {
         #expect(try await old.messages(oldSession, agentId: "claude").map(\.id) == ["o1", "o2"])
     }
 
-    @Test("a session's sub-agents come with its file when that alone is named")
+    @Test("Importing a session's file alone also imports its sub-agents")
     func subagentsOfANamedFile() async throws {
         let imported = Imported()
         _ = try await imported.fixture("session-with-subagent/22222222-0000-4000-8000-000000000002.jsonl")
         #expect(try await imported.only().agents == ["claude", "a1b2c3"])
     }
 
-    @Test("images become attachments once, wherever the line repeats them")
+    @Test("Images become attachments once, even if a line repeats them")
     func images() async throws {
         let imported = Imported()
         _ = try await imported.fixture("images.jsonl")
@@ -116,7 +116,7 @@ struct ClaudeCodeMappingTests {
                 == .unknown(["type": "image", "source": ["type": "base64", "media_type": "image/png", "data": "%%%"]]))
     }
 
-    @Test("blocks, fields and lines of newer versions are kept as they came")
+    @Test("Blocks and fields of newer versions are preserved, and lines of unknown types are counted")
     func newerVersions() async throws {
         let imported = Imported()
         let report = try await imported.fixture("blocks-and-fields-of-newer-versions.jsonl")
@@ -136,7 +136,7 @@ struct ClaudeCodeMappingTests {
         #expect(messages[2].metadata["claudeCode"]?["compactMetadata"]?["preTokens"] == 150_000)
     }
 
-    @Test("a string that was cut inside an emoji is read")
+    @Test("A string cut inside an emoji is read")
     func halfAnEmoji() async throws {
         let imported = Imported()
         _ = try await imported.fixture("half-of-an-emoji.jsonl")
@@ -144,7 +144,7 @@ struct ClaudeCodeMappingTests {
     }
 
     @Test(
-        "moments are read as JavaScript and others write them",
+        "Dates are read in the formats of JavaScript and other programs",
         arguments: [
             ("1970-01-01T00:00:00Z", 0), ("2026-02-03T09:00:01.007Z", 1_770_109_201_007),
             ("2024-02-29T23:59:59.9Z", 1_709_251_199_900), ("2026-02-03T10:00:01.007999+01:00", 1_770_109_201_007),
@@ -156,7 +156,7 @@ struct ClaudeCodeMappingTests {
     }
 
     @Test(
-        "what is no moment is none",
+        "A text that is not a valid date gives no date",
         arguments: [
             "", "yesterday", "2026-02-03", "2026-13-03T09:00:00Z", "2026-02-03T09:00:00", "2026-02-03T09:00:00.Z",
             "2026-02-03T09:00:00Zx", "2026-02-31T09:00:00Z", "2026-02-29T09:00:00Z", "2100-02-29T09:00:00Z",

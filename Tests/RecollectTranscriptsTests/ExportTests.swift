@@ -14,7 +14,7 @@ struct ExportTests {
         "blocks-and-fields-of-newer-versions.jsonl", "titles/77777777-0000-4000-8000-000000000007.jsonl",
     ]
 
-    @Test("exporting as jsonl and importing that gives equal messages and details", arguments: fixtures)
+    @Test("A JSONL export is imported with equal messages and details", arguments: fixtures)
     func roundTrip(fixture: String) async throws {
         let (from, to, folder) = (Imported(), Imported(), try TemporaryFolder())
         _ = try await from.fixture(fixture)
@@ -28,7 +28,7 @@ struct ExportTests {
         #expect(try await to.export(to.only(), .jsonl) == from.export(session, .jsonl))
     }
 
-    @Test("what a message may hold survives an export: any parts, any metadata, fields that look like ours")
+    @Test("Unusual parts, metadata and fields of a message survive an export")
     func awkwardMessages() async throws {
         let (from, to, folder) = (Imported(), Imported(), try TemporaryFolder())
         let messages = [
@@ -53,7 +53,7 @@ struct ExportTests {
     }
 
     @Test(
-        "an attachment whose bytes are gone is named, and every message goes along",
+        "A missing attachment is reported, and every message is exported",
         arguments: [
             SessionExporter.Format.json, .jsonl, .markdown,
         ], [String(repeating: "ab", count: 32), "../secret"])
@@ -74,7 +74,7 @@ struct ExportTests {
         #expect(missing.allSatisfy { $0.sha256 == hash })
     }
 
-    @Test("a session without a message comes along with its title, tags, pin and time")
+    @Test("A session without messages is exported with its title, tags, pin and date")
     func emptySession() async throws {
         let (from, to, folder) = (Imported(), Imported(), try TemporaryFolder())
         let id = SessionKey(userId: from.userId, sessionId: "plans")
@@ -91,7 +91,7 @@ struct ExportTests {
         #expect(imported.createdAt == created && imported.firstMessage == "what to do")
     }
 
-    @Test("a message longer than any line of Claude Code's is read", .needs(.time))
+    @Test("A message longer than any line of Claude Code is read", .needs(.time))
     func longMessage() throws {
         let folder = try TemporaryFolder()
         let message = ConversationMessage(
@@ -102,13 +102,13 @@ struct ExportTests {
         let reader = try TranscriptReader(path: path)
         _ = try reader.next()
         guard case .message(let read) = try #require(try reader.next()).content else {
-            Issue.record("the line is no message")
+            Issue.record("the line is not a message")
             return
         }
         #expect(read == message)
     }
 
-    @Test("a message longer than an import reads is refused as jsonl, and goes along as JSON")
+    @Test("A message too long for an import throws in a JSONL export, and is exported as JSON")
     func tooLongMessage() async throws {
         let from = Imported()
         try await from.history.append(
@@ -122,7 +122,7 @@ struct ExportTests {
         try await exporter.export(from.only().id, as: .json) { _ in }
     }
 
-    @Test("tags, pins and the archive come along to a new session, and change nothing of a known one")
+    @Test("Tags, pin and archive mark are imported for a new session, and change no known session")
     func marks() async throws {
         let (from, to, folder) = (Imported(), Imported(), try TemporaryFolder())
         try await from.history.append(
@@ -140,7 +140,7 @@ struct ExportTests {
         #expect(!imported.isPinned && !imported.isArchived && imported.tags == ["b"])
     }
 
-    @Test("several exports in one file are imported as several sessions")
+    @Test("Several exports in one file are imported as several sessions")
     func concatenated() async throws {
         let (from, to, folder) = (Imported(), Imported(), try TemporaryFolder())
         _ = try await from.fixture("titles")
@@ -150,7 +150,7 @@ struct ExportTests {
         #expect(try await to.sessions() == from.sessions())
     }
 
-    @Test("an export of a version to come is reported, not guessed at")
+    @Test("An export of a newer version is reported as unreadable")
     func newerVersion() async throws {
         let folder = try TemporaryFolder()
         let line = "{\"recollect\":\"history\",\"version\":2,\"session\":{\"id\":\"s\"}}\n"
@@ -158,7 +158,7 @@ struct ExportTests {
         #expect(report.unreadable.first?.reason.contains("version") == true)
     }
 
-    @Test("json is one object with the keys that stay, however many pages it takes")
+    @Test("A JSON export is one object with stable keys, over any number of pages")
     func json() async throws {
         let imported = Imported()
         let scope = Scope(userId: imported.userId, sessionId: "s", agentId: "a")
@@ -179,7 +179,7 @@ struct ExportTests {
             ])
     }
 
-    @Test("Markdown is prose under headings, and no text breaks out of its fence")
+    @Test("A Markdown export has text under headings, and no text ends its code fence")
     func markdown() async throws {
         let imported = Imported()
         let scope = Scope(userId: imported.userId, sessionId: "s", agentId: "a")
@@ -195,7 +195,7 @@ struct ExportTests {
         #expect(text.contains("````\n```\n# not a heading\n```\n````"))
     }
 
-    @Test("an unknown session cannot be exported")
+    @Test("Exporting an unknown session throws")
     func unknown() async throws {
         let exporter = SessionExporter(history: Imported().history)
         let error = await #expect(throws: RecollectError.self) {

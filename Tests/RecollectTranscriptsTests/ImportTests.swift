@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Imports")
 struct ImportTests {
-    @Test("a line that cannot be read is reported with file, line and reason and stops nothing")
+    @Test("An unreadable line is reported with file, line and reason, and stops nothing")
     func unreadableLines() async throws {
         let imported = Imported()
         let report = try await imported.fixture("lines-that-cannot-be-read.jsonl")
@@ -24,7 +24,7 @@ struct ImportTests {
         #expect(report.unreadableCount == 6)
     }
 
-    @Test("importing again adds nothing and changes nothing")
+    @Test("A second import adds nothing and changes nothing")
     func again() async throws {
         let imported = Imported()
         let names = ["session-with-subagent", "titles", "images.jsonl"]
@@ -42,7 +42,7 @@ struct ImportTests {
         #expect(try await imported.history.latestChange() == change)
     }
 
-    @Test("lines that a resumed session repeats are there once, and so are their tokens")
+    @Test("Lines that a resumed session repeats are imported once, and so are their tokens")
     func resumed() async throws {
         let imported = Imported()
         let report = try await imported.fixture("resumed-session-repeats-lines")
@@ -52,7 +52,7 @@ struct ImportTests {
         #expect(messages.compactMap { $0.metadata["usage"]?["output_tokens"]?.integerValue }.reduce(0, +) == 11)
     }
 
-    @Test("half a line at the end is no error and comes with the next import, whole")
+    @Test("An incomplete last line is no error, and the next import reads it whole")
     func growingFile() async throws {
         let folder = try TemporaryFolder()
         let imported = Imported()
@@ -70,7 +70,7 @@ struct ImportTests {
         #expect(try await imported.messages(imported.only()).map(\.id) == ["1", "2", "3"])
     }
 
-    @Test("tokens count once also where an API message is imported while it grows")
+    @Test("Tokens count once, even if an API message is imported while it grows")
     func growingUsage() async throws {
         let whole = try String(
             contentsOfFile: Fixtures.path("one-api-message-over-several-lines.jsonl"), encoding: .utf8)
@@ -84,7 +84,7 @@ struct ImportTests {
         #expect(try await growing.messages(growing.only()) == atOnce.messages(atOnce.only()))
     }
 
-    @Test("a title goes to the session that holds its last message, and a person's own title stays")
+    @Test("A title goes to the session of its last message, and the user's own title stays")
     func titles() async throws {
         let imported = Imported()
         _ = try await imported.fixture("titles")
@@ -96,7 +96,7 @@ struct ImportTests {
         #expect(try await imported.sessions()[0].title == "Mine")
     }
 
-    @Test("titles of unknown messages cost one lookup each, however many sessions there are")
+    @Test("Titles of unknown messages cost one lookup each, whatever the number of sessions")
     func unknownTitles() async throws {
         let folder = try TemporaryFolder()
         for session in 0..<40 {
@@ -110,7 +110,7 @@ struct ImportTests {
         #expect(lookups.count == 1)
     }
 
-    @Test("a session is found in the folder and on the branch of its first message")
+    @Test("A session has the working directory and the Git branch of its first message")
     func details() async throws {
         let imported = Imported()
         _ = try await imported.fixture("one-api-message-over-several-lines.jsonl")
@@ -118,7 +118,7 @@ struct ImportTests {
         #expect(try await imported.only().branchName == "main")
     }
 
-    @Test("messages keep the order of their file in batches of any size", arguments: [1, 2, 3, 500])
+    @Test("Messages keep the order of their file in batches of any size", arguments: [1, 2, 3, 500])
     func batches(size: Int) async throws {
         let folder = try TemporaryFolder()
         let ids = (0..<20).map(String.init)

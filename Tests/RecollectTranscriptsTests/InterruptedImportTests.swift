@@ -13,7 +13,7 @@ struct InterruptedImportTests {
         folder = try TemporaryFolder()
     }
 
-    /// An export of a session with all that a header tells.
+    /// An export of a session with every field of a header.
     private func export(_ session: String, messages: Int, tags: [JSONValue] = ["work", "harbour"]) -> String {
         let header: JSONValue = [
             "recollect": "history", "version": 1,
@@ -32,7 +32,7 @@ struct InterruptedImportTests {
         return ([header] + lines).map { $0.jsonString + "\n" }.joined()
     }
 
-    /// Imports in batches of two messages and is cancelled after so many batches.
+    /// Imports in batches of two messages, and cancels the import after the given number of batches.
     private func interrupt(_ imported: Imported, after batches: Int) async {
         let count = Locked(0)
         let task = Task { [history = imported.history, userId = imported.userId, path = folder.path] in
@@ -49,7 +49,7 @@ struct InterruptedImportTests {
         await #expect(throws: CancellationError.self) { try await task.value }
     }
 
-    @Test("an import that is interrupted anywhere and repeated ends with the same sessions as one that is not")
+    @Test("An import interrupted at any batch and repeated gives the same sessions as an uninterrupted import")
     func repeated() async throws {
         try folder.write("a.jsonl", export("first", messages: 7))
         try folder.write("b.jsonl", export("second", messages: 4, tags: []))
@@ -68,7 +68,7 @@ struct InterruptedImportTests {
         }
     }
 
-    @Test("what was read stays read where an import of what has grown is interrupted, what was unread stays unread")
+    @Test("An interrupted import of new messages leaves a read session read, and an unread session unread")
     func growing() async throws {
         try folder.write("a.jsonl", export("first", messages: 4))
         let (read, unread) = (Imported(), Imported())
@@ -85,7 +85,7 @@ struct InterruptedImportTests {
         }
     }
 
-    @Test("what a person changed between an interrupted import and the next stays")
+    @Test("Changes by the user between an interrupted import and the next one stay")
     func changedBetween() async throws {
         try folder.write("a.jsonl", export("first", messages: 9))
         let imported = Imported()

@@ -4,9 +4,9 @@ import Testing
 
 @testable import RecollectTranscripts
 
-@Suite("The samples of the repository")
+@Suite("Sample transcripts")
 struct SampleTests {
-    @Test("every line is read, every session has its title, and the tool exchanges are whole")
+    @Test("Every line is read, every session has a title, and tool exchanges are whole")
     func samples() async throws {
         let folder = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../Samples/Transcripts")
         let imported = Imported()

@@ -6,14 +6,14 @@ import Testing
 
 @testable import RecollectTranscripts
 
-/// The files that the tests read, each named after what it shows.
+/// The test files, each named after its content.
 enum Fixtures {
     static func path(_ name: String) throws -> String {
         try #require(Bundle.module.resourceURL).appendingPathComponent("Fixtures/\(name)").path
     }
 }
 
-/// A history in memory and what an import into it did.
+/// A history in memory, and imports into it.
 struct Imported {
     let history = SQLiteHistoryStore.inMemory()
     let userId = "ada"
@@ -44,7 +44,7 @@ struct Imported {
         try await history.allMessages(in: session, agentId: agentId)
     }
 
-    /// A session as an export.
+    /// The export of a session.
     func export(_ session: Session, _ format: SessionExporter.Format) async throws -> String {
         var bytes: [UInt8] = []
         try await SessionExporter(history: history).export(session.id, as: format) { bytes += $0 }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import RecollectTranscripts
 
-@Suite("Files that cannot be trusted")
+@Suite("Untrusted files")
 struct UntrustedFilesTests {
     private func lines(_ path: String, limit: Int) throws -> [String] {
         let reader = try LineReader(path: path, maxLineBytes: limit)
@@ -22,7 +22,7 @@ struct UntrustedFilesTests {
         return found
     }
 
-    @Test("lines are cut at their ends, blank ones are passed over but counted, long ones are never held")
+    @Test("Lines end at line breaks, blank lines are only counted, and long lines are never kept in memory")
     func lineReader() throws {
         let folder = try TemporaryFolder()
         let long = String(repeating: "x", count: 1_000_000)
@@ -36,7 +36,7 @@ struct UntrustedFilesTests {
     }
 
     @Test(
-        "a line whose values are nested too deep for a history is reported and stops nothing",
+        "A line with values nested too deeply for a history is reported, and stops nothing",
         arguments: [496, 497, 506])
     func nesting(levels: Int) async throws {
         let folder = try TemporaryFolder()
@@ -55,7 +55,9 @@ struct UntrustedFilesTests {
         #expect(try await imported.messages(imported.only()).map(\.id) == (isKept ? ["1", "2"] : ["2"]))
     }
 
-    @Test("what another program's line nests deeper than 128 levels is kept as its text", arguments: [128, 129, 400])
+    @Test(
+        "Values nested deeper than 128 levels in a line of another program are saved as text",
+        arguments: [128, 129, 400])
     func foreignNesting(levels: Int) async throws {
         let folder = try TemporaryFolder()
         let deep = String(repeating: "[", count: levels) + String(repeating: "]", count: levels)
@@ -72,7 +74,7 @@ struct UntrustedFilesTests {
         #expect(found.metadata["claudeCode"]?["extra"] == kept)
     }
 
-    @Test("a line whose members' names differ in bytes alone is reported, not read by half")
+    @Test("A line with keys that differ only in bytes is reported and not imported")
     func twinMembers() async throws {
         let folder = try TemporaryFolder()
         let twins = "{\"\u{E9}\":1,\"e\u{301}\":2," + userLine("1").dropFirst()
@@ -82,7 +84,7 @@ struct UntrustedFilesTests {
         #expect(try await imported.messages(imported.only()).map(\.id) == ["2"])
     }
 
-    @Test("a byte order mark before the first line is no part of it")
+    @Test("A byte order mark before the first line is ignored")
     func byteOrderMark() throws {
         let folder = try TemporaryFolder()
         #expect(try lines(folder.write("f", "\u{FEFF}a\n\u{FEFF}b\n"), limit: 10) == ["1:a", "2:\u{FEFF}b"])
@@ -95,7 +97,7 @@ struct UntrustedFilesTests {
         #expect(ids == ["1", "2"])
     }
 
-    @Test("every cut of a file into chunks gives the same lines", arguments: [255, 256, 257].map { $0 * 1024 })
+    @Test("Chunk boundaries at any position give the same lines", arguments: [255, 256, 257].map { $0 * 1024 })
     func chunkBorders(length: Int) throws {
         let folder = try TemporaryFolder()
         let text = String(repeating: "é", count: length / 2)
@@ -103,7 +105,7 @@ struct UntrustedFilesTests {
         #expect(try lines(path, limit: 1 << 20) == ["1:\(text)", "2:next", "3:\(text)"])
     }
 
-    @Test("a line that is too long is reported and the rest is read")
+    @Test("A line that is too long is reported, and the rest is read")
     func longLine() throws {
         let folder = try TemporaryFolder()
         let path = try folder.write(
@@ -120,7 +122,7 @@ struct UntrustedFilesTests {
         #expect(ids == ["1", "line 2: true", "3"])
     }
 
-    @Test("links are not followed out of a folder, nor pipes opened")
+    @Test("Links are not followed, and pipes are not opened")
     func links() async throws {
         let (folder, outside) = (try TemporaryFolder(), try TemporaryFolder())
         let secret = try outside.write("deep/secret.jsonl", userLine("secret"))
@@ -135,7 +137,7 @@ struct UntrustedFilesTests {
         #expect(throws: RecollectError.self) { try TranscriptReader(path: folder.path + "/file.jsonl") }
     }
 
-    @Test("folders nested too deep are reported, not descended")
+    @Test("Folders nested too deeply are reported and not opened")
     func depth() async throws {
         let folder = try TemporaryFolder()
         try folder.write("s.jsonl", userLine("1"))
@@ -147,7 +149,7 @@ struct UntrustedFilesTests {
         #expect(report.unreadable[0].line == 0)
     }
 
-    @Test("a file of nobody we know is an error when named and reported when found")
+    @Test("A foreign file throws if it is named, and is reported if it is found in a folder")
     func foreign() async throws {
         let folder = try TemporaryFolder()
         try folder.write("s.jsonl", userLine("1"))
@@ -165,7 +167,7 @@ struct UntrustedFilesTests {
         #expect(report.unreadable.map(\.file) == [foreign, binary])
     }
 
-    @Test("paths that hold nothing to import are errors that say so")
+    @Test("A path with nothing to import throws")
     func nothing() async throws {
         let folder = try TemporaryFolder()
         let imported = Imported()
@@ -177,7 +179,7 @@ struct UntrustedFilesTests {
         #expect(report == ImportReport())
     }
 
-    @Test("the list of unreadable lines and of kinds is bounded, the counts are not")
+    @Test("The lists of unreadable lines and of kinds are bounded, their counts are not")
     func boundedReport() async throws {
         let folder = try TemporaryFolder()
         let bad = (0..<3_000).map { "{\"type\":\"kind\($0)\"}\n{broken\n" }.joined()
@@ -188,9 +190,9 @@ struct UntrustedFilesTests {
         #expect(report.notMessages.values.reduce(0, +) == 3_000)
     }
 
-    @Test("more files than an import may have are reported once, not each")
+    @Test("Files beyond the limit of an import are reported once, not one by one")
     func tooManyFiles() throws {
-        /// Names so many transcripts, and opens none.
+        /// Lists too many transcripts, and opens none.
         struct Many: TranscriptKind {
             let name = "a heap"
 

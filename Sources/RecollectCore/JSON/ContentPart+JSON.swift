@@ -58,7 +58,7 @@ extension ContentPart {
 
 extension Attachment {
     /// Creates an attachment from exactly the fields of its encoding.
-    fileprivate init?(fields: [String: JSONValue]) {
+    init?(fields: [String: JSONValue]) {
         guard let mediaType = fields["mediaType"]?.stringValue else { return nil }
         let name = fields["name"]?.stringValue
         let expected = name == nil ? 2 : 3
@@ -110,7 +110,7 @@ extension JSONWriter {
     }
 
     /// Writes a part.
-    private mutating func write(_ part: ContentPart) {
+    mutating func write(_ part: ContentPart) {
         switch part {
         case .text(let text):
             write(part: "text", "_0", text)
@@ -130,24 +130,11 @@ extension JSONWriter {
                 fields.member("content") { $0.write(content) }
             }
         case .attachment(let attachment):
-            write(attachment)
+            object { part in
+                part.member("attachment") { writer in writer.object { $0.members(of: attachment) } }
+            }
         case .unknown(let value):
             write(value)
-        }
-    }
-
-    private mutating func write(_ attachment: Attachment) {
-        write(part: "attachment", "mediaType", attachment.mediaType) { fields in
-            if let name = attachment.name { fields.member("name") { $0.write(name) } }
-            switch attachment.content {
-            case .inline(let bytes):
-                fields.member("data") { $0.write(bytes.base64EncodedString()) }
-            case .stored(let sha256, let byteCount):
-                fields.member("sha256") { $0.write(sha256) }
-                fields.member("byteCount") { $0.write(Int64(byteCount)) }
-            case .remote(let url):
-                fields.member("url") { $0.write(url) }
-            }
         }
     }
 
@@ -163,5 +150,31 @@ extension JSONWriter {
                 }
             }
         }
+    }
+}
+
+extension JSONWriter.Members {
+    /// Writes the members of an attachment.
+    mutating func members(of attachment: Attachment) {
+        member("mediaType") { $0.write(attachment.mediaType) }
+        if let name = attachment.name { member("name") { $0.write(name) } }
+        switch attachment.content {
+        case .inline(let bytes):
+            member("data") { $0.write(bytes.base64EncodedString()) }
+        case .stored(let sha256, let byteCount):
+            member("sha256") { $0.write(sha256) }
+            member("byteCount") { $0.write(Int64(byteCount)) }
+        case .remote(let url):
+            member("url") { $0.write(url) }
+        }
+    }
+}
+
+extension JSONValue {
+    /// Creates a value from written JSON.
+    init(_ write: (inout JSONWriter) -> Void) throws {
+        var writer = JSONWriter()
+        write(&writer)
+        try self.init(parsing: writer.text)
     }
 }

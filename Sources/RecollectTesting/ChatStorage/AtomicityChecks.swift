@@ -4,30 +4,32 @@ import RecollectCore
 enum AtomicityChecks {
     static let all: [ChatStorageCheck] = [
         ChatStorageCheck(
-            "atomicity.emptyBatch", rule: 6, "An empty batch is saved without an error and changes nothing."
+            "atomicity.emptyBatch", rule: 6, "Saving an empty batch succeeds and changes nothing."
         ) { store in
             try await store.add([], to: .plain)
-            try await expectMessages(store.messages(in: .plain), [], "a scope that was given nothing")
+            try await expectMessages(store.messages(in: .plain), [], "a scope without messages")
             let messages = SampleData.dialogue(2)
             try await store.add(messages, to: .plain)
             try await store.add([], to: .plain)
-            try await expectMessages(store.messages(in: .plain), messages, "after an empty batch")
+            try await expectMessages(store.messages(in: .plain), messages, "messages after an empty batch")
         },
         ChatStorageCheck(
-            "atomicity.largeBatch", rule: 6, "A batch of 10,000 messages is saved whole and in order.", isLong: true
+            "atomicity.largeBatch", rule: 6, "A batch of 10,000 messages is saved completely and in order.",
+            isLong: true
         ) { store in
             let messages = SampleData.dialogue(10_000)
             try await store.add(messages, to: .plain)
             try await expectMessages(store.messages(in: .plain), messages, "10,000 messages")
             try await expectMessages(
-                store.messages(in: .plain, last: 100), messages.suffix(100), "the last 100 of them")
+                store.messages(in: .plain, last: 100), messages.suffix(100), "the last 100 messages")
             try await store.add(SampleData.dialogue(2, from: 10_000), to: .plain, keeping: 50)
             try await expectIDs(
-                store.messages(in: .plain), (9_952..<10_002).map { "m\($0)" }, "after a budget of 50")
+                store.messages(in: .plain), (9_952..<10_002).map { "m\($0)" },
+                "messages after a save with a budget of 50")
         },
         ChatStorageCheck(
             "atomicity.failedBatchLeavesNothing", rule: 6,
-            "A batch with a message that cannot be written as JSON (an infinite number) is saved whole or not at all."
+            "A batch with a number invalid in JSON (infinity) is saved completely or not at all."
         ) { store in
             let before = SampleData.dialogue(2)
             try await store.add(before, to: .plain)
@@ -38,15 +40,17 @@ enum AtomicityChecks {
             let error = await failure { try await store.add(batch, to: .plain) }
             let expected = before.map(\.id) + (error == nil ? batch.map(\.id) : [])
             try await expectIDs(
-                store.messages(in: .plain), expected, error.map { "after a save that threw \($0)" } ?? "after the save")
+                store.messages(in: .plain), expected,
+                error.map { "messages after a save failed with \($0)" } ?? "messages after the save")
             let next = [SampleData.message(.user, "next"), SampleData.message(.assistant, "after")]
             try await store.add(next, to: .plain.agent("other"))
             try await expectMessages(store.messages(in: .plain.agent("other")), next, "the next save")
-            try await expectIDs(store.messages(in: .plain), expected, "the failed batch's scope after the next save")
+            try await expectIDs(
+                store.messages(in: .plain), expected, "messages in the scope of the failed batch after the next save")
         },
         ChatStorageCheck(
             "atomicity.cancelledBeforeIsWholeOrNothing", rule: 6,
-            "A save by a task that was cancelled before it began throws and has saved nothing, or has saved the whole batch."
+            "A save in a task already canceled throws and saves nothing, or saves the whole batch."
         ) { store in
             for number in 0..<8 {
                 let scope = Scope.plain.session("session \(number)")
@@ -61,7 +65,7 @@ enum AtomicityChecks {
         },
         ChatStorageCheck(
             "atomicity.cancelledMeanwhileTellsTheTruth", rule: 6,
-            "A save whose task is cancelled meanwhile is whole where it returns and left nothing where it throws.",
+            "A save canceled while it runs returns with the whole batch saved, or throws with nothing saved.",
             needs: .concurrent
         ) { store in
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -86,7 +90,9 @@ enum AtomicityChecks {
         _ batch: [ConversationMessage], of task: Task<Void, any Error>, in scope: Scope, of store: any ChatStorage
     ) async throws {
         let error = await failure { try await task.value }
-        let what = error.map { "after a cancelled save that threw \($0)" } ?? "after a cancelled save that returned"
+        let what =
+            error.map { "messages after a canceled save failed with \($0)" }
+            ?? "messages after a canceled save returned"
         try await expectMessages(store.messages(in: scope), error == nil ? batch : [], what)
     }
 

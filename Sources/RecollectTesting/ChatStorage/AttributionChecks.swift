@@ -4,7 +4,8 @@ import RecollectCore
 enum AttributionChecks {
     static let all: [ChatStorageCheck] = [
         ChatStorageCheck(
-            "attribution.prefixesAssistantText", rule: 5, "fetchAllChats puts [agentId] before what an assistant said."
+            "attribution.prefixesAssistantText", rule: 5,
+            "fetchAllChats prefixes the text of assistant messages with [agentId]."
         ) { store in
             for (number, agent) in ["weather", "a b", "", "[x]", "é"].enumerated() {
                 let scope = Scope.plain.session("session \(number)").agent(agent)
@@ -15,7 +16,7 @@ enum AttributionChecks {
             }
         },
         ChatStorageCheck(
-            "attribution.leavesOtherRoles", rule: 5, "fetchAllChats changes nothing that an assistant did not write."
+            "attribution.leavesOtherRoles", rule: 5, "fetchAllChats returns messages of other roles unchanged."
         ) { store in
             let messages = [
                 SampleData.message(.user, "u"), SampleData.message(.system, "s"), SampleData.result("r", of: "1"),
@@ -27,7 +28,7 @@ enum AttributionChecks {
         },
         ChatStorageCheck(
             "attribution.marksMessagesWithoutText", rule: 5,
-            "An assistant's message without text gets the prefix as a part of its own, first; its calls stay as they are."
+            "An assistant message without text gets the prefix as a new first part; tool calls stay unchanged."
         ) { store in
             let call = SampleData.call("c", of: "1")
             let mixed = ConversationMessage(
@@ -40,13 +41,14 @@ enum AttributionChecks {
             try await store.add([call, mixed], to: .plain)
             let merged = try await store.merged(Scope.plain.session)
             try expectIDs(merged, ["c", "m"], "fetchAllChats")
-            try expectEqual(merged[0].parts, [.text("[agent]")] + call.parts, "the parts of a call")
+            try expectEqual(merged[0].parts, [.text("[agent]")] + call.parts, "the parts of a message with a tool call")
             var parts = mixed.parts
             parts[1] = .text("[agent] one")
-            try expectEqual(merged[1].parts, parts, "the parts of a message with several")
+            try expectEqual(merged[1].parts, parts, "the parts of a message with several parts")
         },
         ChatStorageCheck(
-            "attribution.isNeverStored", rule: 5, "The prefix is in fetchAllChats alone: never in fetch, never twice."
+            "attribution.isNeverStored", rule: 5,
+            "Only fetchAllChats adds the prefix, once; fetch returns messages without it."
         ) { store in
             let messages = SampleData.dialogue(4)
             try await store.add(messages, to: .plain)

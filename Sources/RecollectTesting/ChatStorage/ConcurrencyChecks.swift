@@ -5,7 +5,7 @@ enum ConcurrencyChecks {
     static let all: [ChatStorageCheck] = [
         ChatStorageCheck(
             "concurrency.losesNoneInOneScope", rule: 6,
-            "64 tasks that save to one scope at the same time lose no message.",
+            "64 concurrent tasks saving to one scope lose no message.",
             needs: .concurrent
         ) { store in
             // Use tool messages: the same-role rule may drop others.
@@ -17,7 +17,7 @@ enum ConcurrencyChecks {
             }
             let came = try await store.messages(in: .plain).map(\.id)
             let wanted = (0..<taskCount).flatMap { task in (0..<4).map { "\(task).\($0)" } }
-            try expectEqual(came.sorted(), wanted.sorted(), "ids saved by \(taskCount) tasks, sorted")
+            try expectEqual(came.sorted(), wanted.sorted(), "IDs saved by \(taskCount) tasks, sorted")
             for task in 0..<taskCount {
                 let own = came.filter { $0.hasPrefix("\(task).") }
                 try expectEqual(own, (0..<4).map { "\(task).\($0)" }, "the messages of one task in order")
@@ -25,7 +25,7 @@ enum ConcurrencyChecks {
         },
         ChatStorageCheck(
             "concurrency.losesNoneInManyScopes", rule: 6,
-            "64 tasks that each save to a scope of their own lose no message.",
+            "64 concurrent tasks saving to separate scopes lose no message.",
             needs: .concurrent
         ) { store in
             try await together(taskCount) { task in
@@ -41,14 +41,14 @@ enum ConcurrencyChecks {
         },
         ChatStorageCheck(
             "concurrency.batchesStayTogether", rule: 6,
-            "Batches that 64 tasks save at the same time do not interleave.",
+            "Batches saved concurrently by 64 tasks do not interleave.",
             needs: .concurrent
         ) { store in
             try await together(taskCount) { task in
                 try await store.add(SampleData.dialogue(4, "\(task)."), to: .plain)
             }
             let came = try await store.messages(in: .plain).map(\.id)
-            try expectEqual(came.count, taskCount * 4, "count of messages in \(taskCount) batches of 4")
+            try expectEqual(came.count, taskCount * 4, "the number of messages in \(taskCount) batches of 4")
             for start in stride(from: 0, to: came.count, by: 4) {
                 let task = came[start].prefix { $0 != "." }
                 try expectEqual(
@@ -57,7 +57,7 @@ enum ConcurrencyChecks {
         },
         ChatStorageCheck(
             "concurrency.readersSeeWholeBatches", rule: 6,
-            "A reader beside writers sees all of a batch or nothing of it.",
+            "A read during concurrent saves returns each batch completely or not at all.",
             needs: .concurrent
         ) { store in
             try await together(16) { task in
@@ -68,16 +68,17 @@ enum ConcurrencyChecks {
                     let came = try await store.messages(in: .plain).map(\.id)
                     let counts = Dictionary(came.map { ($0.prefix { $0 != "." }, 1) }, uniquingKeysWith: +)
                     try expect(
-                        counts.values.allSatisfy { $0 == 6 }, "whole batches of 6",
+                        counts.values.allSatisfy { $0 == 6 }, "complete batches of 6 messages",
                         came: counts.map { "\($0.value) of batch \($0.key)" }.sorted().joined(separator: ", "))
                     let merged = try await store.merged(Scope.plain.session)
-                    try expectEqual(merged.count % 6, 0, "a remainder of messages in fetchAllChats")
+                    try expectEqual(
+                        merged.count % 6, 0, "the number of messages in incomplete batches in fetchAllChats")
                 }
             }
         },
         ChatStorageCheck(
             "concurrency.retriesAtOnceAddNothing", rule: 6,
-            "The same batch saved by 16 tasks at the same time is there once.",
+            "The same batch saved concurrently by 16 tasks is stored once.",
             needs: .concurrent
         ) { store in
             let batch = SampleData.dialogue(6)
@@ -86,14 +87,14 @@ enum ConcurrencyChecks {
         },
         ChatStorageCheck(
             "concurrency.budgetsHold", rule: 6,
-            "Saves with a budget at the same time leave a whole window of whole turns.",
+            "Concurrent saves with a budget leave a full window of complete turns.",
             needs: .concurrent
         ) { store in
             try await together(32) { task in
                 try await store.add(SampleData.dialogue(2, "\(task)."), to: .plain, keeping: 10)
             }
             let came = try await store.messages(in: .plain).map(\.id)
-            try expectEqual(came.count, 10, "count of messages under a budget of 10")
+            try expectEqual(came.count, 10, "the number of messages with a budget of 10")
             for start in stride(from: 0, to: came.count, by: 2) {
                 let task = came[start].prefix { $0 != "." }
                 try expectEqual([came[start], came[start + 1]], ["\(task).0", "\(task).1"], "a turn, contiguous")

@@ -5,32 +5,34 @@ enum ExchangeChecks {
     static let all: [ChatStorageCheck] = [
         ChatStorageCheck(
             "exchanges.cutWindowsCanBeRepaired", rule: 10,
-            "Whatever budget cuts a tool exchange, wholeExchanges() of what came holds no half and keeps all else."
+            "For every budget, wholeExchanges() removes only half exchanges from the fetched window."
         ) { store in
             let history = Self.history
             try await store.add(history, to: .plain)
             for budget in stride(from: 0, through: history.count + 2, by: 2) {
                 let window = try await store.messages(in: .plain, last: budget)
-                try expectMessages(window, history.suffix(budget), "fetch of \(budget)")
+                try expectMessages(window, history.suffix(budget), "fetch with a budget of \(budget)")
                 let repaired = window.wholeExchanges()
-                try expectNoHalf(repaired, "a repaired window of \(budget)")
-                try expectMessages(repaired.wholeExchanges(), repaired, "a repaired window, repaired again")
+                try expectNoHalf(repaired, "wholeExchanges() of a window of \(budget)")
+                try expectMessages(
+                    repaired.wholeExchanges(), repaired, "a second wholeExchanges() of a window of \(budget)")
                 let prose = window.filter { !$0.belongsToToolExchange }.map(\.id)
                 try expectIDs(
-                    repaired.filter { !$0.belongsToToolExchange }, prose, "the prose of a window of \(budget)")
+                    repaired.filter { !$0.belongsToToolExchange }, prose,
+                    "messages outside tool exchanges in a window of \(budget)")
             }
         },
         ChatStorageCheck(
             "exchanges.storeKeepsHalves", rule: 10,
-            "A store gives what was saved: a call whose result has not come yet is there, and its result joins it later."
+            "A store saves a tool call without its result, and the result when it is saved later."
         ) { store in
             let (call, result) = (SampleData.call("c", of: "1"), SampleData.result("r", of: "1"))
             try await store.add([SampleData.message(.user, "u"), call], to: .plain)
-            try await expectIDs(store.messages(in: .plain), ["u", "c"], "a call alone")
+            try await expectIDs(store.messages(in: .plain), ["u", "c"], "a tool call without a result")
             try await store.add(result, to: .plain)
             let whole = try await store.messages(in: .plain)
-            try expectIDs(whole, ["u", "c", "r"], "a call and its result")
-            try expectMessages(whole.wholeExchanges(), whole, "the same, repaired")
+            try expectIDs(whole, ["u", "c", "r"], "a tool call with its result")
+            try expectMessages(whole.wholeExchanges(), whole, "wholeExchanges() of a tool call with its result")
         },
     ]
 
@@ -51,10 +53,10 @@ func expectNoHalf(_ messages: [ConversationMessage], _ what: String) throws {
         case .toolCall(let id, _, _): open.append(id)
         case .toolResult(let id, _):
             let call = open.lastIndex(of: id)
-            try expect(call != nil, "\(what): results with their calls", came: "a result for \(id) without a call")
+            try expect(call != nil, "\(what): every result after its call", came: "a result for \(id) without a call")
             open.remove(at: call ?? 0)
         default: continue
         }
     }
-    try expect(open.isEmpty, "\(what): calls with their results", came: "no result for \(open)")
+    try expect(open.isEmpty, "\(what): every call with its result", came: "no result for \(open)")
 }

@@ -5,7 +5,7 @@ enum IdentityChecks {
     static let all: [ChatStorageCheck] = [
         ChatStorageCheck(
             "identity.knownIdKeepsItsFirstContent", rule: 4,
-            "Saving a known id again changes neither its content nor its place."
+            "Saving a known message ID again changes neither its content nor its position."
         ) { store in
             let messages = SampleData.dialogue(4)
             try await store.add(messages, to: .plain)
@@ -13,11 +13,12 @@ enum IdentityChecks {
                 id: "m1", role: .user, parts: [.text("other words"), .toolResult(id: "t", content: "x")],
                 timestamp: messages[3].timestamp, metadata: ["edited": true])
             try await store.add(changed, to: .plain)
-            try await expectMessages(store.messages(in: .plain), messages, "after other content for m1")
+            try await expectMessages(
+                store.messages(in: .plain), messages, "messages after a save of m1 with other content")
         },
         ChatStorageCheck(
             "identity.retryIsHarmless", rule: 4,
-            "A batch saved again, as after an error of unknown outcome, adds nothing."
+            "Saving a batch again, as after an error with unknown outcome, adds nothing."
         ) { store in
             let batch = [
                 SampleData.message(.user, "u"), SampleData.call("c", of: "1"), SampleData.result("r", of: "1"),
@@ -29,25 +30,25 @@ enum IdentityChecks {
         },
         ChatStorageCheck(
             "identity.retryAddsWhatIsNew", rule: 4,
-            "A batch that holds known and new messages adds the new ones, in order."
+            "A batch with known and new messages adds only the new ones, in order."
         ) { store in
             let messages = SampleData.dialogue(6)
             try await store.add(Array(messages[..<4]), to: .plain)
             try await store.add(Array(messages[2...]), to: .plain)
-            try await expectMessages(store.messages(in: .plain), messages, "two batches that overlap")
+            try await expectMessages(store.messages(in: .plain), messages, "two overlapping batches")
         },
         ChatStorageCheck(
             "identity.onceInABatch", rule: 4,
-            "An id that stands twice in one batch is kept once, with its first content."
+            "An ID repeated in one batch is saved once, with its first content."
         ) { store in
             let first = SampleData.message(.user, "same", "first")
             let batch = [first, SampleData.message(.assistant, "a"), SampleData.message(.user, "same", "second")]
             try await store.add(batch, to: .plain)
-            try await expectMessages(store.messages(in: .plain), Array(batch[..<2]), "a batch that repeats an id")
+            try await expectMessages(store.messages(in: .plain), Array(batch[..<2]), "a batch with a repeated ID")
         },
         ChatStorageCheck(
             "identity.endsWithItsSession", rule: 4,
-            "The same id in another session, or of another user, is another message."
+            "The same message ID in another session or of another user names another message."
         ) { store in
             let scopes = [Scope.plain, Scope.plain.session("b"), Scope.plain.user("b")]
             for (number, scope) in scopes.enumerated() {
@@ -55,13 +56,13 @@ enum IdentityChecks {
             }
             for (number, scope) in scopes.enumerated() {
                 let messages = try await store.messages(in: scope)
-                try expectIDs(messages, ["same"], "the id in \(scope.shown)")
-                try expectEqual(messages[0].text, "text \(number)", "its text in \(scope.shown)")
+                try expectIDs(messages, ["same"], "the IDs in \(scope.shown)")
+                try expectEqual(messages[0].text, "text \(number)", "the text in \(scope.shown)")
             }
         },
         ChatStorageCheck(
             "identity.ofEachAgent", rule: 4,
-            "The same message saved for two agents of a session is kept for both, and so is other content under its id."
+            "Each agent of a session has its own message under a shared ID, with equal or different content."
         ) { store in
             let question = SampleData.message(.user, "same", "first")
             let (other, third) = (Scope.plain.agent("other"), Scope.plain.agent("third"))
@@ -77,20 +78,21 @@ enum IdentityChecks {
                 store.merged(Scope.plain.session), ["same", "same", "new", "same"], "fetchAllChats")
         },
         ChatStorageCheck(
-            "identity.comparesBytes", rule: 4, "Message ids are any strings, compared as bytes."
+            "identity.comparesBytes", rule: 4, "Message IDs may be any strings and are compared as bytes."
         ) { store in
             let ids = AwkwardIDs.all.filter { !$0.contains("\u{0}") }
             let messages = ids.enumerated().map { SampleData.message($0.isMultiple(of: 2) ? .user : .assistant, $1) }
             try await store.add(messages, to: .plain)
-            try await expectMessages(store.messages(in: .plain), messages, "messages with awkward ids")
+            try await expectMessages(store.messages(in: .plain), messages, "messages with unusual IDs")
         },
         ChatStorageCheck(
-            "identity.keepsNULInIds", rule: 4, "U+0000 in a message's id neither ends it nor is lost.", needs: .keepsNUL
+            "identity.keepsNULInIds", rule: 4, "U+0000 in a message ID is preserved and does not end the ID.",
+            needs: .keepsNUL
         ) { store in
             let ids = ["a", "a\u{0}", "a\u{0}b", "\u{0}", "b\u{0}"]
             let messages = ids.enumerated().map { SampleData.message($0.isMultiple(of: 2) ? .user : .assistant, $1) }
             try await store.add(messages, to: .plain)
-            try await expectMessages(store.messages(in: .plain), messages, "ids with U+0000")
+            try await expectMessages(store.messages(in: .plain), messages, "messages with U+0000 in their IDs")
         },
     ]
 }

@@ -5,7 +5,7 @@ enum ModelChecks {
     static let all: [ChatStorageCheck] = [
         ChatStorageCheck(
             "model.randomSaves", rule: 5,
-            "Hundreds of random saves and fetches (scopes, roles, budgets, retries, clocks) give what the rules say.",
+            "Hundreds of random saves and fetches (scopes, roles, budgets, retries, timestamps) follow the rules.",
             needs: .dropsSameRole
         ) { store, random in
             var random = random

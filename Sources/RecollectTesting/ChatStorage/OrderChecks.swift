@@ -6,7 +6,7 @@ enum OrderChecks {
     static let all: [ChatStorageCheck] = [
         ChatStorageCheck(
             "order.isTheOrderOfSaving", rule: 5,
-            "A scope gives its messages in the order of saving, whatever their clocks say."
+            "A scope returns messages in the order of saving, regardless of timestamps."
         ) { store in
             let backwards = (0..<10).map { index in
                 SampleData.message(
@@ -14,12 +14,12 @@ enum OrderChecks {
             }
             try await store.add(Array(backwards[..<4]), to: .plain)
             for message in backwards[4...] { try await store.add(message, to: .plain) }
-            try await expectMessages(store.messages(in: .plain), backwards, "messages whose clock ran backwards")
-            try await expectMessages(store.messages(in: .plain, last: 4), backwards.suffix(4), "the last 4 of them")
+            try await expectMessages(store.messages(in: .plain), backwards, "messages with decreasing timestamps")
+            try await expectMessages(store.messages(in: .plain, last: 4), backwards.suffix(4), "the last 4 messages")
         },
         ChatStorageCheck(
             "order.holdsWithinAMillisecond", rule: 5,
-            "Messages with one and the same timestamp keep the order of saving."
+            "Messages with equal timestamps stay in the order of saving."
         ) { store in
             let messages = (0..<60).map {
                 SampleData.message($0.isMultiple(of: 2) ? .user : .assistant, "m\(97 * $0 % 60)")
@@ -27,9 +27,10 @@ enum OrderChecks {
             for start in stride(from: 0, to: 60, by: 6) {
                 try await store.add(Array(messages[start..<(start + 6)]), to: .plain)
             }
-            try await expectMessages(store.messages(in: .plain), messages, "messages of one millisecond")
+            try await expectMessages(store.messages(in: .plain), messages, "messages with equal timestamps")
             let merged = messages.map { $0.attributed(agentId: "agent") }
-            try await expectMessages(store.merged(Scope.plain.session), merged, "fetchAllChats of them")
+            try await expectMessages(
+                store.merged(Scope.plain.session), merged, "fetchAllChats of messages with equal timestamps")
         },
         ChatStorageCheck(
             "order.mergesByTimestamp", rule: 5, "fetchAllChats merges the agents of a session by timestamp."
@@ -41,16 +42,16 @@ enum OrderChecks {
         },
         ChatStorageCheck(
             "order.mergeReordersNoScope", rule: 5,
-            "In fetchAllChats no message comes before one that its own scope holds earlier, even if its clock says so."
+            "fetchAllChats keeps the order of saving within each scope, regardless of timestamps."
         ) { store in
             try await save(["a": [10, 5, 40], "b": [20, 7, 30]], in: store)
             let merged = try await store.merged(Scope.plain.session)
             try expectIDs(
-                merged, ["a10", "a5", "b20", "b7", "b30", "a40"], "fetchAllChats of agents whose clocks jump")
+                merged, ["a10", "a5", "b20", "b7", "b30", "a40"], "fetchAllChats of agents with unordered timestamps")
         },
         ChatStorageCheck(
             "order.tiesGoByAgentBytes", rule: 5,
-            "In fetchAllChats, of two messages with the same timestamp the one of the agent whose id is first in bytes is first."
+            "fetchAllChats sorts messages with equal timestamps by the bytes of their agent IDs."
         ) { store in
             let agents = ["b", "e\u{301}", "", "\u{E9}", "a b", "B", "a", "Z", "10", "9"]
             for agent in agents {
@@ -58,11 +59,12 @@ enum OrderChecks {
             }
             let sorted = agents.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
             try await expectIDs(
-                store.merged(Scope.plain.session), sorted.map { "of \($0)" }, "fetchAllChats of one millisecond")
+                store.merged(Scope.plain.session), sorted.map { "of \($0)" },
+                "fetchAllChats of agents with equal timestamps")
         },
         ChatStorageCheck(
             "order.keepsMilliseconds", rule: 5,
-            "Timestamps come back to the millisecond: before 1970, far ahead, .001 and .999."
+            "Timestamps keep their milliseconds, including dates before 1970 and in the far future."
         ) { store in
             let moments: [Int64] = [
                 SampleData.start, 1_700_000_000_001, 1_700_000_000_999, 1, 0, -1, -86_400_001, 253_402_300_799_999,

@@ -5,7 +5,7 @@ import RecollectCore
 enum PersistenceChecks {
     static let all: [ChatStorageCheck] = [
         ChatStorageCheck(
-            "persistence.keepsEverything", rule: 7, "After opening the place again every scope is as it was.",
+            "persistence.keepsEverything", rule: 7, "After reopening a location, every scope is unchanged.",
             needs: .persistent,
             trial: { trial in
                 let scopes =
@@ -20,13 +20,13 @@ enum PersistenceChecks {
                 let store = try await trial.open()
                 for (number, scope) in scopes.enumerated() {
                     let expected = messages.map { $0.with(id: "\(number).\($0.id)") }
-                    try await expectMessages(store.messages(in: scope), expected, "\(scope.shown) after opening again")
+                    try await expectMessages(store.messages(in: scope), expected, "\(scope.shown) after reopening")
                 }
                 let merged = try await store.merged(SessionKey(userId: "user", sessionId: ""))
-                try expectEqual(merged.count, messages.count, "count of fetchAllChats after opening again")
+                try expectEqual(merged.count, messages.count, "the number of messages in fetchAllChats after reopening")
             }),
         ChatStorageCheck(
-            "persistence.keepsTheTrim", rule: 7, "A trimmed window is as short after opening the place again.",
+            "persistence.keepsTheTrim", rule: 7, "After reopening a location, trimmed windows stay trimmed.",
             needs: .persistent,
             trial: { trial in
                 try await saving(trial) { store in
@@ -35,13 +35,13 @@ enum PersistenceChecks {
                 }
                 let store = try await trial.open()
                 try await expectIDs(
-                    store.messages(in: .plain), ["m6", "m7", "m8", "m9"], "a window of 4 after opening again")
+                    store.messages(in: .plain), ["m6", "m7", "m8", "m9"], "a window of 4 messages after reopening")
                 try await expectMessages(
-                    store.messages(in: Scope.plain.session("emptied")), [], "an emptied window after opening again")
+                    store.messages(in: Scope.plain.session("emptied")), [], "an emptied window after reopening")
             }),
         ChatStorageCheck(
             "persistence.goesOn", rule: 7,
-            "After opening the place again known ids are still known, roles still repeat, and new messages go to the end.",
+            "After reopening, known IDs are recognized, repeated roles dropped, and new messages appended.",
             needs: [.persistent, .dropsSameRole],
             trial: { trial in
                 let messages = SampleData.dialogue(4)
@@ -53,22 +53,23 @@ enum PersistenceChecks {
                 }
                 let store = try await trial.open()
                 try await expectIDs(
-                    store.messages(in: .plain), messages.map(\.id) + ["new"], "after opening twice more")
+                    store.messages(in: .plain), messages.map(\.id) + ["new"], "messages after reopening twice")
             }),
         ChatStorageCheck(
-            "persistence.savedBeforeReturning", rule: 7, "A save that returned is read by a second instance at once.",
+            "persistence.savedBeforeReturning", rule: 7,
+            "A second instance reads saved messages as soon as the save has returned.",
             needs: [.durable, .sharesPlace],
             trial: { trial in
                 let (writer, reader) = (try await trial.open(), try await trial.open())
                 for start in stride(from: 0, to: 10, by: 2) {
                     try await writer.add(SampleData.dialogue(2, from: start), to: .plain)
                     let expected = SampleData.dialogue(start + 2)
-                    try await expectMessages(reader.messages(in: .plain), expected, "the second instance's messages")
+                    try await expectMessages(reader.messages(in: .plain), expected, "messages of the second instance")
                 }
             }),
         ChatStorageCheck(
             "persistence.instancesShareAPlace", rule: 6,
-            "Two instances that save to one place at the same time lose nothing.",
+            "Two instances saving concurrently to one location lose nothing.",
             needs: [.persistent, .sharesPlace, .concurrent],
             trial: { trial in
                 let stores = [try await trial.open(), try await trial.open()]
@@ -81,7 +82,7 @@ enum PersistenceChecks {
                 let wanted = (0..<16).flatMap { task in (0..<8).map { "\(task).\($0)" } }
                 for store in stores + [try await trial.open()] {
                     let came = try await store.messages(in: .plain).map(\.id)
-                    try expectEqual(came.sorted(), wanted.sorted(), "ids saved by two instances, sorted")
+                    try expectEqual(came.sorted(), wanted.sorted(), "IDs saved by two instances, sorted")
                     for start in stride(from: 0, to: came.count, by: 2) {
                         let task = came[start].prefix { $0 != "." }
                         try expect(

@@ -6,7 +6,7 @@ enum ReadableChecks {
     static let all: [ChatStorageCheck] = [
         ChatStorageCheck(
             "unknownData.awkwardNumbers", rule: 9,
-            "Negative zero, whole doubles beyond 2^53 and numbers without JSON come back by value, or are refused."
+            "Negative zero, whole doubles beyond 2^53 and non-finite numbers are preserved by value or rejected."
         ) { store in
             var kept: [ConversationMessage] = []
             for number in SampleData.awkwardNumbers {
@@ -14,17 +14,17 @@ enum ReadableChecks {
                 if try await isTaken({ try await store.add(message, to: .plain) }) { kept.append(message) }
             }
             try expect(
-                kept.count >= SampleData.awkwardNumbers.count(where: \.isFinite), "every finite number is taken",
-                came: "\(kept.count) of \(SampleData.awkwardNumbers.count) numbers taken")
+                kept.count >= SampleData.awkwardNumbers.count(where: \.isFinite), "every finite number accepted",
+                came: "\(kept.count) of \(SampleData.awkwardNumbers.count) numbers accepted")
             let came = try await store.messages(in: .plain)
-            try expectIDs(came, kept.map(\.id), "what was taken of awkward numbers")
+            try expectIDs(came, kept.map(\.id), "accepted numbers")
             for (came, kept) in zip(came, kept) {
                 try expect(came == kept, "the number \(kept.id)", came: "\(came.parts)")
             }
         },
         ChatStorageCheck(
             "unknownData.keysOfOtherBytes", rule: 9,
-            "Keys come back byte for byte, those too that Swift takes for one another."
+            "Keys are preserved byte for byte, even if Swift treats them as equal."
         ) { store in
             let keys = [
                 "\u{E9}", "e\u{301}", "\u{C5}", "A\u{30A}", "\u{212B}", "\u{1100}\u{1161}", "\u{AC00}", "K", "\u{212A}",
@@ -40,11 +40,11 @@ enum ReadableChecks {
             }
             let scope = Scope.plain.session("metadata")
             try await store.add(messages, to: scope)
-            try await expectMessages(store.messages(in: scope), messages, "messages with such metadata")
+            try await expectMessages(store.messages(in: scope), messages, "messages with these metadata keys")
         },
         ChatStorageCheck(
             "persistence.savedIsRead", rule: 7,
-            "After random saves of anything, a new instance reads what was taken, and nothing of what was refused.",
+            "After random saves, a new instance reads every accepted message and no rejected one.",
             needs: .persistent,
             trial: { trial in
                 var random = SeededGenerator(seed: trial.seed)

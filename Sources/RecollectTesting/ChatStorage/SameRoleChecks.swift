@@ -5,7 +5,7 @@ enum SameRoleChecks {
     static let all: [ChatStorageCheck] = [
         ChatStorageCheck(
             "sameRole.repeatIsDropped", rule: 3,
-            "A message whose role repeats the last stored one's is dropped, whatever the role.",
+            "A message with the same role as the last saved message is dropped, for every role.",
             needs: .dropsSameRole
         ) { store in
             for role in [Role.user, .assistant, .system, .tool, Role(rawValue: "critic"), Role(rawValue: "")] {
@@ -17,7 +17,7 @@ enum SameRoleChecks {
         },
         ChatStorageCheck(
             "sameRole.dropsInsideABatch", rule: 3,
-            "Inside a batch each message is compared with the last one that was kept.",
+            "Within a batch, each message is compared with the last one not dropped.",
             needs: .dropsSameRole
         ) { store in
             let roles: [Role] = [.user, .user, .assistant, .assistant, .assistant, .system, .system, .user, .user]
@@ -27,7 +27,7 @@ enum SameRoleChecks {
         },
         ChatStorageCheck(
             "sameRole.neverDropsToolMessages", rule: 3,
-            "Calls and results of tools are kept however often their role repeats, one by one and in a batch."
+            "Tool calls and tool results are never dropped, saved one at a time or in a batch."
         ) { store in
             let exchange = [
                 SampleData.message(.user, "ask"), SampleData.call("call 1", of: "1"),
@@ -39,11 +39,11 @@ enum SameRoleChecks {
             try await expectMessages(store.messages(in: .plain), exchange, "an exchange in one batch")
             let scope = Scope.plain.session("one by one")
             for message in exchange { try await store.add(message, to: scope) }
-            try await expectMessages(store.messages(in: scope), exchange, "an exchange saved one by one")
+            try await expectMessages(store.messages(in: scope), exchange, "an exchange saved one message at a time")
         },
         ChatStorageCheck(
             "sameRole.aDroppedMessageIsForgotten", rule: 3,
-            "A dropped message neither counts as the last one nor keeps its id.",
+            "A dropped message does not count as the last message, and its ID stays unknown.",
             needs: .dropsSameRole
         ) { store in
             try await store.add(SampleData.message(.user, "u1"), to: .plain)
@@ -51,12 +51,12 @@ enum SameRoleChecks {
             try await store.add(SampleData.message(.assistant, "a1"), to: .plain)
             try await store.add(SampleData.message(.user, "again", "now it may stay"), to: .plain)
             let messages = try await store.messages(in: .plain)
-            try expectIDs(messages, ["u1", "a1", "again"], "a dropped id that came again")
-            try expectEqual(messages.last?.text, "now it may stay", "its text")
+            try expectIDs(messages, ["u1", "a1", "again"], "messages after a dropped ID is saved again")
+            try expectEqual(messages.last?.text, "now it may stay", "the text of the message saved again")
         },
         ChatStorageCheck(
             "sameRole.comparesWithinItsScope", rule: 3,
-            "What other agents, sessions and users said last does not count."
+            "Messages of other agents, sessions and users do not count as the last message."
         ) { store in
             let scopes = [Scope.plain, Scope.plain.agent("b"), Scope.plain.session("b"), Scope.plain.user("b")]
             for (number, scope) in scopes.enumerated() {
@@ -68,11 +68,11 @@ enum SameRoleChecks {
         },
         ChatStorageCheck(
             "sameRole.startsAfreshAfterATrimToNothing", rule: 3,
-            "The first message after a trim to nothing repeats no role."
+            "The first message after a trim to an empty window is never dropped."
         ) { store in
             try await store.add(SampleData.message(.user, "u1"), to: .plain, keeping: 0)
             try await store.add(SampleData.message(.user, "u2"), to: .plain)
-            try await expectIDs(store.messages(in: .plain), ["u2"], "a message after a trim to nothing")
+            try await expectIDs(store.messages(in: .plain), ["u2"], "a message saved after a trim to an empty window")
         },
     ]
 }

@@ -5,7 +5,7 @@ enum ScopeChecks {
     static let all: [ChatStorageCheck] = [
         ChatStorageCheck(
             "scope.unknownIsEmpty", rule: 1,
-            "A scope that nobody has written to is empty, and reading it makes nothing."
+            "An unknown scope is empty, and reading it creates nothing."
         ) { store in
             try await expectMessages(store.messages(in: .plain), [], "an unknown scope")
             try await expectMessages(store.merged(Scope.plain.session), [], "an unknown session")
@@ -15,7 +15,7 @@ enum ScopeChecks {
         },
         ChatStorageCheck(
             "scope.joinedIdsNeverMeet", rule: 1,
-            "Ids that give the same string when joined (\"a.b\" and \"c\", \"a\" and \"b.c\") are different scopes."
+            "IDs with equal joined strings (\"a.b\" and \"c\", \"a\" and \"b.c\") are different scopes."
         ) { store in
             for (number, separator) in AwkwardIDs.separators.enumerated() where !separator.contains("\u{0}") {
                 try await expectApart(joined(by: separator, number: number), in: store)
@@ -23,7 +23,7 @@ enum ScopeChecks {
         },
         ChatStorageCheck(
             "scope.mergedViewHasNoOtherSession", rule: 1,
-            "fetchAllChats gives the named session alone, whichever other session or user its ids begin with or join to."
+            "fetchAllChats returns only the named session, even if other IDs share a prefix or a joined string."
         ) { store in
             for (number, separator) in AwkwardIDs.separators.enumerated() where !separator.contains("\u{0}") {
                 let scopes = joined(by: separator, number: number)
@@ -38,7 +38,7 @@ enum ScopeChecks {
         },
         ChatStorageCheck(
             "scope.anyStringIsAnId", rule: 1,
-            "Any string is a user, session or agent id: empty, dots, slashes, quotes, percent signs, emoji."
+            "Any string is a valid user, session or agent ID: empty, dots, slashes, quotes, percent signs, emoji."
         ) { store in
             let ids = AwkwardIDs.all.filter { !$0.contains("\u{0}") }
             let alone = ids.flatMap { [Scope.plain.user($0), Scope.plain.session($0), Scope.plain.agent($0)] }
@@ -46,7 +46,8 @@ enum ScopeChecks {
             try await expectApart(alone + together, in: store)
         },
         ChatStorageCheck(
-            "scope.keepsNULInIds", rule: 1, "U+0000 in an id neither ends nor joins it.", needs: .keepsNUL
+            "scope.keepsNULInIds", rule: 1,
+            "U+0000 in an ID is preserved; it neither ends the ID nor joins it with another.", needs: .keepsNUL
         ) { store in
             let ids = ["a", "a\u{0}", "a\u{0}b", "\u{0}a", "\u{0}"]
             try await expectApart(
@@ -54,25 +55,25 @@ enum ScopeChecks {
                     + joined(by: "\u{0}", number: 0), in: store)
         },
         ChatStorageCheck(
-            "scope.caseMatters", rule: 1, "Ids that differ in case alone are different: \"Bob\" is not \"bob\"."
+            "scope.caseMatters", rule: 1, "IDs differing only in case are different: \"Bob\" is not \"bob\"."
         ) { store in
             try await expectApart(variants("Bob", "bob", "BOB"), in: store)
         },
         ChatStorageCheck(
             "scope.normalizationMatters", rule: 1,
-            "Ids that look the same but differ in bytes (é as one code point or as two) are different."
+            "IDs differing only in Unicode normalization (é as one code point or two) are different."
         ) { store in
             try await expectApart(variants("caf\u{E9}", "cafe\u{301}", "\u{AC00}", "\u{1100}\u{1161}"), in: store)
         },
         ChatStorageCheck(
-            "scope.veryLongIds", rule: 1, "Ids of thousands of bytes work, and differ by their last byte."
+            "scope.veryLongIds", rule: 1, "IDs of thousands of bytes are valid and compared up to their last byte."
         ) { store in
             let long = String(repeating: "long/ID.%é", count: 500)
             try await expectApart(variants(long + "1", long + "2", long), in: store)
         },
         ChatStorageCheck(
             "scope.usersAreApart", rule: 1,
-            "Two users with the same session, agent and message ids never read, trim, repeat or replace each other's messages."
+            "Users with equal session, agent and message IDs never read, trim or change each other's messages."
         ) { store in
             let (alice, bob) = (Scope.plain.user("alice"), Scope.plain.user("bob"))
             let hers = SampleData.dialogue(6)
@@ -90,7 +91,7 @@ enum ScopeChecks {
         },
         ChatStorageCheck(
             "scope.sessionsAndAgentsAreApart", rule: 1,
-            "Sessions of a user and agents of a session keep their own messages."
+            "Each session of a user and each agent of a session has its own messages."
         ) { store in
             try await expectApart(
                 [

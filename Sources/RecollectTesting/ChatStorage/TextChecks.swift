@@ -5,7 +5,7 @@ enum TextChecks {
     static let all: [ChatStorageCheck] = [
         ChatStorageCheck(
             "text.everyCharacter", rule: 9,
-            "Line endings, quotes, emoji, rare planes and what looks like code come back."
+            "Line endings, quotes, emoji, rare code points and text resembling code are preserved."
         ) { store in
             let texts = [
                 "a\r\nb\nc\rd", "\r\n", " leading and trailing \n", "👩‍👩‍👧‍👦 🇩🇪 🏳️‍🌈 \u{1F980}", "\u{10FFFF}\u{FFFE}\u{FEFF}",
@@ -20,13 +20,14 @@ enum TextChecks {
         },
         ChatStorageCheck(
             "text.keepsNormalization", rule: 9,
-            "Text is neither composed nor decomposed: é stays the bytes that it was."
+            "Text is saved without Unicode normalization."
         ) { store in
             try await expectPreserved(
                 [[.text("caf\u{E9}")], [.text("cafe\u{301}")], [.text("\u{1100}\u{1161}\u{AC00}")]], in: store)
         },
         ChatStorageCheck(
-            "text.keepsNUL", rule: 1, "U+0000 neither ends text nor is lost, in prose and elsewhere.", needs: .keepsNUL
+            "text.keepsNUL", rule: 1, "U+0000 in text and other content is preserved and does not end it.",
+            needs: .keepsNUL
         ) { store in
             let text = "before\u{0}after\u{0}"
             try await expectPreserved(
@@ -36,13 +37,13 @@ enum TextChecks {
                 ], in: store)
         },
         ChatStorageCheck(
-            "text.emptyIsKept", rule: 9, "Empty text, and a message without any part, come back as they were."
+            "text.emptyIsKept", rule: 9, "Empty text and messages without parts are preserved."
         ) { store in
             try await expectPreserved(
                 [[.text("")], [], [.text(""), .text("")], [.thinking("", signature: "")], [.text("")]], in: store)
         },
         ChatStorageCheck(
-            "text.aMegabyte", rule: 9, "A text of a megabyte comes back whole."
+            "text.aMegabyte", rule: 9, "A text of one megabyte is preserved."
         ) { store in
             let text = String(repeating: "0123456789é\r\n🦀", count: 1_048_576 / 18) + "end"
             try await expectPreserved([[.text(text)], [.toolResult(id: "1", content: .string(text))]], in: store)

@@ -5,7 +5,7 @@ import RecollectCore
 enum UnknownDataChecks {
     static let all: [ChatStorageCheck] = [
         ChatStorageCheck(
-            "unknownData.everyPart", rule: 9, "Every kind of part comes back, alone and beside others."
+            "unknownData.everyPart", rule: 9, "Every kind of part is preserved, alone and next to others."
         ) { store in
             let parts: [ContentPart] = [
                 .text("words"), .toolCall(id: "1", name: "read", arguments: ["path": "a", "lines": [1, 2]]),
@@ -19,7 +19,7 @@ enum UnknownDataChecks {
         },
         ChatStorageCheck(
             "unknownData.inlineAttachments", rule: 9,
-            "An attachment's bytes come back, or it is named by their SHA-256 and count and all else of it stays."
+            "An attachment is preserved with its bytes, or with their SHA-256 and byte count instead."
         ) { store in
             let bytes = Data((0..<5000).map { UInt8(truncatingIfNeeded: $0 &* 7) })
             let attachment = Attachment(mediaType: "image/png", name: "a.png", content: .inline(bytes))
@@ -32,10 +32,12 @@ enum UnknownDataChecks {
             let acceptable = [
                 [.text("look"), .attachment(attachment)], [.text("look"), ContentPart.attachment(stored)],
             ]
-            try expect(acceptable.contains(came[0].parts), "its bytes or their name", came: came[0].shown)
+            try expect(
+                acceptable.contains(came[0].parts),
+                "an attachment with its bytes, or with their SHA-256 and byte count", came: came[0].shown)
         },
         ChatStorageCheck(
-            "unknownData.unknownParts", rule: 9, "Parts that this version does not know come back as they came."
+            "unknownData.unknownParts", rule: 9, "Parts unknown to this version are preserved."
         ) { store in
             let parts: [ContentPart] = [
                 .unknown(["hologram": ["_0": "x", "depth": 3]]), .unknown(["text": ["_0": "hi", "language": "en"]]),
@@ -44,7 +46,7 @@ enum UnknownDataChecks {
             try await expectPreserved(parts.map { [$0] } + [[.text("before")] + parts + [.text("after")]], in: store)
         },
         ChatStorageCheck(
-            "unknownData.unknownRoles", rule: 9, "Roles that this version does not know come back as they came."
+            "unknownData.unknownRoles", rule: 9, "Roles unknown to this version are preserved."
         ) { store in
             let roles = ["developer", "User", "é", "critic/2", "e\u{301}", ""].map(Role.init(rawValue:))
             let messages = roles.enumerated().map { SampleData.message($1, "m\($0)") }
@@ -52,7 +54,7 @@ enum UnknownDataChecks {
             try await expectMessages(store.messages(in: .plain), messages, "messages of unknown roles")
         },
         ChatStorageCheck(
-            "unknownData.metadata", rule: 9, "What is known of a message beside its words comes back."
+            "unknownData.metadata", rule: 9, "The metadata of a message is preserved."
         ) { store in
             let metadata: [[String: JSONValue]] = [
                 [
@@ -70,7 +72,7 @@ enum UnknownDataChecks {
             try await expectMessages(store.messages(in: .plain), messages, "messages with metadata")
         },
         ChatStorageCheck(
-            "unknownData.unknownFields", rule: 9, "Fields of a message that this version does not know come back.",
+            "unknownData.unknownFields", rule: 9, "Message fields unknown to this version are preserved.",
             needs: .keepsUnknownFields
         ) { store in
             let messages = [
@@ -84,7 +86,7 @@ enum UnknownDataChecks {
             try await expectMessages(store.messages(in: .plain), messages, "messages with unknown fields")
         },
         ChatStorageCheck(
-            "unknownData.numbers", rule: 9, "Whole numbers of 64 bits and doubles come back to the last bit."
+            "unknownData.numbers", rule: 9, "Integers of 64 bits and doubles are preserved to the last bit."
         ) { store in
             let integers: [Int64] = [0, 1, -1, 1 << 53, (1 << 53) + 1, .max, .min]
             let doubles = [
@@ -94,7 +96,7 @@ enum UnknownDataChecks {
             try await expectPreserved([[.toolResult(id: "1", content: .array(values))]], in: store)
         },
         ChatStorageCheck(
-            "unknownData.deepValues", rule: 9, "Values nested 64 deep come back."
+            "unknownData.deepValues", rule: 9, "Values nested 64 levels deep are preserved."
         ) { store in
             let deep = (0..<64).reduce(JSONValue.string("bottom")) { value, level in
                 level.isMultiple(of: 2) ? [value] : ["level \(level)": value]
@@ -104,7 +106,7 @@ enum UnknownDataChecks {
         },
         ChatStorageCheck(
             "unknownData.deepestValues", rule: 9,
-            "However deep a value is nested, it comes back, or its batch is refused and nothing is kept."
+            "A value of any nesting depth is preserved, or its batch is rejected and nothing is saved."
         ) { store in
             var kept: [ConversationMessage] = []
             for levels in SampleData.depths {
@@ -131,7 +133,7 @@ enum UnknownDataChecks {
                 ]
                 if try await isTaken({ try await store.add(batch, to: .plain) }) { kept += batch }
                 let came = try await store.messages(in: .plain)
-                let what = "what was taken of values nested up to \(levels) deep"
+                let what = "accepted values nested up to \(levels) levels deep"
                 try expectIDs(came, kept.map(\.id), what)
                 // Compare by value: Foundation's encoder limits the depth to that of its decoder.
                 try expect(came == kept, what, came: "other content")

@@ -61,8 +61,7 @@ public struct CrashExplorer: Sendable {
         journal.forEach { after.apply($0) }
         if let difference = try after.difference(from: run) {
             throw RecollectError(
-                .inputOutput,
-                "\(scenario.name) was not recorded whole: \(difference); its files are written past the explorer")
+                .inputOutput, "\(scenario.name) was not completely recorded: \(difference)")
         }
         let replay = CrashReplay(
             scenario: scenario, journal: journal, ledger: CrashLedger(journal), before: before, place: place,

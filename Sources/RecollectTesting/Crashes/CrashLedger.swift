@@ -36,7 +36,7 @@ struct CrashLedger: Sendable {
             case .lock:
                 if let other = locks[entry.path] {
                     let whose = other.process == entry.process ? "another thread of its process" : "another process"
-                    faults.append((index, "lock: \(entry.path) was taken while \(whose) held it"))
+                    faults.append((index, "lock: \(entry.path) was locked while \(whose) held the lock"))
                 }
                 locks[entry.path] = (entry.process, entry.number)
             case .unlock:
@@ -51,7 +51,7 @@ struct CrashLedger: Sendable {
                     let other = locks.first(where: { DiskImage.parent(of: $0.key) == DiskImage.parent(of: path) }),
                     other.value.process != entry.process
                 {
-                    faults.append((index, "lock: a process wrote \(path) while another held \(other.key)"))
+                    faults.append((index, "lock: a process wrote \(path) while another held the lock \(other.key)"))
                 }
             }
         }
@@ -76,7 +76,7 @@ struct CrashLedger: Sendable {
             changes.append(Change(list: list, adding: adding, removing: removing, words: words, began: index))
             add(changes.count - 1)
             for entry in removing {
-                if lives[list]?[entry] == nil { faults.append((index, "workload: it removes what it never added")) }
+                if lives[list]?[entry] == nil { faults.append((index, "workload: it removes an entry never added")) }
                 lives[list]?[entry]?.removalBegan = index
             }
         case .ended(let name):
@@ -141,10 +141,10 @@ struct CrashLedger: Sendable {
         let lost = missing.filter { !$0.value.mayBeLost && !(cut.losesLast && followsAllSaved($0.value, kept, lives)) }
         if !lost.isEmpty {
             faults.append(
-                "lost: \(lost.count) of \(certain.count) acknowledged entries of \(list)\(tellsLoss ? "" : ", without a word")"
+                "lost: \(lost.count) of \(certain.count) acknowledged entries of \(list)\(tellsLoss ? "" : ", without a report")"
             )
         } else if missing.contains(where: \.value.mayBeLost), !tellsLoss {
-            faults.append("untold: \(missing.count) entries of \(list) are lost without a word")
+            faults.append("untold: \(missing.count) entries of \(list) are lost without a report")
         }
         if let text = orderFault(stored, lives) { faults.append("order: \(text) of \(list)") }
         if !cut.leavesHalves { faults += halves(list, kept, lives, count) }
@@ -175,9 +175,11 @@ struct CrashLedger: Sendable {
         var lastPlaces: [Int: Int] = [:]
         for entry in stored {
             guard let life = lives[entry] else { continue }
-            if life.certain < latest { return "an entry stands behind one that was added after it was acknowledged" }
+            if life.certain < latest { return "an acknowledged entry follows an entry added later" }
             latest = max(latest, life.added)
-            if let before = lastPlaces[life.change], before > life.place { return "entries of one change are mixed up" }
+            if let before = lastPlaces[life.change], before > life.place {
+                return "entries of one change are out of order"
+            }
             lastPlaces[life.change] = life.place
         }
         return nil

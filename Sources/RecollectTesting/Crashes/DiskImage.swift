@@ -195,11 +195,11 @@ struct DiskImage: Sendable {
         let real = try DiskImage(folder: folder)
         let mine = Set(names.keys.filter { !Self.isSharedMemory($0) })
         if let name = mine.symmetricDifference(real.names.keys).sorted().first {
-            return "\(name) is \(mine.contains(name) ? "recorded and not there" : "there and not recorded")"
+            return "\(name) is \(mine.contains(name) ? "recorded but missing" : "present but not recorded")"
         }
         for (path, node) in real.names.sorted(by: { $0.key < $1.key }) {
             guard case .file(let number) = node, case .file(let recorded) = names[path] else { continue }
-            if real.contents[number] != contents[recorded] { return "\(path) has other bytes than were recorded" }
+            if real.contents[number] != contents[recorded] { return "\(path) differs from the recorded content" }
         }
         return nil
     }

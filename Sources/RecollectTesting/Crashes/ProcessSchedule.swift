@@ -74,7 +74,7 @@ final class ProcessSchedule: Sendable {
             if workers.allSatisfy(\.hasEnded) { break }
             guard ContinuousClock.now < deadline else {
                 throw RecollectError(
-                    .busy, "the processes of a run were not done after two minutes: do they wait for one another?")
+                    .busy, "The processes of a run did not end within two minutes. They may be waiting for each other.")
             }
             let ready = workers.indices.filter { workers[$0].isReady }
             if ready.isEmpty { continue }
@@ -105,7 +105,7 @@ final class ProcessSchedule: Sendable {
             if index == victim, worker.process.terminationReason == .uncaughtSignal { continue }
             guard worker.process.terminationStatus == 0 else {
                 throw RecollectError(
-                    .inputOutput, "a process of the run ended with \(worker.process.terminationStatus)")
+                    .inputOutput, "A process of the run ended with status \(worker.process.terminationStatus).")
             }
         }
         return journal

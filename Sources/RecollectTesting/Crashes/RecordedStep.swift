@@ -67,7 +67,7 @@ enum CrashNote: Codable, Sendable, CustomStringConvertible {
         case .holds(let list, let entries): "\(entries.count) entries are in \(list)"
         case .mayLose(let list, let entries): "\(entries.count) entries of \(list) are on damaged pages"
         case .began(_, let list, let adding, let removing, _):
-            "begin of a change of \(list): +\(adding.count) −\(removing.count)"
+            "beginning of a change of \(list): +\(adding.count) −\(removing.count)"
         case .ended: "acknowledgement"
         case .signal(let name): "signal \(name)"
         }

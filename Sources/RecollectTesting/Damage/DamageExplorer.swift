@@ -43,7 +43,7 @@ public struct DamageExplorer: Sendable {
         let expected = try await scenario.reopen(image)
         remove()
         guard expected.problems.isEmpty, !expected.tellsLoss else {
-            throw RecollectError(.damaged, "\(scenario.name): the undamaged store has problems: \(expected.problems)")
+            throw RecollectError(.damaged, "\(scenario.name): The undamaged store has problems: \(expected.problems)")
         }
         var report = DamageReport(name: scenario.name, seed: seed)
         report.entries = expected.lists.values.reduce(0) { $0 + $1.count }
@@ -137,10 +137,10 @@ public struct DamageExplorer: Sendable {
             }
         }
         let tooMuch = lost.filter { !mayLose($0) }
-        if !tooMuch.isEmpty { faults.append("lost: \(tooMuch.count) entries that lie elsewhere") }
-        if changed > lost.filter(mayChange).count { faults.append("invented: \(changed) entries were never there") }
+        if !tooMuch.isEmpty { faults.append("lost: \(tooMuch.count) entries outside the damaged places") }
+        if changed > lost.filter(mayChange).count { faults.append("invented: \(changed) entries were never saved") }
         if lost.count > changed, !first.tellsLoss, first.problems.isEmpty {
-            faults.append("untold: \(lost.count) entries are lost without a word")
+            faults.append("untold: \(lost.count) entries are lost without a report")
         }
         do {
             let fault = try await reopeningFault(scenario, image, first, mayLose)
@@ -169,10 +169,10 @@ public struct DamageExplorer: Sendable {
         for list in Set(first.lists.keys).union(second.lists.keys) {
             let kept = Set(second.lists[list] ?? [])
             let expected = (first.lists[list] ?? []).filter { kept.contains($0) || !mayLose($0) }
-            guard second.lists[list] ?? [] == expected else { return "another opening shows something else" }
+            guard second.lists[list] ?? [] == expected else { return "another opening shows other entries" }
         }
-        guard second.tellsLoss || first.tellsLoss else { return "another opening has lost entries without a word" }
+        guard second.tellsLoss || first.tellsLoss else { return "another opening lost entries without a report" }
         let third = try await scenario.reopen(image)
-        return third.lists == second.lists ? nil : "each opening shows something else"
+        return third.lists == second.lists ? nil : "each opening shows other entries"
     }
 }

@@ -6,7 +6,7 @@ enum AppendChecks {
     static let all: [HistoryStoreCheck] = [
         HistoryStoreCheck(
             "append.tellsWhatBecameOfABatch", rule: 4,
-            "The outcome counts what was added, what was known and what was dropped."
+            "The outcome of an append counts added, known and dropped messages."
         ) { store in
             let messages = SampleData.dialogue(4)
             let first = try await store.append(messages, to: .plain)
@@ -15,18 +15,18 @@ enum AppendChecks {
             try expectEqual(again, AppendOutcome(added: 1, known: 4), "a batch with four known messages")
             let repeated = [SampleData.message(.user, "x"), SampleData.message(.assistant, "y")]
             let dropping = try await store.append(repeated, to: .plain, options: AppendOptions(sameRole: .drop))
-            try expectEqual(dropping, AppendOutcome(added: 1, dropped: 1), "a batch that repeats a role")
+            try expectEqual(dropping, AppendOutcome(added: 1, dropped: 1), "a batch with a repeated role")
         },
         HistoryStoreCheck(
             "append.keepsRepeatedRoles", rule: 3,
-            "Unless told otherwise the engine keeps every message, whatever its role repeats."
+            "By default, append saves messages with repeated roles."
         ) { store in
             let messages = (0..<6).map { SampleData.message(.user, "m\($0)") }
             try await store.append(messages, to: .plain)
             try await expectMessages(store.window(of: .plain, maxMessages: nil), messages, "six messages of one role")
         },
         HistoryStoreCheck(
-            "append.staysRead", "On request what was read stays read, and what was unread stays unread."
+            "append.staysRead", "With staysRead, an append leaves a read session read and an unread session unread."
         ) { store in
             let (id, options) = (Scope.plain.session, AppendOptions(staysRead: true))
             for (round, isUnread) in [false, false, true, true, false].enumerated() {
@@ -36,14 +36,14 @@ enum AppendChecks {
                     try await store.update(id, with: SessionDetails(isRead: true))
                 }
                 try await store.append(SampleData.dialogue(2, from: round), to: .plain, options: options)
-                try await expectEqual(store.summary(id).isUnread, isUnread, "unread after batch \(round)")
+                try await expectEqual(store.summary(id).isUnread, isUnread, "isUnread after batch \(round)")
             }
             try await store.append(SampleData.dialogue(1, "end"), to: .plain)
-            try await expectEqual(store.summary(id).isUnread, true, "unread after a batch that is news")
+            try await expectEqual(store.summary(id).isUnread, true, "isUnread after a batch without staysRead")
         },
         HistoryStoreCheck(
             "append.adoptsUnassigned", rule: 4,
-            "On request a message of the empty agent id becomes the saving agent's, and of no other id."
+            "With adoptsUnassigned, a known message moves from the empty agent ID, and only from it, to the agent."
         ) { store in
             let adopting = AppendOptions(sameRole: .drop, adoptsUnassigned: true)
             let (nobody, id) = (Scope.plain.agent(""), Scope.plain.session)
@@ -54,28 +54,28 @@ enum AppendChecks {
             let batch = [SampleData.message(.user, "question", "changed"), SampleData.message(.user, "again", "?")]
             try await expectEqual(
                 store.append(batch, to: .plain, options: adopting), AppendOutcome(known: 1, dropped: 1),
-                "the outcome of a batch that goes on with the role of what was taken over")
+                "the outcome of a batch with a known message and a repeated role")
             try await expectMessages(store.window(of: .plain, maxMessages: nil), [question], "the agent's window")
             try await expectIDs(
                 store.window(of: nobody, maxMessages: nil), ["left"], "the window of the empty agent id")
             try await expectIDs(
                 store.everything(in: id).map(\.message), ["question", "left", "other"], "the pages")
-            try await expectEqual(store.summary(id).messageCount, 3, "the count")
+            try await expectEqual(store.summary(id).messageCount, 3, "the message count")
             let found = try await store.search(SearchQuery(userId: "user", text: "lighthouse", agentId: "agent"))
             try expectEqual(found.elements.map(\.messageId), ["question"], "a search of the agent's messages")
             let told = try await store.everyChange(after: before)
-            try expectEqual(told.map(\.messageId), ["question"], "messages that the feed tells of")
-            try expectEqual(told.map(\.agentId), ["agent"], "their agents")
+            try expectEqual(told.map(\.messageId), ["question"], "messages reported by the feed")
+            try expectEqual(told.map(\.agentId), ["agent"], "agents reported by the feed")
             let mine = SampleData.message(.assistant, "other", "mine")
             try await expectEqual(
                 store.append([mine], to: .plain, options: adopting), AppendOutcome(added: 1),
-                "an id that another agent has")
+                "the outcome for an ID of another agent")
             try await expectIDs(
                 store.window(of: Scope.plain.agent("other"), maxMessages: nil), ["other"], "the other agent's window")
         },
         HistoryStoreCheck(
             "append.isWholeOrNothing", rule: 6,
-            "A batch that cannot be written (an infinite number) or whose task was cancelled is kept whole or not at all."
+            "An append with a number invalid in JSON or in a canceled task saves the whole batch or nothing."
         ) { store in
             let impossible = ConversationMessage(
                 id: "impossible", role: .assistant,
@@ -93,7 +93,7 @@ enum AppendChecks {
         },
         HistoryStoreCheck(
             "window.trimLeavesTheLibrary", rule: 2,
-            "A trim moves the window that agents see: pages, look-up and search keep all.",
+            "A trim moves only the window of an agent: pages, look-ups and search include all messages.",
             needs: .keepsWhatIsTrimmed
         ) { store in
             let messages = SampleData.dialogue(10)
@@ -104,10 +104,10 @@ enum AppendChecks {
             try expectEqual(
                 try await store.message("m0", in: Scope.plain.session)?.message.id, "m0", "a trimmed message")
             try expectEqual(try await store.found("m1"), ["m1"], "a search for a trimmed message")
-            try expectEqual(try await store.session(Scope.plain.session)?.messageCount, 10, "the count")
+            try expectEqual(try await store.session(Scope.plain.session)?.messageCount, 10, "the message count")
         },
         HistoryStoreCheck(
-            "window.ofEachAgent", rule: 2, "windows(of:) gives every agent of a session its own window."
+            "window.ofEachAgent", rule: 2, "windows(of:) returns a separate window for each agent of a session."
         ) { store in
             for agent in ["b", "a", ""] {
                 let scope = Scope.plain.agent(agent)
@@ -122,7 +122,7 @@ enum AppendChecks {
         },
         HistoryStoreCheck(
             "exchanges.wholeWindowHasNoHalf", rule: 10,
-            "Whatever the budget, wholeWindow gives no result without its call and no call without its result, and all else."
+            "For every budget, wholeWindow omits only calls without a result and results without a call."
         ) { store, random in
             var random = random
             let history = Self.exchanges(&random)
@@ -137,7 +137,7 @@ enum AppendChecks {
         },
         HistoryStoreCheck(
             "attachments.byHash", rule: 9,
-            "The bytes of an attachment are found by the hash that its message names; others are not."
+            "attachment(sha256:) returns the bytes of a saved attachment and throws for an unknown hash."
         ) { store in
             let bytes = Data((0..<3000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
             let attachment = Attachment(mediaType: "image/png", content: .inline(bytes))
@@ -159,7 +159,7 @@ enum AppendChecks {
         try await expectIDs(
             store.everything(in: scope.session).map(\.message), expected, "messages after the batch")
         let count = try await store.session(scope.session)?.messageCount ?? 0
-        try expectEqual(count, expected.count, "the session's count")
+        try expectEqual(count, expected.count, "the message count of the session")
         let told = try await store.everyChange(after: .beginning).filter { $0.session == scope.session }
         try expectEqual(told.compactMap(\.messageId), expected, "messages in the feed")
     }

@@ -5,7 +5,7 @@ enum BranchChecks {
     static let all: [HistoryStoreCheck] = [
         HistoryStoreCheck(
             "branches.holdWhatFollows", rule: 5,
-            "A branch holds the messages from the named one on, of every agent, in order; the session keeps the others."
+            "A branch takes the messages of every agent from the named one on, in order; the session keeps the rest."
         ) { store in
             try await Self.fill(store)
             let all = try await store.everything(in: Self.id)
@@ -16,42 +16,44 @@ enum BranchChecks {
             try await expectStored(
                 store.everything(in: branch), all[2...].map { ($0.agentId, $0.message) }, "the branch")
             try await expectIDs(
-                store.window(of: Scope.plain.agent("a"), maxMessages: nil), ["a0", "a1"], "the window of an agent")
+                store.window(of: Scope.plain.agent("a"), maxMessages: nil), ["a0", "a1"],
+                "the window of the first agent")
             try await expectIDs(
-                store.window(of: Scope.plain.agent("b"), maxMessages: nil), [], "the window of an agent that came later"
+                store.window(of: Scope.plain.agent("b"), maxMessages: nil), [], "the window of the second agent"
             )
             let (kept, left) = (try await store.summary(Self.id), try await store.summary(branch))
-            try expectEqual([kept.messageCount, left.messageCount], [2, 4], "the counts")
-            try expectEqual(left.branchOf, BranchPoint(sessionId: "session", messageId: "a1"), "where it left")
-            try expectEqual(kept.branchOf, nil, "where the session left another")
+            try expectEqual([kept.messageCount, left.messageCount], [2, 4], "the message counts")
+            try expectEqual(left.branchOf, BranchPoint(sessionId: "session", messageId: "a1"), "the branch point")
+            try expectEqual(kept.branchOf, nil, "the branch point of the session")
             let told = try await store.everyChange(after: before)
             try expect(
                 told.contains { $0.kind == .sessionRearranged && $0.session == Self.id },
-                "a feed that tells of the session", came: "\(told.map(\.kind.rawValue))")
+                "only updates of the session in the feed", came: "\(told.map(\.kind.rawValue))")
             try await store.append(SampleData.dialogue(1, "new "), to: Scope.plain.agent("b"))
             try await expectIDs(
-                store.everything(in: Self.id).map(\.message), ["a0", "a1", "new 0"], "what is said anew")
+                store.everything(in: Self.id).map(\.message), ["a0", "a1", "new 0"], "the messages after a new one")
         },
         HistoryStoreCheck(
-            "branches.ofTheFirstMessage", "A branch from the first message on leaves a session without messages."
+            "branches.ofTheFirstMessage", "A branch from the first message leaves an empty session."
         ) { store in
             try await Self.fill(store)
             try await store.update(Self.id, with: SessionDetails(title: "t"))
             let branch = try await store.branch(Self.id, from: "a0")
             try await expectEqual(store.everything(in: Self.id), [], "the session's messages")
-            try await expectEqual(store.summary(Self.id).title, "t", "its title")
+            try await expectEqual(store.summary(Self.id).title, "t", "the title of the session")
             try await expectEqual(
-                store.summary(branch).branchOf, BranchPoint(sessionId: "session", messageId: nil), "where it left")
+                store.summary(branch).branchOf, BranchPoint(sessionId: "session", messageId: nil), "the branch point")
             try await store.append(SampleData.dialogue(2, "new "), to: .plain)
             try await store.restoreBranch(branch, in: Self.id)
             try await expectIDs(
-                store.everything(in: Self.id).map(\.message), ["a0", "a1", "b0", "a2", "b1", "b2"], "restored")
+                store.everything(in: Self.id).map(\.message), ["a0", "a1", "b0", "a2", "b1", "b2"],
+                "the restored messages")
             try await expectEqual(
-                store.branches(of: Self.id).map(\.messageCount), [2], "what was said anew, as a branch")
+                store.branches(of: Self.id).map(\.messageCount), [2], "the message counts of the branches")
         },
         HistoryStoreCheck(
             "branches.exchange",
-            "Restoring a branch makes what was said since a branch in its turn, so nothing is ever lost."
+            "Restoring a branch turns the messages added since then into a branch, so no message is lost."
         ) { store in
             try await Self.fill(store)
             let first = try await store.branch(Self.id, from: "b0")
@@ -63,32 +65,36 @@ enum BranchChecks {
                 try await store.restoreBranch(branch, in: Self.id)
                 try await expectIDs(store.everything(in: Self.id).map(\.message), expected, "round \(round)")
                 let branches = try await store.branches(of: Self.id)
-                try expectEqual(branches.map(\.messageCount), [expected == old ? 3 : 4], "branches of round \(round)")
                 try expectEqual(
-                    branches.first?.branchOf, BranchPoint(sessionId: "session", messageId: "a1"), "where it left")
-                try await expectEqual(store.summary(Self.id).messageCount, expected.count, "the count")
+                    branches.map(\.messageCount), [expected == old ? 3 : 4],
+                    "the message counts of the branches in round \(round)")
+                try expectEqual(
+                    branches.first?.branchOf, BranchPoint(sessionId: "session", messageId: "a1"), "the branch point")
+                try await expectEqual(store.summary(Self.id).messageCount, expected.count, "the message count")
                 branch = branches.first?.id ?? first
             }
             try await store.append(SampleData.dialogue(1, "last "), to: Scope.plain.agent("b"))
             try await expectIDs(
-                store.everything(in: Self.id).map(\.message), new + ["last 0"], "what is said after the exchanges")
+                store.everything(in: Self.id).map(\.message), new + ["last 0"], "the messages after another append")
         },
         HistoryStoreCheck(
-            "branches.oldestFirst", "The branches of a session come in the order in which they left it."
+            "branches.oldestFirst", "branches(of:) returns the branches of a session in the order of their creation."
         ) { store in
             try await Self.fill(store)
             var branches: [SessionKey] = []
             for (round, from) in ["b1", "a2", "new 1", "a1"].enumerated() {
                 branches.append(try await store.branch(Self.id, from: from))
-                try await expectEqual(store.branches(of: Self.id).map(\.id), branches, "branches after \(round + 1)")
+                try await expectEqual(
+                    store.branches(of: Self.id).map(\.id), branches, "the branches after branching \(round + 1) times")
                 try await store.append(SampleData.dialogue(1, "new ", from: round), to: .plain)
             }
-            try await expectEqual(store.branches(of: branches[0]), [], "branches of a branch")
-            try await expectEqual(store.branches(of: Scope.plain.session("b").session), [], "of another session")
+            try await expectEqual(store.branches(of: branches[0]), [], "the branches of a branch")
+            try await expectEqual(
+                store.branches(of: Scope.plain.session("b").session), [], "the branches of another session")
         },
         HistoryStoreCheck(
             "branches.refuseWhatIsNoPlace",
-            "Branching at an unknown message, and restoring what is no branch or has lost its place, changes nothing."
+            "Branching at an unknown message and restoring an invalid branch fail and change nothing."
         ) { store in
             try await Self.fill(store)
             try await store.append(SampleData.dialogue(2), to: Scope.plain.session("other"))
@@ -96,18 +102,24 @@ enum BranchChecks {
             let early = try await store.branch(Self.id, from: "a1")
             let messages = try await store.everything(in: Self.id)
             for (what, work) in [
-                ("an unknown message", { _ = try await store.branch(Self.id, from: "unknown") }),
+                ("a branch at an unknown message", { _ = try await store.branch(Self.id, from: "unknown") }),
                 (
-                    "an unknown session",
+                    "a branch of an unknown session",
                     { _ = try await store.branch(Scope.plain.session("x").session, from: "a0") }
                 ),
                 (
-                    "no branch",
+                    "restoring a session that is not a branch",
                     { try await store.restoreBranch(Scope.plain.session("other").session, in: Self.id) }
                 ),
-                ("itself", { try await store.restoreBranch(Self.id, in: Self.id) }),
-                ("another's", { try await store.restoreBranch(early, in: Scope.plain.session("other").session) }),
-                ("a lost place", { try await store.restoreBranch(late, in: Self.id) }),
+                ("restoring the session itself", { try await store.restoreBranch(Self.id, in: Self.id) }),
+                (
+                    "restoring a branch of another session",
+                    { try await store.restoreBranch(early, in: Scope.plain.session("other").session) }
+                ),
+                (
+                    "restoring a branch with a missing branch point",
+                    { try await store.restoreBranch(late, in: Self.id) }
+                ),
             ] as [(String, () async throws -> Void)] {
                 try await expectError(.notFound, what, work)
             }
@@ -115,12 +127,12 @@ enum BranchChecks {
             try await expectEqual(store.branches(of: Self.id).map(\.id), [late, early], "the branches")
         },
         HistoryStoreCheck(
-            "branches.areFound", "A search finds what is in a branch, and no list shows a branch."
+            "branches.areFound", "Search includes the messages of branches, and lists omit branches."
         ) { store in
             try await Self.fill(store)
             let branch = try await store.branch(Self.id, from: "b1")
             let hits = try await store.everyHit(SearchQuery(userId: "user", text: "b2"))
-            try expectEqual(hits.map(\.session), [branch], "where a search finds a message of the branch")
+            try expectEqual(hits.map(\.session), [branch], "the session of a hit in the branch")
             for order in SessionQuery.Order.allCases {
                 let listed = try await store.list(SessionQuery(userId: "user", order: order)).map(\.id)
                 try expectEqual(listed, [Self.id], "the list by \(order)")
@@ -130,7 +142,7 @@ enum BranchChecks {
                 SessionQuery(userId: "user", isDiscarded: true),
             ] {
                 let listed = try await store.list(query).map(\.id).filter { $0 != Self.id }
-                try expectEqual(listed, [], "branches in a list of conditions")
+                try expectEqual(listed, [], "branches in a filtered list")
             }
             let byPrefix = try await store.sessions(of: "user", sessionIdPrefix: "", limit: 10)
             try expectEqual(byPrefix.map(\.id), [Self.id], "sessions by prefix")
@@ -142,14 +154,14 @@ enum BranchChecks {
             let branch = try await store.branch(Self.id, from: "a2")
             try await store.moveSession(Self.id, to: "new")
             let new = Scope.plain.session("new").session
-            try await expectEqual(store.branches(of: new).map(\.id), [branch], "branches under the new id")
-            try await expectEqual(store.summary(branch).branchOf?.sessionId, "new", "where the branch left")
+            try await expectEqual(store.branches(of: new).map(\.id), [branch], "the branches under the new ID")
+            try await expectEqual(store.summary(branch).branchOf?.sessionId, "new", "the session of the branch point")
             try await store.restoreBranch(branch, in: new)
-            try await expectEqual(store.summary(new).messageCount, 6, "the count after restoring")
+            try await expectEqual(store.summary(new).messageCount, 6, "the message count after restoring")
             let again = try await store.branch(new, from: "a2")
             try await store.deleteSession(new)
             try await expectEqual(store.session(again), nil, "the branch of a deleted session")
-            try await expectEqual(store.found("b2"), [], "a search for what was in it")
+            try await expectEqual(store.found("b2"), [], "a search for a message of the deleted branch")
         },
     ]
 

@@ -6,30 +6,31 @@ enum ChangeChecks {
     static let all: [HistoryStoreCheck] = [
         HistoryStoreCheck(
             "changes.missNothing",
-            "Read from any place in pages of any size, the feed tells every message, in order, once."
+            "From any cursor and with pages of any size, the feed returns every later message once, in order."
         ) { store in
             try await store.append(SampleData.dialogue(6), to: .plain)
             try await store.append(SampleData.dialogue(3, "b"), to: Scope.plain.agent("b").session("s").user("u"))
             let all = try await store.everyChange(after: .beginning)
-            try expectEqual(all.map(\.kind), Array(repeating: .messageAdded, count: 9), "kinds")
-            try expectEqual(all.map(\.messageId), (0..<6).map { "m\($0)" } + ["b0", "b1", "b2"], "ids")
+            try expectEqual(all.map(\.kind), Array(repeating: .messageAdded, count: 9), "the kinds of the changes")
+            try expectEqual(all.map(\.messageId), (0..<6).map { "m\($0)" } + ["b0", "b1", "b2"], "the message IDs")
             try expectEqual(
-                all.last?.session, SessionKey(userId: "u", sessionId: "s"), "the last one's session")
-            try expectEqual(all.last?.agentId, "b", "the last one's agent")
+                all.last?.session, SessionKey(userId: "u", sessionId: "s"), "the session of the last change")
+            try expectEqual(all.last?.agentId, "b", "the agent of the last change")
             try expect(
-                zip(all, all.dropFirst()).allSatisfy { $0.cursor < $1.cursor }, "cursors that ascend",
+                zip(all, all.dropFirst()).allSatisfy { $0.cursor < $1.cursor }, "ascending cursors",
                 came: "\(all.map(\.cursor))")
             try await expectEqual(store.latestChange(), all.last?.cursor ?? .beginning, "latestChange()")
             for (index, change) in all.enumerated() {
                 for limit in [1, 2, 4, 100] {
                     let rest = try await store.everyChange(after: change.cursor, limit: limit)
-                    try expectEqual(rest, Array(all[(index + 1)...]), "after change \(index) in pages of \(limit)")
+                    try expectEqual(
+                        rest, Array(all[(index + 1)...]), "changes after change \(index) in pages of \(limit)")
                 }
             }
         },
         HistoryStoreCheck(
             "changes.tellDeletions",
-            "Deletions and new details are told; a message that is gone is told as deleted alone."
+            "The feed reports deletions and new details; for a deleted message it reports only the deletion."
         ) { store in
             try await store.append(SampleData.dialogue(3), to: .plain)
             let before = try await store.latestChange()
@@ -37,27 +38,30 @@ enum ChangeChecks {
             try await store.update(Scope.plain.session, with: SessionDetails(title: "t"))
             let after = try await store.everyChange(after: before)
             try expectEqual(
-                after.map(\.kind), [.messageDeleted, .sessionUpdated], "kinds after a deletion and a title")
-            try expectEqual(after.first?.messageId, "m1", "the deleted message's id")
+                after.map(\.kind), [.messageDeleted, .sessionUpdated],
+                "the kinds of changes after a deletion and a title")
+            try expectEqual(after.first?.messageId, "m1", "the ID of the deleted message")
             let all = try await store.everyChange(after: .beginning)
             let m1 = all.filter { $0.messageId == "m1" }.map(\.kind)
-            try expectEqual(m1, [.messageDeleted], "what the feed tells of the deleted message")
+            try expectEqual(m1, [.messageDeleted], "the kinds of changes of the deleted message")
             try await store.append(SampleData.dialogue(1), to: Scope.plain.session("other"))
             let added = try await store.latestChange()
             try await store.deleteSession(Scope.plain.session)
             let deleted = try await store.everyChange(after: added)
-            try expectEqual(deleted.map(\.kind), [.sessionDeleted], "kinds after a session's deletion")
+            try expectEqual(
+                deleted.map(\.kind), [.sessionDeleted], "the kinds of changes after the deletion of a session")
             try expectEqual(deleted.first?.session, Scope.plain.session, "the deleted session")
             let last = try await store.latestChange()
             try await store.deleteUser("user")
             try await expectEqual(
-                store.everyChange(after: last).map(\.kind), [.userDeleted], "kinds after a user's deletion")
+                store.everyChange(after: last).map(\.kind), [.userDeleted],
+                "the kinds of changes after the deletion of a user")
             let kinds = Set(try await store.everyChange(after: .beginning).map(\.kind))
             try expect(
                 !kinds.contains(.messageAdded), "no message of the deleted user", came: "\(kinds.map(\.rawValue))")
         },
         HistoryStoreCheck(
-            "changes.tellOnlyWhatChanged", rule: 4, "A retry that adds nothing is no change."
+            "changes.tellOnlyWhatChanged", rule: 4, "Calls without an effect, such as a retry, add nothing to the feed."
         ) { store in
             try await store.append(SampleData.dialogue(2), to: .plain)
             let before = try await store.latestChange()
@@ -65,11 +69,11 @@ enum ChangeChecks {
             try await store.deleteMessages(["unknown"], in: Scope.plain.session)
             try await store.deleteSession(Scope.plain.session("unknown").session)
             try await expectEqual(
-                store.everyChange(after: before).map(\.kind), [], "changes after calls that changed nothing")
+                store.everyChange(after: before).map(\.kind), [], "changes after calls without an effect")
         },
         HistoryStoreCheck(
             "changes.streamFollows",
-            "The stream tells what is there already, then what comes, of many writers, each once.",
+            "The stream yields existing changes, then new ones of several writers, each once.",
             needs: .concurrent
         ) { store in
             try await store.append(SampleData.dialogue(4, "early "), to: .plain)
@@ -84,7 +88,7 @@ enum ChangeChecks {
             }
         },
         HistoryStoreCheck(
-            "changes.seeOtherInstances", "The stream tells what another instance on the same place writes.",
+            "changes.seeOtherInstances", "The stream yields the changes of another instance at the same location.",
             needs: [.persistent, .sharesPlace],
             trial: { trial in
                 let (reader, writer) = (try await trial.open(), try await trial.open())
@@ -133,5 +137,5 @@ func expectChange(
         group.cancelAll()
     }
     try expectEqual(
-        told.withLock { $0.sorted() }, (early + late).sorted(), "messages that the stream told of, sorted")
+        told.withLock { $0.sorted() }, (early + late).sorted(), "messages yielded by the stream, sorted")
 }

@@ -6,37 +6,39 @@ enum DeletionChecks {
     static let all: [HistoryStoreCheck] = [
         HistoryStoreCheck(
             "deletion.ofMessages",
-            "Deleted messages are gone from window, pages, look-up, search and counts; the rest stays."
+            "Deleted messages are removed from windows, pages, look-ups, search and counts; others stay."
         ) { store in
             try await Self.fill(store)
             let session = Scope.plain.session
             _ = try await store.found("text")
             try expectEqual(
-                try await store.deleteMessages(["m1", "unknown", "m2", "m1"], in: session), 2, "count of deleted")
+                try await store.deleteMessages(["m1", "unknown", "m2", "m1"], in: session), 2,
+                "the number of deleted messages")
             try await expectMessages(
                 store.window(of: .plain, maxMessages: nil),
                 Self.messages(in: .plain).filter { !["m1", "m2"].contains($0.id) },
                 "the window")
             try await expectIDs(store.everything(in: session).map(\.message), ["m0", "m3"], "the pages")
             try await expectEqual(store.message("m1", in: session), nil, "a look-up")
-            try await expectEqual(store.found("m1"), ["m1", "m1"], "a search: other sessions' messages alone")
-            try await expectEqual(store.session(session)?.messageCount, 2, "the count")
+            try await expectEqual(store.found("m1"), ["m1", "m1"], "hits of a search, from other sessions only")
+            try await expectEqual(store.session(session)?.messageCount, 2, "the message count")
             try await expectUntouched(Scope.plain.session("other"), in: store)
         },
         HistoryStoreCheck(
             "deletion.ofAConversation",
-            "A deleted session is gone everywhere; deleting it again says that there was none."
+            "A deleted session is removed everywhere; deleting it again returns false."
         ) { store in
             try await Self.fill(store)
             let session = Scope.plain.session
-            try await expectEqual(store.deleteSession(session), true, "whether it existed")
-            try await expectEqual(store.deleteSession(session), false, "whether it existed, again")
+            try await expectEqual(store.deleteSession(session), true, "the result of deleteSession")
+            try await expectEqual(store.deleteSession(session), false, "the result of a second deleteSession")
             try await expectGone(Scope.plain, in: store)
-            try await expectEqual(store.found("m1"), ["m1", "m1"], "a search: other sessions' messages alone")
+            try await expectEqual(store.found("m1"), ["m1", "m1"], "hits of a search, from other sessions only")
             try await expectUntouched(Scope.plain.session("other"), in: store)
         },
         HistoryStoreCheck(
-            "deletion.ofAUser", rule: 1, "A deleted user's history is gone everywhere; other users keep theirs."
+            "deletion.ofAUser", rule: 1,
+            "A deleted user's history is removed everywhere; the histories of other users stay."
         ) { store in
             try await Self.fill(store)
             let other = Scope.plain.user("other")
@@ -51,7 +53,7 @@ enum DeletionChecks {
             try await expectEqual(store.found("m1", of: "other"), ["m1"], "a search of the other user")
         },
         HistoryStoreCheck(
-            "deletion.ofAttachments", "An attachment goes with the last message that names it, not before."
+            "deletion.ofAttachments", "An attachment is deleted with the last message referring to it, and not before."
         ) { store in
             let bytes = Data((0..<2000).map { UInt8(truncatingIfNeeded: $0 &* 13) })
             let part = ContentPart.attachment(Attachment(mediaType: "image/png", content: .inline(bytes)))
@@ -69,14 +71,14 @@ enum DeletionChecks {
             }
         },
         HistoryStoreCheck(
-            "deletion.startsAfresh", "What is written to a session after its deletion is all that it holds."
+            "deletion.startsAfresh", "A session used again after its deletion has only its new messages."
         ) { store in
             try await Self.fill(store)
             try await store.deleteSession(Scope.plain.session)
             let new = [SampleData.message(.user, "m0", "fresh"), SampleData.message(.assistant, "n")]
             try await store.append(new, to: .plain)
             try await expectMessages(store.window(of: .plain, maxMessages: nil), new, "the window")
-            try await expectEqual(store.session(Scope.plain.session)?.messageCount, 2, "the count")
+            try await expectEqual(store.session(Scope.plain.session)?.messageCount, 2, "the message count")
             try await expectEqual(store.session(Scope.plain.session)?.preview, "fresh", "the preview")
             try await expectEqual(store.found("fresh"), ["m0"], "a search for the new message")
         },
@@ -97,7 +99,7 @@ enum DeletionChecks {
 
     private static func expectGone(_ scope: Scope, in store: any HistoryStore) async throws {
         try await expectMessages(store.window(of: scope, maxMessages: nil), [], "the window of \(scope.shown)")
-        try await expectEqual(store.windows(of: scope.session).count, 0, "count of windows of \(scope.shown)")
+        try await expectEqual(store.windows(of: scope.session).count, 0, "the number of windows of \(scope.shown)")
         try await expectEqual(store.everything(in: scope.session), [], "the pages of \(scope.shown)")
         try await expectEqual(store.message("m0", in: scope.session), nil, "a message of \(scope.shown)")
         try await expectEqual(store.session(scope.session), nil, "the summary of \(scope.shown)")
@@ -108,6 +110,6 @@ enum DeletionChecks {
             store.window(of: scope, maxMessages: nil), messages(in: scope), "the window of \(scope.shown)")
         try await expectMessages(
             store.everything(in: scope.session).map(\.message), messages(in: scope), "the pages of \(scope.shown)")
-        try await expectEqual(store.session(scope.session)?.messageCount, 4, "the count of \(scope.shown)")
+        try await expectEqual(store.session(scope.session)?.messageCount, 4, "the message count of \(scope.shown)")
     }
 }

@@ -6,21 +6,22 @@ enum DetailChecks {
     static let all: [HistoryStoreCheck] = [
         HistoryStoreCheck(
             "details.makesNothingUnasked",
-            "An update that is to make nothing changes a session that is there, and makes none that is not."
+            "With makesNew: false, an update changes an existing session and creates none."
         ) { store in
             let (id, details) = (Scope.plain.session, SessionDetails(title: "t", isRead: true))
-            try await expectEqual(store.update(id, with: details, makesNew: false), false, "whether there is one")
+            try await expectEqual(store.update(id, with: details, makesNew: false), false, "the result of the update")
             try await expectEqual(store.session(id), nil, "the session")
-            try await expectEqual(store.list(SessionQuery(userId: id.userId)).count, 0, "what is listed")
+            try await expectEqual(store.list(SessionQuery(userId: id.userId)).count, 0, "the number of listed sessions")
             try await store.append(SampleData.dialogue(1), to: .plain)
-            try await expectEqual(store.update(id, with: details, makesNew: false), true, "whether there is one")
-            try await expectEqual(store.summary(id).title, "t", "its title")
+            try await expectEqual(store.update(id, with: details, makesNew: false), true, "the result of the update")
+            try await expectEqual(store.summary(id).title, "t", "the title of the session")
             try await store.deleteSession(id)
-            try await expectEqual(store.update(id, with: details, makesNew: false), false, "whether it is still there")
-            try await expectEqual(store.session(id), nil, "what was deleted")
+            try await expectEqual(
+                store.update(id, with: details, makesNew: false), false, "the result of an update after the deletion")
+            try await expectEqual(store.session(id), nil, "the deleted session")
         },
         HistoryStoreCheck(
-            "details.pinsAndArchives", "Pinned and archived are set and taken back, each without the other."
+            "details.pinsAndArchives", "The pin and the archive mark are set and removed independently."
         ) { store in
             let id = Scope.plain.session
             try await store.append(SampleData.dialogue(2), to: .plain)
@@ -36,7 +37,7 @@ enum DetailChecks {
             }
         },
         HistoryStoreCheck(
-            "details.tags", "Tags are any strings, once each, in order of their bytes; they are added and taken away."
+            "details.tags", "Tags may be any strings, are unique, are sorted by bytes, and can be added and removed."
         ) { store in
             let id = Scope.plain.session
             let tags = ["work", "Work", "a b", "\u{E9}", "e\u{301}", "日本語", "%", "'"]
@@ -48,27 +49,27 @@ enum DetailChecks {
             try await expectEqual(bytes(store.summary(id).tags), sorted(tags), "the tags as bytes")
             try await store.update(id, with: SessionDetails(removedTags: ["e\u{301}", "work"]))
             let rest = sorted(tags).filter { ![Array("e\u{301}".utf8), Array("work".utf8)].contains($0) }
-            try await expectEqual(bytes(store.summary(id).tags), rest, "the tags that are left, as bytes")
+            try await expectEqual(bytes(store.summary(id).tags), rest, "the remaining tags as bytes")
             let listed = try await store.list(SessionQuery(userId: "user")).map { bytes($0.tags) }
             try expectEqual(listed, [rest], "the tags in the list")
         },
         HistoryStoreCheck(
-            "details.readAndUnread", "A session is unread from each new message on until it is marked as read."
+            "details.readAndUnread", "A session is unread after each new message until it is marked as read."
         ) { store in
             let id = Scope.plain.session
             for round in 0..<3 {
                 try await store.append(SampleData.dialogue(1, from: round), to: Scope.plain.agent("\(round)"))
-                try await expectEqual(store.summary(id).isUnread, true, "unread after message \(round)")
+                try await expectEqual(store.summary(id).isUnread, true, "isUnread after message \(round)")
                 try await store.update(id, with: SessionDetails(isRead: true))
-                try await expectEqual(store.summary(id).isUnread, false, "unread after reading")
+                try await expectEqual(store.summary(id).isUnread, false, "isUnread after reading")
                 try await store.append(SampleData.dialogue(1, from: round), to: Scope.plain.agent("\(round)"))
-                try await expectEqual(store.summary(id).isUnread, false, "unread after a retry")
+                try await expectEqual(store.summary(id).isUnread, false, "isUnread after a retry")
             }
             try await store.update(id, with: SessionDetails(isRead: false))
-            try await expectEqual(store.summary(id).isUnread, true, "unread after marking as unread")
+            try await expectEqual(store.summary(id).isUnread, true, "isUnread after marking as unread")
         },
         HistoryStoreCheck(
-            "details.emptyTitleTakesItAway", "An empty title takes the title away; nil leaves it."
+            "details.emptyTitleTakesItAway", "An empty title removes the title; nil leaves it unchanged."
         ) { store in
             let id = Scope.plain.session
             try await store.append([SampleData.message(.user, "m", "What is new?")], to: .plain)
@@ -76,11 +77,11 @@ enum DetailChecks {
                 try await store.update(id, with: SessionDetails(title: title))
                 let summary = try await store.summary(id)
                 try expectEqual(summary.title, expected, "the title after \(title.debugDescription)")
-                try expectEqual(summary.displayTitle, expected ?? "What is new?", "what a list shows")
+                try expectEqual(summary.displayTitle, expected ?? "What is new?", "the display title")
             }
         },
         HistoryStoreCheck(
-            "details.accessNeverMovesBack", "lastAccessedAt is the latest moment that was set, to the millisecond."
+            "details.accessNeverMovesBack", "lastAccessedAt is the latest date ever set, to the millisecond."
         ) { store in
             let id = Scope.plain.session
             try await store.append(SampleData.dialogue(2), to: .plain)
@@ -97,7 +98,7 @@ enum DetailChecks {
         },
         HistoryStoreCheck(
             "details.deepestMetadata", rule: 9,
-            "However deep metadata is nested, it comes back, also after an update of another member, or it is refused."
+            "Metadata of any nesting depth is preserved, also after a change of another member, or rejected."
         ) { store in
             let id = Scope.plain.session
             var expected: [String: JSONValue] = ["before": 1]
@@ -108,20 +109,20 @@ enum DetailChecks {
                 let title = try await store.summary(id).title
                 if try await isTaken({ try await store.update(id, with: details) }) {
                     expected["deep \(levels)"] = deep
-                    try await expectEqual(store.summary(id).title, "\(levels)", "the title that was taken with it")
+                    try await expectEqual(store.summary(id).title, "\(levels)", "the title saved with the metadata")
                 } else {
-                    try await expectEqual(store.summary(id).title, title, "the title that was refused with it")
+                    try await expectEqual(store.summary(id).title, title, "the title after a rejected update")
                 }
                 expected["last"] = .integer(Int64(levels))
                 try await store.update(id, with: SessionDetails(metadata: ["last": .integer(Int64(levels))]))
                 let metadata = try await store.summary(id).metadata
                 try expectEqual(metadata.keys.sorted(), expected.keys.sorted(), "members nested up to \(levels) deep")
-                try expect(metadata == expected, "what was set", came: "other values")
+                try expect(metadata == expected, "the accepted metadata", came: "other values")
             }
         },
         HistoryStoreCheck(
             "details.firstMessage",
-            "What a user said first can be told before there is a message; the first that is told stays."
+            "The first user message can be set before any message exists; the first value stays."
         ) { store in
             let id = Scope.plain.session
             try await store.update(id, with: SessionDetails(firstMessage: "Hello!"))
@@ -132,7 +133,8 @@ enum DetailChecks {
             try expectEqual(summary.preview, "Hello!", "the preview")
         },
         HistoryStoreCheck(
-            "details.usage", "Usage is the sum of what messages tell of in their metadata, whatever else they tell."
+            "details.usage",
+            "Usage is the sum of the token counts in the metadata of messages; other metadata is ignored."
         ) { store in
             func told(_ id: String, _ usage: JSONValue) -> ConversationMessage {
                 ConversationMessage(id: id, role: .assistant, text: id, metadata: ["usage": usage, "model": "x"])
@@ -152,7 +154,8 @@ enum DetailChecks {
             let expected = TokenUsage(input: 1010, output: 120, cacheCreation: 3, cacheRead: 40_004)
             let id = Scope.plain.session
             try await expectEqual(store.summary(id).usage, expected, "the usage")
-            try await expectEqual(store.list(SessionQuery(userId: "user")).map(\.usage), [expected], "in the list")
+            try await expectEqual(
+                store.list(SessionQuery(userId: "user")).map(\.usage), [expected], "the usage in the list")
             try await store.deleteMessages(["m0", "b"], in: id)
             try await expectEqual(
                 store.summary(id).usage, TokenUsage(input: 1000, output: 100), "the usage after a deletion")

@@ -5,48 +5,52 @@ enum DiscardChecks {
     static let all: [HistoryStoreCheck] = [
         HistoryStoreCheck(
             "discarding.takesOutOfSight",
-            "A discarded session is in no list and no search, nor are its branches, but where discarded ones are asked for.",
+            "A discarded session and its branches are in no search, and only in lists of discarded sessions.",
             needs: .keepsWhatIsTrimmed
         ) { store in
             try await Self.fill(store)
             _ = try await store.branch(Self.id, from: "m3")
-            try await expectEqual(store.discardSession(Self.id), true, "whether there was one")
+            try await expectEqual(store.discardSession(Self.id), true, "the result of discardSession")
             try await expectEqual(store.listedSessions(), ["other"], "the list")
-            try await expectEqual(store.listedSessions(isDiscarded: true), ["session"], "the discarded ones")
-            try await expectEqual(store.found("m1"), [], "a search for its words")
-            try await expectEqual(store.found("m3"), [], "a search for its branch's words")
+            try await expectEqual(
+                store.listedSessions(isDiscarded: true), ["session"], "the list of discarded sessions")
+            try await expectEqual(store.found("m1"), [], "a search for a message of the session")
+            try await expectEqual(store.found("m3"), [], "a search for a message of the branch")
             let found = try await store.list(SessionQuery(userId: "user", text: "m1"))
-            try expectEqual(found, [], "a list by its words")
+            try expectEqual(found, [], "a list filtered by its text")
             let byPrefix = try await store.sessions(of: "user", sessionIdPrefix: "", limit: 10)
             try expectEqual(byPrefix.map(\.id.sessionId), ["other"], "sessions by prefix")
             let summary = try await store.summary(Self.id)
-            try expect(summary.discardedAt != nil, "the moment of discarding", came: "nil")
+            try expect(summary.discardedAt != nil, "a date in discardedAt", came: "nil")
             try await expectEqual(
-                store.discardSession(Scope.plain.session("unknown").session), false, "an unknown one")
+                store.discardSession(Scope.plain.session("unknown").session), false,
+                "the result of discardSession for an unknown session")
         },
         HistoryStoreCheck(
-            "discarding.isUndone", "A restored session is as it was, in lists and searches; the feed tells both.",
+            "discarding.isUndone",
+            "A restored session is unchanged in lists and searches, and the feed reports both changes.",
             needs: .keepsWhatIsTrimmed
         ) { store in
             try await Self.fill(store)
             let (messages, summary) = (try await store.everything(in: Self.id), try await store.summary(Self.id))
-            try await expectEqual(store.restoreSession(Self.id), false, "restoring what was not discarded")
+            try await expectEqual(
+                store.restoreSession(Self.id), false, "the result of restoreSession before discarding")
             let before = try await store.latestChange()
             try await store.discardSession(Self.id)
-            try await expectEqual(store.restoreSession(Self.id), true, "whether there was a discarded one")
-            try await expectEqual(store.restoreSession(Self.id), false, "restoring again")
+            try await expectEqual(store.restoreSession(Self.id), true, "the result of restoreSession")
+            try await expectEqual(store.restoreSession(Self.id), false, "the result of a second restoreSession")
             let told = try await store.everyChange(after: before)
             try expect(
                 !told.isEmpty && told.allSatisfy { $0.kind == .sessionUpdated && $0.session == Self.id },
-                "a feed that tells of the session", came: "\(told.map(\.kind.rawValue))")
+                "only updates of the session in the feed", came: "\(told.map(\.kind.rawValue))")
             try await expectEqual(store.everything(in: Self.id), messages, "the messages")
             try await expectEqual(store.summary(Self.id), summary, "the summary")
             try await expectEqual(store.listedSessions(), ["other", "session"], "the list")
-            try await expectEqual(store.found("m1"), ["m1"], "a search for its words")
-            try await expectEqual(store.listedSessions(isDiscarded: true), [], "the discarded ones")
+            try await expectEqual(store.found("m1"), ["m1"], "a search for a message of the session")
+            try await expectEqual(store.listedSessions(isDiscarded: true), [], "the list of discarded sessions")
         },
         HistoryStoreCheck(
-            "discarding.endsWithAnAppend", "Appending to a discarded session brings it back with all it had.",
+            "discarding.endsWithAnAppend", "Appending to a discarded session restores it with all its content.",
             needs: .keepsWhatIsTrimmed
         ) { store in
             try await Self.fill(store)
@@ -54,9 +58,9 @@ enum DiscardChecks {
             try await store.append(SampleData.dialogue(1, "new "), to: .plain)
             try await expectIDs(
                 store.everything(in: Self.id).map(\.message), ["m0", "m1", "m2", "m3", "new 0"], "the messages")
-            try await expectEqual(store.summary(Self.id).discardedAt, nil, "the moment of discarding")
+            try await expectEqual(store.summary(Self.id).discardedAt, nil, "discardedAt")
             try await expectEqual(store.listedSessions(), ["other", "session"], "the list")
-            try await expectEqual(store.found("m1"), ["m1"], "a search for its words")
+            try await expectEqual(store.found("m1"), ["m1"], "a search for a message of the session")
         },
     ]
 

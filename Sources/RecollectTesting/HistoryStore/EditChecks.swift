@@ -6,7 +6,7 @@ enum EditChecks {
     static let all: [HistoryStoreCheck] = [
         HistoryStoreCheck(
             "edits.replaceContent", rule: 5,
-            "Edited messages keep their places, agents and ids; others stay, unknown ids are passed over and not counted."
+            "An edit keeps position, agent and ID; other messages stay; unknown IDs are ignored and not counted."
         ) { store in
             let id = Scope.plain.session
             try await store.append(SampleData.dialogue(3, "a"), to: Scope.plain.agent("a"))
@@ -17,22 +17,23 @@ enum EditChecks {
             expected[4].message.metadata = ["edited": true]
             expected[4].message.unknownFields = ["score": 1]
             let edits = [expected[4].message, SampleData.message(.user, "unknown"), expected[1].message]
-            try await expectEqual(store.edit(edits, in: id), 2, "the count of known messages")
+            try await expectEqual(store.edit(edits, in: id), 2, "the number of edited messages")
             let came = try await store.everything(in: id)
-            try expectMessages(came.map(\.message), expected.map(\.message), "the session")
-            try expectEqual(came, expected, "places and agents")
+            try expectMessages(came.map(\.message), expected.map(\.message), "the messages of the session")
+            try expectEqual(came, expected, "the positions and agents")
             try await expectMessages(
                 store.window(of: Scope.plain.agent("b"), maxMessages: nil), expected[3...].map(\.message), "a window")
             expected[1].message.parts = [.text("\u{E9}")]
             try await store.edit([expected[1].message], in: id)
             let again = try await store.everything(in: id).map(\.message)
-            try expectMessages(again, expected.map(\.message), "the session after another edit")
-            try await expectEqual(store.session(id)?.messageCount, 6, "the count")
+            try expectMessages(again, expected.map(\.message), "the messages after another edit")
+            try await expectEqual(store.session(id)?.messageCount, 6, "the message count")
             try await expectEqual(
-                store.edit(edits, in: Scope.plain.session("other").session), 0, "edits in another session")
+                store.edit(edits, in: Scope.plain.session("other").session), 0,
+                "the number of edited messages in another session")
         },
         HistoryStoreCheck(
-            "edits.areFound", "A search finds an edited message by its new words and no longer by the old ones."
+            "edits.areFound", "Search finds an edited message by its new words and not by its old ones."
         ) { store in
             try await store.append(SampleData.dialogue(3), to: .plain)
             try await expectEqual(store.found("m1"), ["m1"], "a search before the edit")
@@ -41,13 +42,13 @@ enum EditChecks {
             try await expectEqual(store.found("m1"), [], "a search for the old word")
         },
         HistoryStoreCheck(
-            "edits.followInTheSummary", "Usage and preview follow edits."
+            "edits.followInTheSummary", "The usage and the preview of a session reflect edits."
         ) { store in
             let id = Scope.plain.session
             var answer = SampleData.message(.assistant, "a")
             answer.metadata = ["usage": ["output_tokens": 5]]
             try await store.append([SampleData.message(.user, "u", "What is new?"), answer], to: .plain)
-            try await expectEqual(store.summary(id).usage.output, 5, "the usage before")
+            try await expectEqual(store.summary(id).usage.output, 5, "the usage before the edit")
             answer.metadata = ["usage": ["output_tokens": 70, "input_tokens": 1]]
             try await store.edit([answer, SampleData.message(.user, "u", "What is old?")], in: id)
             let summary = try await store.summary(id)
@@ -56,7 +57,7 @@ enum EditChecks {
         },
         HistoryStoreCheck(
             "edits.areTold", rule: 4,
-            "The feed tells each edited message once; one that has the content already is no change."
+            "The feed reports each edited message once; an edit with equal content is no change."
         ) { store in
             let id = Scope.plain.session
             try await store.append(SampleData.dialogue(3), to: .plain)
@@ -64,12 +65,13 @@ enum EditChecks {
             let edit = [SampleData.message(.assistant, "m1", "new"), SampleData.dialogue(1)[0]]
             try await store.edit(edit, in: id)
             let told = try await store.everyChange(after: before)
-            try expectEqual(told.map(\.kind), [.messageEdited], "kinds after an edit")
-            try expectEqual(told.first?.messageId, "m1", "the message")
-            try expectEqual(told.first?.agentId, "agent", "the agent")
-            try expectEqual(told.first?.session, id, "the session")
+            try expectEqual(told.map(\.kind), [.messageEdited], "the kinds of changes after an edit")
+            try expectEqual(told.first?.messageId, "m1", "the message of the change")
+            try expectEqual(told.first?.agentId, "agent", "the agent of the change")
+            try expectEqual(told.first?.session, id, "the session of the change")
             try await store.edit(edit, in: id)
-            try await expectEqual(store.everyChange(after: before).count, 1, "changes after the same edit again")
+            try await expectEqual(
+                store.everyChange(after: before).count, 1, "the number of changes after the same edit again")
         },
     ]
 }

@@ -5,20 +5,21 @@ enum ForkChecks {
     static let all: [HistoryStoreCheck] = [
         HistoryStoreCheck(
             "fork.copiesUpToAMessage", rule: 5,
-            "A fork holds every agent's messages up to the named one, in order, and no later one."
+            "A fork has the messages of every agent up to and including the named one, in order."
         ) { store in
             try await Self.fill(store)
             try await store.fork(Scope.plain.session, at: "b1", into: "fork")
             let copied = try await store.everything(in: Self.fork.session)
             let source = try await store.everything(in: Scope.plain.session)
-            try expectStored(copied, source.prefix(6).map { ($0.agentId, $0.message) }, "the fork")
-            try await expectEqual(store.session(Self.fork.session)?.messageCount, 6, "the fork's count")
+            try expectStored(copied, source.prefix(6).map { ($0.agentId, $0.message) }, "the messages of the fork")
+            try await expectEqual(store.session(Self.fork.session)?.messageCount, 6, "the message count of the fork")
             try await expectMessages(
                 store.window(of: Self.fork.agent("b"), maxMessages: nil), SampleData.dialogue(2, "b"),
                 "the window of an agent")
         },
         HistoryStoreCheck(
-            "fork.goesItsOwnWay", "What is written to or deleted from a fork is not in its source, nor the reverse."
+            "fork.goesItsOwnWay",
+            "Changes to a fork do not affect its source, and changes to the source do not affect the fork."
         ) { store in
             try await Self.fill(store)
             let source = try await store.everything(in: Scope.plain.session)
@@ -26,16 +27,17 @@ enum ForkChecks {
             try await store.append(SampleData.dialogue(2, "new "), to: Self.fork.agent("a"))
             try await store.deleteMessages(["a0"], in: Self.fork.session)
             try await expectEqual(
-                store.everything(in: Scope.plain.session), source, "the source after changes of the fork")
+                store.everything(in: Scope.plain.session), source,
+                "the messages of the source after changes to the fork")
             try await store.deleteSession(Scope.plain.session)
             try await expectIDs(
                 store.everything(in: Self.fork.session).map(\.message),
                 ["a1", "b0", "a2", "a3", "b1", "new 0", "new 1"],
-                "the fork after its source was deleted")
+                "the messages of the fork after the deletion of its source")
         },
         HistoryStoreCheck(
             "fork.refusesWhatItCannot",
-            "Forking at an unknown message or into a session that has messages changes nothing."
+            "A fork at an unknown message or into a session with messages fails and changes nothing."
         ) { store in
             try await Self.fill(store)
             try await store.append(SampleData.dialogue(2, "x"), to: Self.fork)
@@ -46,12 +48,13 @@ enum ForkChecks {
                 try await store.fork(Scope.plain.session, at: "b1", into: "fork")
             }
             try await expectIDs(
-                store.everything(in: Self.fork.session).map(\.message), ["x0", "x1"], "the other session")
+                store.everything(in: Self.fork.session).map(\.message), ["x0", "x1"],
+                "the messages of the other session")
             try await expectEqual(
-                store.session(Scope.plain.session("new").session), nil, "a session that was not made")
+                store.session(Scope.plain.session("new").session), nil, "the session of a rejected fork")
         },
         HistoryStoreCheck(
-            "fork.isFoundOnce", "A search shows a message that a fork copied once."
+            "fork.isFoundOnce", "Search returns a message copied by a fork only once."
         ) { store in
             try await Self.fill(store)
             try await store.fork(Scope.plain.session, at: "b1", into: "fork")

@@ -94,10 +94,12 @@ func walk<Element, Cursor>(
     var cursor: Cursor?
     repeat {
         let page = try await read(cursor)
-        try expect(page.elements.count <= limit, "a page of at most \(limit)", came: "\(page.elements.count) elements")
         try expect(
-            page.next == nil || page.elements.count == limit, "a full page where there is a next one",
-            came: "\(page.elements.count) elements of \(limit)")
+            page.elements.count <= limit, "a page of at most \(limit) elements", came: "\(page.elements.count) elements"
+        )
+        try expect(
+            page.next == nil || page.elements.count == limit, "a full page before a next page",
+            came: "a page of \(page.elements.count) elements before a next page, limit \(limit)")
         all += page.elements
         cursor = page.next
     } while cursor != nil

@@ -6,24 +6,24 @@ enum ListChecks {
     static let all: [HistoryStoreCheck] = [
         HistoryStoreCheck(
             "lists.everyOrder",
-            "Every order, both ways round, in pages of any size, both ways through, gives every session once."
+            "Lists in every order and direction, in pages of any size, contain every session once."
         ) { store in
             try await Self.fillForOrders(store)
             for order in SessionQuery.Order.allCases {
                 let listed = try await store.list(SessionQuery(userId: "user", order: order))
-                try expectEqual(Set(listed.map(\.id)).count, 14, "different sessions by \(order)")
+                try expectEqual(Set(listed.map(\.id)).count, 14, "the number of different sessions by \(order)")
                 for (before, after) in zip(listed, listed.dropFirst()) {
                     try expect(
                         !Self.precedes(after, before, by: order),
-                        "\(order): \(before.id.sessionId) at or after its place",
-                        came: "before \(after.id.sessionId)")
+                        "\(order): \(before.id.sessionId) not before \(after.id.sessionId)",
+                        came: "\(before.id.sessionId) before \(after.id.sessionId)")
                 }
                 let ties = zip(listed, listed.dropFirst()).filter { pair in
                     !Self.precedes(pair.0, pair.1, by: order) && !Self.precedes(pair.1, pair.0, by: order)
                 }
                 let ascending = ties.filter { $0.0.id.sessionId < $0.1.id.sessionId }.count
                 try expect(
-                    ascending == 0 || ascending == ties.count, "ties by session id, \(order)",
+                    ascending == 0 || ascending == ties.count, "ties sorted by session ID, \(order)",
                     came: "\(ties.map { [$0.0.id.sessionId, $0.1.id.sessionId] })")
                 let reversed = SessionQuery(userId: "user", order: order, isReversed: true)
                 for (query, expected) in [
@@ -40,7 +40,7 @@ enum ListChecks {
             }
         },
         HistoryStoreCheck(
-            "lists.conditions", "Every condition shows what fulfils it and nothing else; several must all hold."
+            "lists.conditions", "A condition returns exactly the matching sessions; several conditions must all match."
         ) { store in
             for number in 0..<16 { try await Self.fill(store, number) }
             func moment(_ number: Int) -> Date { Date(millisecondsSince1970: SampleData.start + Int64(number) * 1000) }
@@ -78,7 +78,7 @@ enum ListChecks {
         },
         HistoryStoreCheck(
             "lists.byText",
-            "A text is found in titles and previews, wherever it stands, and in messages; ASCII case does not matter."
+            "A text filter matches any part of titles and previews, and messages, ignoring ASCII case."
         ) { store in
             let texts = ["What is new?", "the 100% Needle_case", "something else", "日本語の話"]
             for (number, text) in texts.enumerated() {
@@ -120,7 +120,7 @@ enum ListChecks {
             try await store.update(scope.session, with: details)
             try await expectEqual(
                 store.session(scope.session)?.lastAccessedAt, details.lastAccessedAt,
-                "the moment that was set")
+                "the date set for the session")
         }
         try await store.append(SampleData.dialogue(1), to: Scope.plain.user("other"))
     }

@@ -4,7 +4,8 @@ import RecollectCore
 enum PageChecks {
     static let all: [HistoryStoreCheck] = [
         HistoryStoreCheck(
-            "pages.forward", rule: 5, "Pages of any size, read forward, give every message once in the order of saving."
+            "pages.forward", rule: 5,
+            "Pages of any size, read forward, contain every message once in the order of saving."
         ) { store in
             let saved = try await Self.fill(store)
             for limit in [1, 2, 3, 5, 7, saved.count - 1, saved.count, saved.count + 1, 1000] {
@@ -13,7 +14,8 @@ enum PageChecks {
             }
         },
         HistoryStoreCheck(
-            "pages.backward", rule: 5, "Pages read backward give the same list, each page in the list's own order."
+            "pages.backward", rule: 5,
+            "Pages read backward contain the same messages, each page in the order of saving."
         ) { store in
             let saved = try await Self.fill(store)
             for limit in [1, 2, 3, 5, 7, saved.count - 1, saved.count, saved.count + 1] {
@@ -23,7 +25,8 @@ enum PageChecks {
                     let page = try await store.messages(
                         of: Scope.plain.session, agentId: nil, page: PageRequest(limit: limit, before: cursor))
                     try expect(
-                        page.elements.count <= limit, "at most \(limit)", came: "\(page.elements.count) messages")
+                        page.elements.count <= limit, "a page of at most \(limit) messages",
+                        came: "\(page.elements.count) messages")
                     all = page.elements + all
                     cursor = page.next
                 } while cursor != nil
@@ -31,7 +34,7 @@ enum PageChecks {
             }
         },
         HistoryStoreCheck(
-            "pages.ofOneAgent", rule: 5, "Pages of one agent give that agent's messages alone, in order."
+            "pages.ofOneAgent", rule: 5, "Pages of one agent contain only its messages, in order."
         ) { store in
             let saved = try await Self.fill(store)
             for agent in ["a", "b", "c", "nobody"] {
@@ -42,12 +45,12 @@ enum PageChecks {
             }
         },
         HistoryStoreCheck(
-            "pages.endWithNoNext", rule: 5, "The last page has no next one, also where it is full, in both directions."
+            "pages.endWithNoNext", rule: 5, "The last page has no next cursor, even if it is full, in both directions."
         ) { store in
             try await store.append(SampleData.dialogue(6), to: .plain)
             for request in [PageRequest<MessageCursor>(limit: 6), PageRequest(limit: 6, before: nil)] {
                 let page = try await store.messages(of: Scope.plain.session, agentId: nil, page: request)
-                try expectEqual(page.elements.count, 6, "count of a full page")
+                try expectEqual(page.elements.count, 6, "the number of messages in a full page")
                 try expect(page.next == nil, "no next page", came: "\(page.next.debugDescription)")
             }
             let unknown = try await store.messages(
@@ -56,7 +59,7 @@ enum PageChecks {
         },
         HistoryStoreCheck(
             "pages.goOnFromAnyMessage", rule: 5,
-            "Every message's cursor is a place to read on from, both ways, itself left out."
+            "Reading continues after or before the cursor of any message, without that message."
         ) { store in
             let saved = try await Self.fill(store)
             let session = Scope.plain.session
@@ -65,13 +68,13 @@ enum PageChecks {
                     of: session, agentId: nil, page: PageRequest(limit: 1000, after: stored.cursor))
                 let before = try await store.messages(
                     of: session, agentId: nil, page: PageRequest(limit: 1000, before: stored.cursor))
-                try expectStored(after.elements, Array(saved[(index + 1)...]), "after message \(index)")
-                try expectStored(before.elements, Array(saved[..<index]), "before message \(index)")
+                try expectStored(after.elements, Array(saved[(index + 1)...]), "messages after message \(index)")
+                try expectStored(before.elements, Array(saved[..<index]), "messages before message \(index)")
             }
         },
         HistoryStoreCheck(
             "pages.holdWhileOthersWrite", rule: 5,
-            "A walk that began goes on where it was when messages are added or its own place is deleted meanwhile."
+            "Paging continues at its position after messages are added or the message at the cursor is deleted."
         ) { store in
             let session = Scope.plain.session
             try await store.append(SampleData.dialogue(10), to: .plain)
@@ -82,11 +85,11 @@ enum PageChecks {
                 of: session, agentId: nil, page: PageRequest(limit: 100, after: first.next))
             try expectIDs(
                 rest.elements.map(\.message), ["m4", "m6", "m7", "m8", "m9", "other 0", "other 1"],
-                "the rest of the walk")
+                "messages of the remaining pages")
         },
         HistoryStoreCheck(
             "messages.lookUp", rule: 4,
-            "One message is found by its id, as its page shows it, in its own session alone."
+            "message(_:in:) returns the same message as its page, and only in its own session."
         ) { store in
             try await Self.fill(store)
             let session = Scope.plain.session
@@ -125,5 +128,5 @@ func expectStored(_ actual: [StoredMessage], _ expected: [(String, ConversationM
     try expectMessages(actual.map(\.message), expected.map(\.1), what)
     try expectEqual(actual.map(\.agentId), expected.map(\.0), "\(what): agents")
     let ascends = zip(actual, actual.dropFirst()).allSatisfy { $0.cursor < $1.cursor }
-    try expect(ascends, "\(what): cursors that ascend", came: "\(actual.map(\.cursor.position))")
+    try expect(ascends, "\(what): ascending cursors", came: "\(actual.map(\.cursor.position))")
 }

@@ -5,7 +5,7 @@ enum ReopeningChecks {
     static let all: [HistoryStoreCheck] = [
         HistoryStoreCheck(
             "reopening.keepsTheLibrary", rule: 7,
-            "After opening the place again pages, summaries, cursors, deletions and search are as they were.",
+            "After reopening, pages, summaries, cursors, deletions and search are unchanged.",
             needs: .persistent,
             trial: { trial in
                 let session = Scope.plain.session
@@ -17,17 +17,17 @@ enum ReopeningChecks {
                     return (try await store.everything(in: session), try await store.session(session))
                 }
                 let store = try await trial.open()
-                try await expectEqual(store.everything(in: session, limit: 2), pages, "pages")
+                try await expectEqual(store.everything(in: session, limit: 2), pages, "the messages of all pages")
                 try await expectEqual(store.session(session), summary, "the summary")
                 try await expectEqual(store.found("m3"), ["m3"], "a search")
                 try await expectEqual(store.found("m1"), [], "a search for a deleted message")
                 let rest = try await store.messages(
                     of: session, agentId: nil, page: PageRequest(limit: 100, after: pages[1].cursor))
-                try expectEqual(rest.elements, Array(pages[2...]), "a page after a cursor from before")
+                try expectEqual(rest.elements, Array(pages[2...]), "a page after a cursor from before reopening")
             }),
         HistoryStoreCheck(
             "reopening.keepsTheFeed", rule: 7,
-            "A place in the change feed is good after opening again: nothing is told twice, nothing is missed.",
+            "After reopening, a cursor of the change feed stays valid: no change is repeated or missed.",
             needs: .persistent,
             trial: { trial in
                 let seen = try await Self.saving(trial) { store in
@@ -45,11 +45,11 @@ enum ReopeningChecks {
                 let store = try await trial.open()
                 try await store.append(SampleData.dialogue(1, "new "), to: .plain)
                 let after = try await store.everyChange(after: last).map(\.messageId)
-                try expectEqual(after, ["new 0"], "changes after the last place")
+                try expectEqual(after, ["new 0"], "changes after the last cursor")
                 let told = try await store.everyChange(after: seen)
                 try expectEqual(
                     told.map { "\($0.kind.rawValue) \($0.messageId ?? "")" },
-                    ["messageDeleted m0", "messageDeleted m3", "messageAdded new 0"], "changes after an earlier place")
+                    ["messageDeleted m0", "messageDeleted m3", "messageAdded new 0"], "changes after an earlier cursor")
             }),
     ]
 

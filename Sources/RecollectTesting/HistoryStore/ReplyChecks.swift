@@ -5,27 +5,27 @@ import RecollectCore
 enum ReplyChecks {
     static let all: [HistoryStoreCheck] = [
         HistoryStoreCheck(
-            "replies.areNoMessagesYet", "A reply in flight is told of as such and is in no window, page or count."
+            "replies.areNoMessagesYet", "A streaming reply is listed as such and is in no window, page or count."
         ) { store in
             try await store.append(SampleData.dialogue(1), to: .plain)
             let reply = try await store.beginReply(SampleData.message(.assistant, "reply", "Once"), in: .plain)
             reply.append(" upon")
             let inFlight = try await store.streamingReplies(in: Self.id)
-            try expectEqual(inFlight.map(\.message.id), ["reply"], "replies in flight")
-            try expectEqual(inFlight.map(\.agentId), ["agent"], "their agents")
+            try expectEqual(inFlight.map(\.message.id), ["reply"], "the streaming replies")
+            try expectEqual(inFlight.map(\.agentId), ["agent"], "the agents of the streaming replies")
             try expect(
                 inFlight[0].message.isStreaming && inFlight[0].message.text.hasPrefix("Once"),
-                "a message in flight with what was said", came: inFlight[0].message.shown)
+                "a streaming message with the text so far", came: inFlight[0].message.shown)
             try await expectIDs(store.window(of: .plain, maxMessages: nil), ["m0"], "the window")
             try await expectIDs(store.everything(in: Self.id).map(\.message), ["m0"], "the pages")
-            try await expectEqual(store.summary(Self.id).messageCount, 1, "the count")
+            try await expectEqual(store.summary(Self.id).messageCount, 1, "the message count")
             let others = try await store.streamingReplies(in: Scope.plain.session("other").session)
-            try expect(others.isEmpty, "no reply in another session", came: "\(others.count)")
+            try expect(others.isEmpty, "no streaming reply in another session", came: "\(others.count)")
             try await reply.finish()
         },
         HistoryStoreCheck(
             "replies.becomeMessages", rule: 5,
-            "A finished reply is a message of its scope with all pieces in the order of the calls, and no longer in flight."
+            "A finished reply is a message with all text in the order of the calls, and no longer streaming."
         ) { store in
             let begun = ConversationMessage(
                 id: "reply", role: .assistant, parts: [.thinking("hm", signature: nil)],
@@ -37,8 +37,8 @@ enum ReplyChecks {
             try await reply.finish()
             try await expectMessages(store.window(of: .plain, maxMessages: nil), [expected], "the window")
             let inFlight = try await store.streamingReplies(in: Self.id)
-            try expect(inFlight.isEmpty, "no reply in flight", came: "\(inFlight.count)")
-            try await expectEqual(store.found("199"), ["reply"], "a search for its words")
+            try expect(inFlight.isEmpty, "no streaming reply", came: "\(inFlight.count)")
+            try await expectEqual(store.found("199"), ["reply"], "a search for a word of the reply")
             let whole = ConversationMessage(
                 id: "second", role: .assistant,
                 parts: [.text("whole"), .toolCall(id: "1", name: "read", arguments: [:])],
@@ -49,7 +49,7 @@ enum ReplyChecks {
         },
         HistoryStoreCheck(
             "replies.growByParts", rule: 5,
-            "Parts that are appended to a reply stand where they came, between the prose before and behind them."
+            "Parts appended to a streaming reply keep their position between the texts before and after them."
         ) { store in
             let call = ContentPart.toolCall(id: "1", name: "read", arguments: ["at": 7])
             let result = ContentPart.toolResult(id: "1", content: "found")
@@ -65,18 +65,19 @@ enum ReplyChecks {
                 expected.isInterrupted = interrupts
                 try await interrupts ? reply.interrupt() : reply.finish()
                 let kept = try await store.message(id, in: Self.id)
-                try expectMessages(kept.map { [$0.message] } ?? [], [expected], "the \(id) reply")
+                try expectMessages(kept.map { [$0.message] } ?? [], [expected], "the message of the \(id) reply")
             }
         },
         HistoryStoreCheck(
             "replies.trimTheirWindow", rule: 2,
-            "The end of a reply trims the window of its scope to the budget that it was begun with, and no other."
+            "Finishing a reply trims only the window of its scope, to the budget given when it began."
         ) { store in
             try await store.append(SampleData.dialogue(6), to: .plain)
             let reply = try await store.beginReply(
                 SampleData.message(.assistant, "reply", "Once"), in: .plain, maxMessages: 5)
             try await expectEqual(
-                store.window(of: .plain, maxMessages: nil).count, 6, "messages in the window before the end")
+                store.window(of: .plain, maxMessages: nil).count, 6,
+                "the number of messages in the window before the end of the reply")
             try await reply.finish()
             try await expectIDs(store.window(of: .plain, maxMessages: nil), ["m3", "m4", "m5", "reply"], "the window")
             try await store.beginReply(SampleData.message(.assistant, "second", "upon"), in: .plain, maxMessages: 2)
@@ -87,7 +88,7 @@ enum ReplyChecks {
                 store.window(of: .plain, maxMessages: nil), ["reply", "second", "third"], "the window without a budget")
         },
         HistoryStoreCheck(
-            "replies.areInterrupted", "An interrupted reply is a message with what had come, marked as interrupted."
+            "replies.areInterrupted", "An interrupted reply is a message with the text so far, marked as interrupted."
         ) { store in
             let reply = try await store.beginReply(SampleData.message(.assistant, "reply", "Once"), in: .plain)
             reply.append(" upon")
@@ -96,15 +97,16 @@ enum ReplyChecks {
             try await reply.finish()
             let came = try await store.window(of: .plain, maxMessages: nil)
             try expectIDs(came, ["reply"], "the window")
-            try expectEqual(came[0].text, "Once upon", "what was said")
-            try expectEqual([came[0].isInterrupted, came[0].isStreaming], [true, false], "interrupted and in flight")
+            try expectEqual(came[0].text, "Once upon", "the text of the reply")
+            try expectEqual(
+                [came[0].isInterrupted, came[0].isStreaming], [true, false], "isInterrupted and isStreaming")
         },
         HistoryStoreCheck(
-            "replies.oneOfAnId", rule: 4, "While a reply is in flight none of the same id can be begun in that scope."
+            "replies.oneOfAnId", rule: 4, "A scope cannot have two streaming replies with the same ID."
         ) { store in
             let message = SampleData.message(.assistant, "reply", "")
             let reply = try await store.beginReply(message, in: .plain)
-            try await expectError(.invalidArgument, "a second reply of that id") {
+            try await expectError(.invalidArgument, "a second streaming reply with the ID") {
                 _ = try await store.beginReply(message, in: .plain)
             }
             reply.append("here")
@@ -113,13 +115,15 @@ enum ReplyChecks {
                 elsewhere.append("there")
                 try await elsewhere.finish()
                 try await expectEqual(
-                    store.window(of: scope, maxMessages: nil).map(\.text), ["there"], "the reply in \(scope.shown)")
+                    store.window(of: scope, maxMessages: nil).map(\.text), ["there"],
+                    "the text of the reply in \(scope.shown)")
             }
             try await reply.finish()
-            try await expectEqual(store.window(of: .plain, maxMessages: nil).map(\.text), ["here"], "the one reply")
+            try await expectEqual(
+                store.window(of: .plain, maxMessages: nil).map(\.text), ["here"], "the text of the first reply")
         },
         HistoryStoreCheck(
-            "replies.oldestFirst", "Replies in flight come in the order in which they were begun."
+            "replies.oldestFirst", "streamingReplies(in:) returns the replies in the order in which they began."
         ) { store in
             var replies: [StreamingReply] = []
             for id in ["c", "a", "d", "b"] {
@@ -127,14 +131,15 @@ enum ReplyChecks {
                 replies.append(try await store.beginReply(SampleData.message(.assistant, id, id), in: scope))
             }
             try await expectEqual(
-                store.streamingReplies(in: Self.id).map(\.message.id), ["c", "a", "d", "b"], "replies in flight")
+                store.streamingReplies(in: Self.id).map(\.message.id), ["c", "a", "d", "b"], "the streaming replies")
             try await replies[1].finish()
             try await expectEqual(
-                store.streamingReplies(in: Self.id).map(\.message.id), ["c", "d", "b"], "replies after one ended")
+                store.streamingReplies(in: Self.id).map(\.message.id), ["c", "d", "b"],
+                "the streaming replies after the end of one")
             for reply in replies { try await reply.finish() }
         },
         HistoryStoreCheck(
-            "replies.releasedAreInterrupted", "A reply that is released unfinished is interrupted and kept.",
+            "replies.releasedAreInterrupted", "A reply released before its end is saved as interrupted.",
             needs: .concurrent
         ) { store in
             try await store.append(SampleData.dialogue(1), to: .plain)
@@ -142,8 +147,8 @@ enum ReplyChecks {
                 try await store.beginReply(SampleData.message(.assistant, "reply", "Once"), in: .plain).append(" upon")
             }
             let kept = try await store.message("reply", in: Self.id)?.message
-            try expectEqual(kept?.text, "Once upon", "what was said")
-            try expectEqual(kept?.isInterrupted, true, "whether it is marked as interrupted")
+            try expectEqual(kept?.text, "Once upon", "the text of the reply")
+            try expectEqual(kept?.isInterrupted, true, "isInterrupted")
         },
     ]
 

@@ -4,15 +4,16 @@ import RecollectCore
 enum SearchChecks {
     static let all: [HistoryStoreCheck] = [
         finding(
-            "search.words", "All words of a query must be in a message, wherever and in whatever case.",
+            "search.words", "A message matches if it contains all words of the query, in any order and case.",
             in: ["The quick brown fox", "A brown bear", "Quick thinking", "foxes sleep"],
             [("brown", [0, 1]), ("BROWN fox", [0]), ("fox quick", [0]), ("quick bear", []), ("unicorn", [])]),
         finding(
-            "search.prefixes", "The last letters of a word may be missing.",
+            "search.prefixes", "A query word matches the beginning of a word.",
             in: ["configuration of the server", "we configured it", "a confident answer"],
             [("config", [0, 1]), ("conf", [0, 1, 2]), ("configuration", [0]), ("serv config", [0])]),
         finding(
-            "search.partsOfIdentifiers", "A part of an identifier finds it: save_messages, WebSocketTask, HTTPServer2.",
+            "search.partsOfIdentifiers",
+            "A part of an identifier matches it: save_messages, WebSocketTask, HTTPServer2.",
             in: [
                 "call save_messages here", "a WebSocketTask failed", "HTTPServer2 listens", "nothing of it",
                 "see src/db/main.swift",
@@ -22,14 +23,15 @@ enum SearchChecks {
                 ("server", [2]), ("main", [4]), ("main.swift", [4]), ("task", [1]),
             ]),
         finding(
-            "search.foldsAccents", "Accents and case do not matter, in the query or in the text, composed or not.",
+            "search.foldsAccents",
+            "Matching ignores accents, case and Unicode normalization in the query and the text.",
             in: ["Müller aß in Zürich", "muller again", "cafe\u{301}", "CAF\u{C9}", "nothing"],
             [
                 ("muller", [0, 1]), ("MÜLLER", [0, 1]), ("mu\u{308}ller", [0, 1]), ("café", [2, 3]), ("cafe", [2, 3]),
                 ("zurich", [0]),
             ]),
         finding(
-            "search.chineseAndJapanese", "Chinese and Japanese are found by any two characters that stand together.",
+            "search.chineseAndJapanese", "Chinese and Japanese text is found by any two adjacent characters.",
             in: ["我们今天讨论数据库的设计", "今日は天気がいいです", "天今", "数据很多,仓库很大", "カタカナとひらがな"],
             [
                 ("数据", [0, 3]), ("据库", [0]), ("数据库", [0]), ("今天", [0]), ("天気", [1]), ("がいい", [1]), ("カナ", [4]),
@@ -37,7 +39,7 @@ enum SearchChecks {
             ]),
         HistoryStoreCheck(
             "search.takesAnyText",
-            "Any text is a valid query: operators, quotes, parentheses, U+0000, emoji, nothing at all."
+            "Any text is a valid query: operators, quotes, parentheses, U+0000, emoji, the empty string."
         ) { store, random in
             try await store.append(Self.messages(["plain words OR NOT (other) \"words\""]), to: .plain)
             var random = random
@@ -66,21 +68,23 @@ enum SearchChecks {
             try await expectEqual(store.found("\"words\" (plain"), ["m0"], "a search with stray quotes")
         },
         HistoryStoreCheck(
-            "search.marksTheMatch", "A snippet is a piece of the message with the words that were looked for marked."
+            "search.marksTheMatch", "A snippet is a part of the message with the matched words marked."
         ) { store in
             let filler = String(repeating: "lorem ipsum dolor ", count: 400)
             try await store.append(Self.messages([filler + "the Needle is here " + filler, "needle"]), to: .plain)
             for hit in try await store.everyHit(SearchQuery(userId: "user", text: "needle")) {
                 let marked = hit.snippet.runs.filter(\.isMatch).map { $0.text.lowercased() }
                 try expect(
-                    marked.contains { $0.contains("needle") }, "a marked run with the word", came: hit.snippet.marked())
+                    marked.contains { $0.contains("needle") }, "a marked range with the word",
+                    came: hit.snippet.marked())
                 try expect(
-                    hit.snippet.text.count < 1000, "a piece of the message",
+                    hit.snippet.text.count < 1000, "a snippet shorter than 1000 characters",
                     came: "\(hit.snippet.text.count) characters")
             }
         },
         HistoryStoreCheck(
-            "search.isNeverBehind", rule: 6, "What was saved just before is found, what was deleted just before is not."
+            "search.isNeverBehind", rule: 6,
+            "Search finds a message right after its save, and no longer right after its deletion."
         ) { store in
             for number in 0..<20 {
                 try await store.append(

@@ -6,33 +6,34 @@ enum SearchPageChecks {
     static let all: [HistoryStoreCheck] = [
         HistoryStoreCheck(
             "search.spansSessionsAndAgents", rule: 1,
-            "A search goes over all sessions and agents of its user, and over no other's."
+            "A search covers all sessions and agents of its user and of no other user."
         ) { store in
             try await Self.fill(store)
             let hits = try await store.everyHit(SearchQuery(userId: "user", text: "shared"))
             let places = hits.map { "\($0.session.sessionId)/\($0.agentId)/\($0.messageId)" }.sorted()
-            try expectEqual(places, Self.everyPlace, "places of the hits, sorted")
+            try expectEqual(places, Self.everyPlace, "the messages of the hits, sorted")
             try expect(
                 hits.allSatisfy { $0.session.userId == "user" }, "hits of one user",
                 came: "\(hits.map(\.session))")
             try await expectEqual(store.found("shared", of: "nobody"), [], "a search of a user without messages")
-            try await expectEqual(store.found("shared", of: "User"), [], "a search of a user whose id differs in case")
+            try await expectEqual(store.found("shared", of: "User"), [], "a search of a user ID in another case")
         },
         HistoryStoreCheck(
             "search.sameIdElsewhere", rule: 4,
-            "Messages of one id in several sessions are all found, each with its own words."
+            "Search finds messages with the same ID in several sessions, each by its own words."
         ) { store in
             for session in ["one", "two"] {
                 let message = SampleData.message(.user, "m", "shared and \(session)")
                 try await store.append([message], to: Scope.plain.session(session))
             }
-            try await expectEqual(store.found("shared"), ["m", "m"], "a search for a word of both")
+            try await expectEqual(store.found("shared"), ["m", "m"], "a search for a word of both messages")
             let hits = try await store.everyHit(SearchQuery(userId: "user", text: "two"))
-            try expectEqual(hits.map(\.session.sessionId), ["two"], "sessions of a word of one")
+            try expectEqual(
+                hits.map(\.session.sessionId), ["two"], "the sessions of the hits for a word of one message")
         },
         HistoryStoreCheck(
             "search.filters",
-            "Session, agent, roles and dates narrow a search, alone and together: from is inside, until is not."
+            "Session, agent, roles and dates restrict a search; from is inclusive, until is exclusive."
         ) { store in
             try await Self.fill(store)
             func moment(_ offset: Int64) -> Date { Date(millisecondsSince1970: SampleData.start + offset) }
@@ -51,7 +52,7 @@ enum SearchPageChecks {
                 ("until", query { $0.until = moment(1000) }, { $0.hasSuffix("0") }),
                 ("from and until", query { ($0.from, $0.until) = (moment(1000), moment(2000)) }, { $0.hasSuffix("1") }),
                 (
-                    "all of them",
+                    "all filters together",
                     query { ($0.sessionId, $0.agentId, $0.roles, $0.from) = ("s2", "a", [.system], moment(0)) },
                     { $0.hasPrefix("s2/a/") && $0.hasSuffix("2") }
                 ),
@@ -61,23 +62,23 @@ enum SearchPageChecks {
                 let places = try await store.everyHit(query).map {
                     "\($0.session.sessionId)/\($0.agentId)/\($0.messageId)"
                 }
-                try expectEqual(places.sorted(), Self.everyPlace.filter(isWanted), "filter by \(name)")
+                try expectEqual(places.sorted(), Self.everyPlace.filter(isWanted), "messages filtered by \(name)")
             }
         },
         HistoryStoreCheck(
-            "search.hitsTellTheirMessage", "A hit names its message: session, agent, id, role and moment."
+            "search.hitsTellTheirMessage", "A hit has the session, agent, ID, role and date of its message."
         ) { store in
             try await Self.fill(store)
             for hit in try await store.everyHit(SearchQuery(userId: "user", text: "shared")) {
                 let stored = try await store.message(hit.messageId, in: hit.session)
                 try expectEqual(stored?.agentId, hit.agentId, "the agent of \(hit.messageId)")
                 try expectEqual(stored?.message.role, hit.role, "the role of \(hit.messageId)")
-                try expectEqual(stored?.message.timestamp, hit.timestamp, "the moment of \(hit.messageId)")
+                try expectEqual(stored?.message.timestamp, hit.timestamp, "the date of \(hit.messageId)")
             }
         },
         HistoryStoreCheck(
             "search.bestFirst",
-            "Hits come best first: their scores never rise, and a short message about nothing else beats a long one."
+            "Hits are sorted by descending score, and a short message about the query ranks above a long one."
         ) { store in
             let filler = String(repeating: "words about something else entirely ", count: 30)
             try await store.append(
@@ -87,11 +88,11 @@ enum SearchPageChecks {
                     SampleData.message(.user, "none", filler),
                 ], to: .plain)
             let hits = try await store.everyHit(SearchQuery(userId: "user", text: "zebra"))
-            try expectEqual(hits.map(\.messageId), ["short", "long"], "hits")
-            try expect(hits[0].score > hits[1].score, "scores that fall", came: "\(hits.map(\.score))")
+            try expectEqual(hits.map(\.messageId), ["short", "long"], "the hits")
+            try expect(hits[0].score > hits[1].score, "descending scores", came: "\(hits.map(\.score))")
         },
         HistoryStoreCheck(
-            "search.pages", "Pages of any size give every hit once, in the order of one large page."
+            "search.pages", "Pages of any size contain every hit once, in the order of one large page."
         ) { store in
             for number in 0..<23 {
                 let text = "common" + String(repeating: " and more", count: number % 5)
@@ -99,7 +100,7 @@ enum SearchPageChecks {
                     [SampleData.message(.user, "m\(number)", text)], to: Scope.plain.session("s\(number % 4)"))
             }
             let all = try await store.everyHit(SearchQuery(userId: "user", text: "common", limit: 100)).map(\.messageId)
-            try expectEqual(Set(all).count, 23, "different messages")
+            try expectEqual(Set(all).count, 23, "the number of different messages")
             for limit in [1, 2, 5, 22, 23, 24] {
                 let paged = try await store.everyHit(SearchQuery(userId: "user", text: "common", limit: limit)).map(
                     \.messageId)

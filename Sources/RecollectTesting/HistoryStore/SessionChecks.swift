@@ -6,7 +6,7 @@ enum SessionChecks {
     static let all: [HistoryStoreCheck] = [
         HistoryStoreCheck(
             "sessions.summary",
-            "A session tells its count, agents in the order in which they spoke, moments and preview."
+            "A summary has the message count, the agents by first message, the dates and the preview."
         ) { store in
             try await store.append(
                 [SampleData.message(.system, "s", "Be kind.", at: 5000)], to: Scope.plain.agent("second by name"))
@@ -20,18 +20,18 @@ enum SessionChecks {
                 [SampleData.message(.user, "late", "And now?", at: 2000)], to: Scope.plain.agent("third"))
             let one = try await store.session(Scope.plain.session)
             guard let one else { throw BrokenPromise(expected: "a session", actual: "nil") }
-            try expectEqual(one.messageCount, 4, "the count")
+            try expectEqual(one.messageCount, 4, "the message count")
             try expectEqual(one.agents, ["second by name", "first by name", "third"], "the agents")
             try expectEqual(one.lastActivityAt.millisecondsSince1970, SampleData.start + 90_000, "the last activity")
             try expectEqual(one.preview, "What is new?", "the preview")
-            try expectEqual(one.id, Scope.plain.session, "the id")
+            try expectEqual(one.id, Scope.plain.session, "the session ID")
             try await expectEqual(store.everySession(of: "user"), [one], "the list")
             let unknown = try await store.session(Scope.plain.session("unknown").session)
             try expect(unknown == nil, "nil for an unknown session", came: "\(unknown.debugDescription)")
         },
         HistoryStoreCheck(
             "sessions.shortPreview",
-            "A preview has at most 200 characters of the first thing the user said; none, if nothing."
+            "A preview has at most 200 characters of the first user message; without one it is empty."
         ) { store in
             let long = String(repeating: "👩‍👩‍👧‍👦é", count: 300)
             try await store.append([SampleData.message(.user, "u", long)], to: .plain)
@@ -39,14 +39,14 @@ enum SessionChecks {
             let preview = try await store.session(Scope.plain.session)?.preview ?? ""
             try expect(
                 (1...200).contains(preview.count) && long.hasPrefix(preview.prefix(100)),
-                "1 to 200 characters of the text",
+                "a preview of 1 to 200 characters of the text",
                 came: "\(preview.count) characters")
             let quiet = try await store.session(Scope.plain.session("quiet").session)
-            try expectEqual(quiet?.preview, "", "the preview of a session without a user's words")
+            try expectEqual(quiet?.preview, "", "the preview of a session without a user message")
         },
         HistoryStoreCheck(
             "sessions.latestFirst",
-            "Pages of any size, both ways, give every session once, the latest activity first."
+            "Pages of any size, in both directions, contain every session once, the latest activity first."
         ) { store in
             // Two sessions of each date: a store may order ties in any way, but in the same way on every page.
             for number in 0..<14 {
@@ -54,9 +54,9 @@ enum SessionChecks {
                 try await store.append([message], to: Scope.plain.session("session \(number)"))
             }
             let all = try await store.everySession(of: "user")
-            try expectEqual(Set(all.map(\.id)).count, 14, "different sessions")
+            try expectEqual(Set(all.map(\.id)).count, 14, "the number of different sessions")
             let moments = all.map(\.lastActivityAt)
-            try expectEqual(moments, moments.sorted(by: >), "moments of last activity")
+            try expectEqual(moments, moments.sorted(by: >), "descending dates of last activity")
             for limit in [1, 2, 3, 5, 13, 14, 15] {
                 try await expectEqual(
                     store.everySession(of: "user", limit: limit).map(\.id.sessionId), all.map(\.id.sessionId),
@@ -68,7 +68,7 @@ enum SessionChecks {
         },
         HistoryStoreCheck(
             "sessions.pagesHoldWhileOthersWrite",
-            "While others write and delete, a walk misses and repeats no session that stayed as it was."
+            "During concurrent writes and deletions, paging neither omits nor repeats an unchanged session."
         ) { store in
             let last = SampleData.message(.user, "last", at: 1_000_000)
             for limit in [1, 3, 7] {
@@ -95,12 +95,12 @@ enum SessionChecks {
                 } while cursor != nil
                 let quiet = walked.filter { $0.hasPrefix("quiet") }
                 try expectEqual(
-                    quiet, (0..<20).reversed().map { "quiet \($0)" }, "quiet sessions by pages of \(limit)")
+                    quiet, (0..<20).reversed().map { "quiet \($0)" }, "unchanged sessions in pages of \(limit)")
             }
         },
         HistoryStoreCheck(
             "sessions.byPrefix", rule: 1,
-            "Conversations are found by the beginning of their session's id, in bytes and in order."
+            "Sessions are found by a prefix of their ID, compared as bytes, in order."
         ) { store in
             let sessions = ["abc", "abd", "ABC", "ab", "a%", "a_c", "\u{E9}a", "e\u{301}a", "", "b"]
             for session in sessions {
@@ -114,13 +114,13 @@ enum SessionChecks {
                     let found = try await store.sessions(of: "user", sessionIdPrefix: prefix, limit: limit)
                     try expectEqual(
                         found.map { Array($0.id.sessionId.utf8) }, expected.prefix(limit).map { Array($0.utf8) },
-                        "at most \(limit) sessions that begin with \(prefix.debugDescription), as bytes")
+                        "at most \(limit) sessions with the prefix \(prefix.debugDescription), as bytes")
                 }
             }
         },
         HistoryStoreCheck(
             "sessions.details",
-            "Details are set one by one: nil leaves, null removes a member, and a new session is made."
+            "Details are set one at a time: nil changes nothing, null removes a member, a new session is created."
         ) { store in
             let session = Scope.plain.session
             try await store.update(session, with: SessionDetails(title: "One", metadata: ["a": 1, "b": 2]))
@@ -130,10 +130,10 @@ enum SessionChecks {
                 with: SessionDetails(workingDirectory: "/w", branchName: "main", metadata: ["a": .null, "c": [3]]))
             let one = try await store.session(session)
             try expectEqual(one?.title, "One", "the title")
-            try expectEqual(one?.workingDirectory, "/w", "the folder")
-            try expectEqual(one?.branchName, "main", "the branch")
+            try expectEqual(one?.workingDirectory, "/w", "the working directory")
+            try expectEqual(one?.branchName, "main", "the name of the Git branch")
             try expectEqual(one?.metadata, ["b": 2, "c": [3]], "the metadata")
-            try expectEqual(one?.messageCount, 2, "the count")
+            try expectEqual(one?.messageCount, 2, "the message count")
         },
     ]
 

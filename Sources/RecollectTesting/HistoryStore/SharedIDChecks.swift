@@ -5,33 +5,35 @@ enum SharedIDChecks {
     static let all: [HistoryStoreCheck] = [
         HistoryStoreCheck(
             "messages.ofEachAgent", rule: 4,
-            "The same message appended for two agents of a session is kept for both, and looked up for either."
+            "The same message appended for two agents is saved for both and found for each of them."
         ) { store in
             try await Self.fill(store)
             let id = Scope.plain.session
             for agent in ["a", "b"] {
                 let scope = Scope.plain.agent(agent)
                 try await expectEqual(
-                    store.append([Self.question], to: scope), AppendOutcome(known: 1), "a retry for \(agent)")
+                    store.append([Self.question], to: scope), AppendOutcome(known: 1),
+                    "the outcome of a retry for \(agent)")
                 try await expectMessages(
                     store.window(of: scope, maxMessages: nil), [Self.question, Self.answer(of: agent)],
                     "the window of \(agent)")
                 let found = try await store.message("q", in: id, agentId: agent)
                 try expectEqual(found?.agentId, agent, "the agent of the question, looked up for \(agent)")
             }
-            try await expectEqual(store.message("q", in: id)?.agentId, "a", "the agent of the first of that id")
+            try await expectEqual(
+                store.message("q", in: id)?.agentId, "a", "the agent of the first message with the ID")
             try await expectEqual(store.message("q", in: id, agentId: "c"), nil, "a look-up for a third agent")
             try await expectStored(
                 store.everything(in: id),
                 [("a", Self.question), ("a", Self.answer(of: "a"))]
                     + [("b", Self.question), ("b", Self.answer(of: "b"))], "the pages")
-            try await expectEqual(store.summary(id).messageCount, 4, "the count")
+            try await expectEqual(store.summary(id).messageCount, 4, "the message count")
             let told = try await store.everyChange(after: .beginning).filter { $0.messageId == "q" }
             try expectEqual(told.map(\.agentId), ["a", "b"], "the agents of the question in the feed")
         },
         HistoryStoreCheck(
             "search.showsSharedMessagesOnce", rule: 4,
-            "A search finds a message that two agents hold once, where its content is the same, and for either agent."
+            "Search returns a message of two agents once if its content is equal, and finds it for each agent."
         ) { store in
             try await Self.fill(store)
             let query = SearchQuery(userId: "user", text: "lighthouse")
@@ -41,28 +43,30 @@ enum SharedIDChecks {
                 try await expectEqual(store.everyHit(own).map(\.agentId), [agent], "a search of one agent")
             }
             try await store.append([SampleData.message(.user, "q", "lighthouse, too")], to: Scope.plain.agent("c"))
-            try await expectEqual(store.everyHit(query).count, 2, "hits with other content of a third agent")
+            try await expectEqual(
+                store.everyHit(query).count, 2, "the number of hits with other content of a third agent")
         },
         HistoryStoreCheck(
             "edits.ofEachAgent", rule: 4,
-            "An edit and a deletion by id apply to the messages of all agents that hold it."
+            "An edit or deletion by ID applies to the messages of all agents with that ID."
         ) { store in
             try await Self.fill(store)
             let id = Scope.plain.session
             let edited = SampleData.message(.user, "q", "harbor?")
-            try await expectEqual(store.edit([edited], in: id), 2, "how many were edited")
+            try await expectEqual(store.edit([edited], in: id), 2, "the number of edited messages")
             for agent in ["a", "b"] {
                 try await expectMessages(
                     store.window(of: Scope.plain.agent(agent), maxMessages: nil), [edited, Self.answer(of: agent)],
                     "the window of \(agent) after the edit")
             }
-            try await expectEqual(store.deleteMessages(["q"], in: id), 2, "how many were deleted")
-            try await expectIDs(store.everything(in: id).map(\.message), ["answer a", "answer b"], "what is left")
-            try await expectEqual(store.message("q", in: id), nil, "a look-up of what was deleted")
+            try await expectEqual(store.deleteMessages(["q"], in: id), 2, "the number of deleted messages")
+            try await expectIDs(
+                store.everything(in: id).map(\.message), ["answer a", "answer b"], "the remaining messages")
+            try await expectEqual(store.message("q", in: id), nil, "a look-up of a deleted message")
         },
         HistoryStoreCheck(
             "fork.ofEachAgent", rule: 4,
-            "A fork and a branch begin at the message of the agent that is named, or at the first of that id."
+            "A fork or branch begins at the message of the given agent, or at the first message with the ID."
         ) { store in
             try await Self.fill(store)
             let id = Scope.plain.session
@@ -70,17 +74,18 @@ enum SharedIDChecks {
             try await store.fork(id, at: "q", agentId: "b", into: "second")
             try await expectIDs(
                 store.everything(in: Scope.plain.session("first").session).map(\.message), ["q"],
-                "a fork at the first")
+                "a fork at the first message with the ID")
             try await expectIDs(
                 store.everything(in: Scope.plain.session("second").session).map(\.message),
-                ["q", "answer a", "q"], "a fork at the other agent's")
+                ["q", "answer a", "q"], "a fork at the message of the other agent")
             let branch = try await store.branch(id, from: "q", agentId: "b")
             try await expectIDs(
-                store.everything(in: id).map(\.message), ["q", "answer a"], "what stays of a branched session")
+                store.everything(in: id).map(\.message), ["q", "answer a"], "the messages left in a branched session")
             try await store.append([Self.question], to: Scope.plain.agent("b"))
             try await store.restoreBranch(branch, in: id)
             try await expectIDs(
-                store.everything(in: id).map(\.message), ["q", "answer a", "q", "answer b"], "all, restored")
+                store.everything(in: id).map(\.message), ["q", "answer a", "q", "answer b"],
+                "the messages after restoring the branch")
         },
     ]
 

@@ -5,7 +5,7 @@ enum TenantChecks {
     static let all: [HistoryStoreCheck] = [
         HistoryStoreCheck(
             "tenants.usersAreApart", rule: 1,
-            "Two users with the same session, agent and message ids share nothing, whichever method is asked."
+            "Two users with the same session, agent and message IDs share nothing, in every method."
         ) { store in
             for (alice, bob) in [
                 ("alice", "bob"), ("Bob", "bob"), ("caf\u{E9}", "cafe\u{301}"), ("", " "), ("a%", "ab"),
@@ -14,7 +14,8 @@ enum TenantChecks {
             }
         },
         HistoryStoreCheck(
-            "tenants.awkwardSessions", rule: 1, "Any string is a session: pages, summaries and search keep them apart."
+            "tenants.awkwardSessions", rule: 1,
+            "Any string is a valid session ID, separate from others in pages, summaries and search."
         ) { store in
             let ids = AwkwardIDs.all.filter { !$0.contains("\u{0}") }
             for (number, id) in ids.enumerated() {
@@ -22,14 +23,14 @@ enum TenantChecks {
                     SampleData.dialogue(2, "\(number)."), to: Scope(userId: "user", sessionId: id, agentId: id))
             }
             try await expectEqual(
-                store.everySession(of: "user", limit: 7).count, ids.count, "count of sessions")
+                store.everySession(of: "user", limit: 7).count, ids.count, "the number of sessions")
             for (number, id) in ids.enumerated() {
                 let session = SessionKey(userId: "user", sessionId: id)
                 let messages = try await store.everything(in: session, agentId: id).map(\.message)
                 try expectMessages(
                     messages, SampleData.dialogue(2, "\(number)."), "pages of session \(id.debugDescription)")
                 let hits = try await store.search(SearchQuery(userId: "user", text: "text", sessionId: id, agentId: id))
-                try expectEqual(hits.elements.count, 2, "count of hits in session \(id.debugDescription)")
+                try expectEqual(hits.elements.count, 2, "the number of hits in session \(id.debugDescription)")
             }
         },
     ]
@@ -37,7 +38,7 @@ enum TenantChecks {
     private static func expectApart(_ alice: String, _ bob: String, in store: any HistoryStore) async throws {
         let hers = Scope.plain.user(alice)
         let his = Scope.plain.user(bob)
-        let what = "\(alice.debugDescription) beside \(bob.debugDescription)"
+        let what = "user \(alice.debugDescription) next to user \(bob.debugDescription)"
         try await store.deleteUser(alice)
         try await store.deleteUser(bob)
         try await store.append(SampleData.dialogue(3, "m"), to: hers)

@@ -5,7 +5,7 @@ import RecollectCore
 enum ChatMessageChecks {
     static let all: [SessionStorageCheck] = [
         SessionStorageCheck(
-            "content.everyKind", rule: 9, "Every role with every type comes back, those of other programs too."
+            "content.everyKind", rule: 9, "Every role with every type is preserved, including unknown ones."
         ) { store in
             let roles: [MessageRole] = [
                 .user, .assistant, .system, .toolUse, .toolResult, .toolError, .toolDenied, .thinking,
@@ -26,7 +26,7 @@ enum ChatMessageChecks {
             try await expectPreserved(messages, in: store)
         },
         SessionStorageCheck(
-            "content.everyField", rule: 9, "Every field comes back, alone and beside the others."
+            "content.everyField", rule: 9, "Every field is preserved, alone and together with others."
         ) { store in
             let changes: [(inout ChatMessage) -> Void] = [
                 { $0.isComplete = false }, { $0.isError = true }, { $0.wasCancelled = true },
@@ -56,7 +56,7 @@ enum ChatMessageChecks {
             try await expectPreserved(messages, in: store)
         },
         SessionStorageCheck(
-            "content.milliseconds", rule: 5, "Timestamps come back to the millisecond, before 1970 too."
+            "content.milliseconds", rule: 5, "Timestamps keep their milliseconds, including dates before 1970."
         ) { store in
             let moments: [Int64] = [
                 SampleData.start + 1, SampleData.start + 999, 0, -1, -1001, 1, 253_402_300_799_999, -62_135_596_800_000,
@@ -67,7 +67,8 @@ enum ChatMessageChecks {
                 }, in: store)
         },
         SessionStorageCheck(
-            "content.everyCharacter", rule: 9, "Text comes back to the byte: emoji, Chinese, marks, blanks, nothing."
+            "content.everyCharacter", rule: 9,
+            "Text is preserved byte for byte: emoji, Chinese, combining marks, blanks, the empty string."
         ) { store in
             let texts = [
                 "", " ", "\n", "\r\n", "\t x \t", "  both ends  ", "👩‍👩‍👧‍👦 🏳️‍🌈", "日本語と中文", "e\u{301}", "\u{E9}", "\u{FEFF}x",
@@ -84,7 +85,7 @@ enum ChatMessageChecks {
             try await expectPreserved(messages, in: store)
         },
         SessionStorageCheck(
-            "content.keepsNUL", rule: 1, "U+0000 in text, tools and metadata neither ends it nor is lost.",
+            "content.keepsNUL", rule: 1, "U+0000 in text, tools and metadata is preserved and does not end it.",
             needs: .keepsNUL
         ) { store in
             var tool = SampleData.entry("tool", .toolUse, "\u{0}a\u{0}")
@@ -95,14 +96,14 @@ enum ChatMessageChecks {
             try await expectPreserved(texts.map { SampleData.entry($0, .user, $0) } + [tool], in: store)
         },
         SessionStorageCheck(
-            "content.longText", rule: 9, "A megabyte of text comes back."
+            "content.longText", rule: 9, "A text of one megabyte is preserved."
         ) { store in
             let long = String(repeating: "0123456789abcdef 日本語 e\u{301} ", count: 34_000)
             try await expectPreserved([SampleData.entry("m", .toolResult, long)], in: store)
         },
         SessionStorageCheck(
             "content.toolInput", rule: 9,
-            "What a tool was called with comes back: no input, an empty one and one without raw values are different."
+            "Tool input is preserved; no input, empty input and input without raw values stay different."
         ) { store in
             let inputs: [ToolInputData?] = [
                 nil, ToolInputData(parameters: [:]), ToolInputData(parameters: [:], rawParameters: [:]),
@@ -118,7 +119,7 @@ enum ChatMessageChecks {
                 }, in: store)
         },
         SessionStorageCheck(
-            "content.metadata", rule: 9, "What is known of a message beside its words comes back, to the last digit."
+            "content.metadata", rule: 9, "The metadata of a message is preserved, with all digits of its numbers."
         ) { store in
             let metadata: [[String: JSONValue]] = [
                 ["model": "x-1", "usage": ["input_tokens": 10, "output_tokens": 20], "parent": .null, "done": false],
@@ -137,7 +138,7 @@ enum ChatMessageChecks {
         },
         SessionStorageCheck(
             "content.deepestMetadata", rule: 9,
-            "However deep metadata is nested, it comes back, or its transcript is refused and the last one stays."
+            "Metadata of any nesting depth is preserved, or the save is rejected and the last transcript stays."
         ) { store in
             var kept: [ChatMessage] = []
             for levels in SampleData.depths {
@@ -149,7 +150,7 @@ enum ChatMessageChecks {
                         kept = transcript
                     }
                     let came = try await store.getSession(id: "s")?.messages ?? []
-                    let what = "a transcript with metadata nested up to \(levels) deep"
+                    let what = "a transcript with metadata nested up to \(levels) levels deep"
                     try expectEqual(came.map(\.content), kept.map(\.content), what)
                     // Compare by value: Foundation's encoder limits the depth to that of its decoder.
                     try expect(came == kept, what, came: "other content")
@@ -158,7 +159,7 @@ enum ChatMessageChecks {
         },
         SessionStorageCheck(
             "content.attachments", rule: 9,
-            "Attachments come back in order, with their bytes or named by SHA-256 and count; read and saved back they stay."
+            "Attachments keep their order, and their bytes or SHA-256 and byte count, also when saved again."
         ) { store in
             let bytes = Data((0..<5000).map { UInt8(truncatingIfNeeded: $0 &* 7) })
             let attachments = [
@@ -181,15 +182,16 @@ enum ChatMessageChecks {
             let transcript = [message, SampleData.entry("n", .assistant)]
             try await store.updateSessionMessages(id: "s", messages: transcript)
             let came = try await store.transcript(of: "s")
-            try expectEqual(came.map(\.id), transcript.map(\.id), "ids")
+            try expectEqual(came.map(\.id), transcript.map(\.id), "the message IDs")
             let isKept = try came[0].isExactly(message) || came[0].isExactly(kept)
-            try expect(isKept, "the bytes or their names: \(kept.shown)", came: came[0].shown)
+            try expect(
+                isKept, "attachments with bytes, or with SHA-256 and byte count: \(kept.shown)", came: came[0].shown)
             try await store.updateSessionMessages(id: "s", messages: came)
             try await expectTranscript(store.transcript(of: "s"), came, "the transcript read and saved back")
             message.attachments.remove(at: 0)
             try await store.updateSessionMessages(id: "s", messages: [message])
             try await expectEqual(
-                store.transcript(of: "s")[0].attachments.count, 3, "attachments after one was removed")
+                store.transcript(of: "s")[0].attachments.count, 3, "the number of attachments after the removal of one")
         },
     ]
 

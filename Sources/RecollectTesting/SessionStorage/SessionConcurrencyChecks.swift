@@ -4,7 +4,7 @@ import RecollectCore
 enum SessionConcurrencyChecks {
     static let all: [SessionStorageCheck] = [
         SessionStorageCheck(
-            "parallel.differentSessions", rule: 6, "32 tasks that each write a session of their own lose no message.",
+            "parallel.differentSessions", rule: 6, "32 concurrent tasks writing separate sessions lose no message.",
             needs: .concurrent
         ) { store in
             try await together(taskCount) { task in
@@ -20,12 +20,12 @@ enum SessionConcurrencyChecks {
                 let session = try await store.session("s\(task)")
                 try expectTranscript(
                     session.messages, SampleData.transcript(4, "\(task)."), "the session of task \(task)")
-                try expectEqual(session.firstUserMessage, "first of s\(task)", "its first message")
+                try expectEqual(session.firstUserMessage, "first of s\(task)", "the first message of task \(task)")
             }
         },
         SessionStorageCheck(
             "parallel.touchesLoseNoMessages", rule: 6,
-            "While a transcript grows, others that open its session or save it anew take nothing from it.",
+            "Concurrent touches and saves of a session lose no message of its growing transcript.",
             needs: .concurrent
         ) { store in
             try await store.saveSession(id: "s", firstMessage: "hello")
@@ -44,7 +44,7 @@ enum SessionConcurrencyChecks {
         },
         SessionStorageCheck(
             "parallel.transcriptsStayWhole", rule: 6,
-            "Of transcripts of one session that are saved at the same time each is there whole and in order, or has given way.",
+            "Each transcript saved concurrently to one session is stored completely and in order, or replaced.",
             needs: .concurrent
         ) { store in
             for round in 0..<4 {
@@ -57,15 +57,16 @@ enum SessionConcurrencyChecks {
                 let whole = tails.filter { tail in
                     came.filter { message in tail.contains { $0.id == message.id } }.map(\.id) == tail.map(\.id)
                 }
-                try expectEqual(came.prefix(2).map(\.id), shared.map(\.id), "what all transcripts begin with")
+                try expectEqual(came.prefix(2).map(\.id), shared.map(\.id), "the common beginning of all transcripts")
                 try expect(
-                    !whole.isEmpty && came.count == 2 + whole.count * 5, "whole transcripts of 2 and 5 messages",
-                    came: "\(came.count) messages, \(whole.count) transcripts whole")
+                    !whole.isEmpty && came.count == 2 + whole.count * 5,
+                    "2 common messages and complete transcripts of 5 messages",
+                    came: "\(came.count) messages, \(whole.count) complete transcripts")
             }
         },
         SessionStorageCheck(
             "parallel.readersSeeWholeTranscripts", rule: 6,
-            "A reader beside a writer sees all of a transcript or the one before.",
+            "A read during a save returns the whole new transcript or the whole previous one.",
             needs: .concurrent
         ) { store in
             try await store.fill("s", SampleData.transcript(6, "0."))
@@ -77,13 +78,13 @@ enum SessionConcurrencyChecks {
                     }
                     let came = try await store.transcript(of: "s").map(\.id)
                     let whole = (0...8).contains { SampleData.transcript(6, "\($0).").map(\.id) == came }
-                    try expect(whole, "a whole transcript of 6 messages", came: "\(came.count) messages")
+                    try expect(whole, "a complete transcript of 6 messages", came: "\(came.count) messages")
                 }
             }
         },
         SessionStorageCheck(
             "parallel.renamesAtOnce", rule: 6,
-            "The same renaming by 16 tasks at the same time moves the messages once.",
+            "The same rename in 16 concurrent tasks moves the messages once.",
             needs: .concurrent
         ) { store in
             for round in 0..<4 {
@@ -93,7 +94,7 @@ enum SessionConcurrencyChecks {
                 try await together(16) { _ in try await store.updateSessionId(oldId: old, newId: new) }
                 let expected = SampleData.transcript(round.isMultiple(of: 2) ? 6 : 4)
                 try await expectTranscript(store.transcript(of: new), expected, "the transcript of round \(round)")
-                try await expectEqual(store.getSession(id: old), nil, "the old id of round \(round)")
+                try await expectEqual(store.getSession(id: old), nil, "the session under the old ID in round \(round)")
             }
         },
     ]

@@ -4,7 +4,7 @@ import RecollectCore
 enum SessionDeletionChecks {
     static let all: [SessionStorageCheck] = [
         SessionStorageCheck(
-            "removal.ofOneSession", "A deleted session is gone with its messages; the others stay as they were."
+            "removal.ofOneSession", "A deleted session is removed with its messages; other sessions are unchanged."
         ) { store in
             for id in ["a", "b", "c"] { try await store.fill(id, SampleData.transcript(3, id)) }
             let others = [try await store.session("a"), try await store.session("c")]
@@ -14,7 +14,7 @@ enum SessionDeletionChecks {
             for other in others { try await expectEqual(store.session(other.id), other, "session \(other.id)") }
         },
         SessionStorageCheck(
-            "removal.ofAllSessions", "After deleteAllSessions there is none, and new ones can be saved."
+            "removal.ofAllSessions", "After deleteAllSessions, no session exists, and new ones can be saved."
         ) { store in
             for number in 0..<12 { try await store.fill("s\(number)", SampleData.transcript(2)) }
             try await store.deleteAllSessions()
@@ -27,7 +27,7 @@ enum SessionDeletionChecks {
         },
         SessionStorageCheck(
             "removal.messagesStayGone",
-            "A session that is saved again after its deletion is a new one, and may hold the same messages again."
+            "A session saved after its deletion is new and may contain the same messages again."
         ) { store in
             let messages = SampleData.transcript(4)
             for round in 0..<4 {

@@ -5,19 +5,19 @@ enum SessionIDChecks {
     static let all: [SessionStorageCheck] = [
         SessionStorageCheck(
             "sessions.anyStringIsAnId", rule: 1,
-            "Any string is a session's id, compared as bytes; whatever happens to one, no other is touched."
+            "Any string is a valid session ID; IDs are compared as bytes, and sessions stay separate."
         ) { store in
             try await expectApart(AwkwardIDs.all.filter { !$0.contains("\u{0}") }, in: store)
         },
         SessionStorageCheck(
-            "sessions.keepsNULInIds", rule: 1, "U+0000 in a session's id neither ends it nor is lost.",
+            "sessions.keepsNULInIds", rule: 1, "U+0000 in a session ID is preserved and does not end it.",
             needs: .keepsNUL
         ) { store in
             try await expectApart(["a", "a\u{0}", "a\u{0}b", "\u{0}", "b\u{0}", "b"], in: store)
         },
         SessionStorageCheck(
             "sessions.idsThatSharePieces", rule: 1,
-            "A session whose id begins or ends as another's does is another one, also where it is deleted."
+            "Sessions with IDs sharing a prefix or suffix are separate, also when one is deleted."
         ) { store in
             let ids =
                 AwkwardIDs.separators.filter { !$0.isEmpty && !$0.contains("\u{0}") }.flatMap {
@@ -47,11 +47,11 @@ enum SessionIDChecks {
         try expectEqual(
             listed.sorted { $0.lexicographicallyPrecedes($1) },
             ids.map { Array($0.element.utf8) }.sorted { $0.lexicographicallyPrecedes($1) },
-            "listed ids as bytes, sorted")
+            "listed IDs as bytes, sorted")
         for (number, id) in ids {
             let session = try await store.session(id)
             try expect(
-                session.id.hasSameBytes(as: id), "the id \(id.debugDescription)", came: session.id.debugDescription)
+                session.id.hasSameBytes(as: id), "the ID \(id.debugDescription)", came: session.id.debugDescription)
             try expectEqual(session.firstUserMessage, "first \(number)", "the first message of \(id.debugDescription)")
             try expectTranscript(
                 session.messages, SampleData.transcript(1, "\(number)."), "the transcript of \(id.debugDescription)")

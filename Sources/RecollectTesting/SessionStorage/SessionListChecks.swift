@@ -6,7 +6,7 @@ enum SessionListChecks {
     static let all: [SessionStorageCheck] = [
         SessionStorageCheck(
             "sessions.unknownIsNil",
-            "An unknown session is nil; touching, deleting or renaming it is no error and makes none."
+            "An unknown session is nil; touching, deleting or renaming it succeeds and creates no session."
         ) { store in
             try await expectEqual(store.listedIDs(), [], "the list of a new storage")
             for id in ["unknown", ""] {
@@ -24,7 +24,7 @@ enum SessionListChecks {
         },
         SessionStorageCheck(
             "sessions.keepTheirFirstMessage",
-            "What a session was first saved with stays, whatever is saved later, however long it is."
+            "A session keeps its first message of any length, regardless of later saves."
         ) { store in
             let texts = [
                 "Hello, Claude!", "", "e\u{301} \u{E9} 👩‍👩‍👧‍👦 日本語\r\n", String(repeating: "long and 長い ", count: 500),
@@ -41,7 +41,8 @@ enum SessionListChecks {
             }
         },
         SessionStorageCheck(
-            "sessions.keepTheirCreation", "createdAt is the moment of the first save and stays; saving again opens it."
+            "sessions.keepTheirCreation",
+            "createdAt is the date of the first save and stays; a later save updates lastAccessedAt."
         ) { store in
             let before = Date()
             try await store.saveSession(id: "s", firstMessage: "one")
@@ -57,7 +58,7 @@ enum SessionListChecks {
             try await expectEqual(store.listedIDs(), ["s"], "the list after a second save")
         },
         SessionStorageCheck(
-            "sessions.accessMoves", "updateLastAccessed moves lastAccessedAt to now and nothing else."
+            "sessions.accessMoves", "updateLastAccessed sets lastAccessedAt to now and changes nothing else."
         ) { store in
             try await store.fill("s", SampleData.transcript(3))
             let before = try await store.session("s")
@@ -68,10 +69,10 @@ enum SessionListChecks {
             try expectDate(after.lastAccessedAt, since: moment, "lastAccessedAt")
             var expected = before
             expected.lastAccessedAt = after.lastAccessedAt
-            try expectEqual(after, expected, "the session but for lastAccessedAt")
+            try expectEqual(after, expected, "the session except for lastAccessedAt")
         },
         SessionStorageCheck(
-            "sessions.savingATranscriptIsAccess", "updateSessionMessages moves lastAccessedAt to now."
+            "sessions.savingATranscriptIsAccess", "updateSessionMessages sets lastAccessedAt to now."
         ) { store in
             try await store.fill("s", SampleData.transcript(1))
             for count in [2, 3, 1] {
@@ -83,7 +84,7 @@ enum SessionListChecks {
         },
         SessionStorageCheck(
             "sessions.lastAccessedFirst",
-            "The list is by last access, the latest first, to the millisecond, whoever was saved first."
+            "The list is sorted by last access to the millisecond, the latest first."
         ) { store in
             var order: [String] = []
             for id in ["c", "a", "d", "b"] {
@@ -105,7 +106,7 @@ enum SessionListChecks {
                 try expectEqual(listed.map(\.id), order, "the list after step \(step)")
                 let moments = listed.map(\.lastAccessedAt)
                 try expect(
-                    zip(moments, moments.dropFirst()).allSatisfy { $0 > $1 }, "moments that descend",
+                    zip(moments, moments.dropFirst()).allSatisfy { $0 > $1 }, "descending dates of last access",
                     came: "\(moments.map(\.millisecondsSince1970))")
             }
             for (first, second) in [("a", "b"), ("b", "a")] {
@@ -113,7 +114,7 @@ enum SessionListChecks {
             }
         },
         SessionStorageCheck(
-            "sessions.listedAsGot", "A listed session is the one that getSession gives, its messages too."
+            "sessions.listedAsGot", "A listed session is equal to the result of getSession, including its messages."
         ) { store in
             for count in [0, 1, 7] { try await store.fill("s\(count)", SampleData.transcript(count, "s\(count).")) }
             for listed in try await store.getAllSessions() {
@@ -139,7 +140,7 @@ enum SessionListChecks {
             untilTheClockTicks()
             try await store.updateLastAccessed(id: second)
             let end = Date()
-            try await expectEqual(store.listedIDs().prefix(2), [second, first], "the two that were touched last")
+            try await expectEqual(store.listedIDs().prefix(2), [second, first], "the two sessions touched last")
             if Int(start.timeIntervalSince1970) == Int(end.timeIntervalSince1970) { return }
         }
     }
@@ -148,7 +149,7 @@ enum SessionListChecks {
         _ text: String, of id: String, in store: any SessionStorageProtocol & Sendable
     ) async throws {
         let came = [try await store.session(id)] + (try await store.getAllSessions()).filter { $0.id == id }
-        try expectEqual(came.count, 2, "the session and its place in the list")
+        try expectEqual(came.count, 2, "the number of results with the session")
         for session in came {
             try expect(
                 session.firstUserMessage.hasSameBytes(as: text),

@@ -6,7 +6,7 @@ enum SessionRenamingChecks {
     static let all: [SessionStorageCheck] = [
         SessionStorageCheck(
             "renaming.movesTheMessages",
-            "A session under a new id has its messages, its first message and its creation; the old id is gone."
+            "A renamed session keeps its messages, first message and createdAt; the old ID is unknown."
         ) { store in
             let messages = SampleData.transcript(6)
             try await store.fill("old", messages)
@@ -14,18 +14,18 @@ enum SessionRenamingChecks {
             let before = try await store.session("old")
             try await store.updateSessionId(oldId: "old", newId: "new")
             let after = try await store.session("new")
-            try expectTranscript(after.messages, messages, "the transcript under the new id")
+            try expectTranscript(after.messages, messages, "the transcript under the new ID")
             try expectEqual(after.firstUserMessage, before.firstUserMessage, "the first message")
-            try expectEqual(after.createdAt, before.createdAt, "the creation")
-            try expectEqual(after.id, "new", "the id")
-            try await expectEqual(store.getSession(id: "old"), nil, "the old id")
+            try expectEqual(after.createdAt, before.createdAt, "createdAt")
+            try expectEqual(after.id, "new", "the session ID")
+            try await expectEqual(store.getSession(id: "old"), nil, "the session under the old ID")
             try await expectEqual(store.listedIDs().sorted(), ["new", "other"], "the list, sorted")
             try await expectTranscript(
                 store.transcript(of: "other"), SampleData.transcript(2, "other "), "another session")
         },
         SessionStorageCheck(
             "renaming.goesOn", rule: 4,
-            "Under the new id the transcript goes on: saved again, longer, edited, shorter, renamed once more."
+            "Under a new ID, a transcript can be saved, extended, edited, shortened and renamed again."
         ) { store in
             var messages = SampleData.transcript(4)
             try await store.fill("0", messages)
@@ -36,13 +36,13 @@ enum SessionRenamingChecks {
                 messages[step].content = "edited"
                 messages.remove(at: 0)
                 try await store.updateSessionMessages(id: "\(step)", messages: messages)
-                try await expectTranscript(store.transcript(of: "\(step)"), messages, "the transcript of id \(step)")
+                try await expectTranscript(store.transcript(of: "\(step)"), messages, "the transcript of ID \(step)")
             }
             try await expectEqual(store.listedIDs(), ["4"], "the list")
         },
         SessionStorageCheck(
             "renaming.freesTheOldId",
-            "The old id is an unknown one afterwards: a new session of it has nothing of the moved one."
+            "After a rename, a new session with the old ID has no content of the renamed one."
         ) { store in
             try await store.fill("old", SampleData.transcript(3))
             try await store.updateSessionId(oldId: "old", newId: "new")
@@ -51,11 +51,12 @@ enum SessionRenamingChecks {
             try expectEqual(afresh.firstUserMessage, "afresh", "the new session's first message")
             try expectTranscript(afresh.messages, [], "the new session's transcript")
             try await store.deleteSession(id: "old")
-            try await expectTranscript(store.transcript(of: "new"), SampleData.transcript(3), "the moved session")
+            try await expectTranscript(
+                store.transcript(of: "new"), SampleData.transcript(3), "the transcript of the renamed session")
         },
         SessionStorageCheck(
             "renaming.ontoANewSession",
-            "A new id that was saved already and has no messages gets those of the old one: as a UI does that saves first."
+            "Renaming to an existing session without messages, such as one saved early by a UI, moves the messages."
         ) { store in
             try await store.fill("old", SampleData.transcript(4))
             try await store.saveSession(id: "new", firstMessage: "hello")
@@ -65,7 +66,7 @@ enum SessionRenamingChecks {
         },
         SessionStorageCheck(
             "renaming.mergesSessions",
-            "Onto an id that has messages two sessions become one: each message once, the old session's first."
+            "Renaming to a session with messages merges both: each message once, the old session's first."
         ) { store in
             let all = SampleData.transcript(8)
             let merges: [(name: String, old: Range<Int>, new: Range<Int>, merged: Range<Int>)] = [
@@ -78,15 +79,17 @@ enum SessionRenamingChecks {
                 try await store.fill("new \(name)", Array(all[new]))
                 try await store.updateSessionId(oldId: "old \(name)", newId: "new \(name)")
                 try await expectTranscript(store.transcript(of: "new \(name)"), Array(all[merged]), name)
-                try await expectEqual(store.getSession(id: "old \(name)"), nil, "the old id of \(name)")
+                try await expectEqual(
+                    store.getSession(id: "old \(name)"), nil, "the session under the old ID of \(name)")
                 let rest = Array(all[merged].dropFirst())
                 try await store.updateSessionMessages(id: "new \(name)", messages: rest)
-                try await expectTranscript(store.transcript(of: "new \(name)"), rest, "\(name), the first removed")
+                try await expectTranscript(
+                    store.transcript(of: "new \(name)"), rest, "\(name), after the removal of the first message")
             }
         },
         SessionStorageCheck(
             "renaming.mergeLosesNoWords",
-            "Where both sessions have a message of one id with different words, both words stay, under ids of their own."
+            "If messages with the same ID differ, a merge saves both contents under separate IDs."
         ) { store in
             let old = SampleData.transcript(4)
             var new = old
@@ -97,40 +100,40 @@ enum SessionRenamingChecks {
             try await store.fill("new", new)
             try await store.updateSessionId(oldId: "old", newId: "new")
             let came = try await store.transcript(of: "new")
-            try expectEqual(Set(came.map(\.id)).count, came.count, "different ids")
+            try expectEqual(Set(came.map(\.id)).count, came.count, "the number of different IDs")
             try expectEqual(
                 came.map { Array($0.content.utf8) }.sorted { $0.lexicographicallyPrecedes($1) },
                 (new + [old[1], old[3]]).map { Array($0.content.utf8) }.sorted { $0.lexicographicallyPrecedes($1) },
-                "all words as bytes, sorted")
+                "all texts as bytes, sorted")
             for message in new {
                 let same = came.first { $0.id == message.id }
                 try expect(
-                    try same?.isExactly(message) == true, "the new session's \(message.shown)",
+                    try same?.isExactly(message) == true, "the message of the new session: \(message.shown)",
                     came: same?.shown ?? "nil")
             }
         },
         SessionStorageCheck(
-            "renaming.toItselfChangesNothing", "A session renamed to its own id stays as it was."
+            "renaming.toItselfChangesNothing", "Renaming a session to its own ID changes nothing."
         ) { store in
             try await store.fill("s", SampleData.transcript(5))
             let before = try await store.session("s")
             try await store.updateSessionId(oldId: "s", newId: "s")
             let after = try await store.session("s")
             try expectTranscript(after.messages, before.messages, "the transcript")
-            try expectEqual(after.createdAt, before.createdAt, "the creation")
+            try expectEqual(after.createdAt, before.createdAt, "createdAt")
             try expectEqual(after.firstUserMessage, before.firstUserMessage, "the first message")
             try await expectEqual(store.listedIDs(), ["s"], "the list")
         },
         SessionStorageCheck(
             "renaming.againIsHarmless", rule: 4,
-            "Renaming an id that is not there changes nothing, also where the new one is: so trying again is harmless."
+            "Renaming an unknown ID changes nothing, even if the new ID exists, so a retry is harmless."
         ) { store in
             try await store.fill("old", SampleData.transcript(5))
             try await store.updateSessionId(oldId: "old", newId: "new")
             let before = try await store.session("new")
             for _ in 0..<2 { try await store.updateSessionId(oldId: "old", newId: "new") }
             try await store.updateSessionId(oldId: "never", newId: "new")
-            try await expectEqual(store.session("new"), before, "the session after trying again")
+            try await expectEqual(store.session("new"), before, "the session after a retry")
             try await expectEqual(store.listedIDs(), ["new"], "the list")
         },
     ]

@@ -5,7 +5,7 @@ enum SessionReopeningChecks {
     static let all: [SessionStorageCheck] = [
         SessionStorageCheck(
             "reopened.keepsEverything", rule: 7,
-            "After opening the place again every session is as it was, in the same order of the list.",
+            "After reopening a location, every session is unchanged, in the same list order.",
             needs: .persistent,
             trial: { trial in
                 let before = try await using(trial) { store in
@@ -18,15 +18,17 @@ enum SessionReopeningChecks {
                     return try await sessions(in: store)
                 }
                 let after = try await using(trial) { try await sessions(in: $0) }
-                try expectEqual(after.map(\.id), before.map(\.id), "the list after opening again")
+                try expectEqual(after.map(\.id), before.map(\.id), "the list after reopening")
                 for (came, expected) in zip(after, before) {
-                    try expectEqual(came, expected, "session \(expected.id.debugDescription) after opening again")
-                    try expectTranscript(came.messages, expected.messages, "its transcript")
+                    try expectEqual(came, expected, "session \(expected.id.debugDescription) after reopening")
+                    try expectTranscript(
+                        came.messages, expected.messages,
+                        "the transcript of session \(expected.id.debugDescription) after reopening")
                 }
             }),
         SessionStorageCheck(
             "reopened.goesOn", rule: 7,
-            "After opening the place again a transcript that is read goes on: edited, longer, shorter, renamed.",
+            "After reopening a location, transcripts can be read, edited, extended, shortened and renamed.",
             needs: .persistent,
             trial: { trial in
                 try await using(trial) { try await $0.fill("s", SampleData.transcript(5)) }
@@ -42,13 +44,14 @@ enum SessionReopeningChecks {
                 }
                 try await using(trial) { store in
                     let session = try await store.session("t")
-                    try expectTranscript(session.messages, expected, "the transcript after opening twice more")
+                    try expectTranscript(session.messages, expected, "the transcript after reopening twice")
                     try expectEqual(session.firstUserMessage, "first of s", "the first message")
                     try await expectEqual(store.listedIDs(), ["t"], "the list")
                 }
             }),
         SessionStorageCheck(
-            "reopened.staysDeleted", rule: 7, "What was deleted or removed is not back after opening the place again.",
+            "reopened.staysDeleted", rule: 7,
+            "After reopening a location, deleted sessions and removed messages stay deleted.",
             needs: .persistent,
             trial: { trial in
                 try await using(trial) { store in
@@ -57,18 +60,20 @@ enum SessionReopeningChecks {
                     try await store.updateSessionMessages(id: "b", messages: SampleData.transcript(2))
                 }
                 try await using(trial) { store in
-                    try await expectEqual(store.listedIDs(), ["b"], "the list after opening again")
+                    try await expectEqual(store.listedIDs(), ["b"], "the list after reopening")
                     try await expectTranscript(
                         store.transcript(of: "b"), SampleData.transcript(2), "the shorter transcript")
                     try await store.saveSession(id: "a", firstMessage: "afresh")
-                    try await expectTranscript(store.transcript(of: "a"), [], "a new session of the deleted id")
+                    try await expectTranscript(store.transcript(of: "a"), [], "a new session with the deleted ID")
                     try await store.deleteAllSessions()
                 }
-                try await using(trial) { try await expectEqual($0.listedIDs(), [], "the list after deleting all") }
+                try await using(trial) {
+                    try await expectEqual($0.listedIDs(), [], "the list after the deletion of all sessions")
+                }
             }),
         SessionStorageCheck(
             "reopened.savedBeforeReturning", rule: 7,
-            "What one instance has saved, another on the same place reads at once.",
+            "A second instance at the same location reads a save as soon as it has returned.",
             needs: [.durable, .sharesPlace],
             trial: { trial in
                 let (writer, reader) = (try await trial.open(), try await trial.open())
@@ -76,16 +81,17 @@ enum SessionReopeningChecks {
                 for count in 1...6 {
                     try await writer.updateSessionMessages(id: "s", messages: SampleData.transcript(count))
                     try await expectTranscript(
-                        reader.transcript(of: "s"), SampleData.transcript(count), "the second instance's transcript")
+                        reader.transcript(of: "s"), SampleData.transcript(count),
+                        "the transcript in the second instance")
                 }
                 try await writer.updateSessionId(oldId: "s", newId: "t")
-                try await expectEqual(reader.listedIDs(), ["t"], "the second instance's list after a renaming")
+                try await expectEqual(reader.listedIDs(), ["t"], "the list in the second instance after a rename")
                 try await writer.deleteSession(id: "t")
-                try await expectEqual(reader.getSession(id: "t"), nil, "the second instance's deleted session")
+                try await expectEqual(reader.getSession(id: "t"), nil, "the deleted session in the second instance")
             }),
         SessionStorageCheck(
             "reopened.instancesShareAPlace", rule: 6,
-            "Two instances that save different sessions to one place at the same time lose nothing.",
+            "Two instances saving different sessions concurrently to one location lose nothing.",
             needs: [.persistent, .sharesPlace, .concurrent],
             trial: { trial in
                 let stores = [try await trial.open(), try await trial.open()]

@@ -6,15 +6,16 @@ enum TranscriptChecks {
     static let all: [SessionStorageCheck] = [
         SessionStorageCheck(
             "transcript.orderIsTheArrays", rule: 5,
-            "Messages come back in the order of the array, whatever their clocks and ids say."
+            "Messages are returned in the order of the array, regardless of timestamps and IDs."
         ) { store in
             let offsets: [Int64] = [5000, 5000, 1, -86_400_000, 5001, 0, 0]
             let messages = offsets.enumerated().map { SampleData.entry("m\($0)", .assistant, at: $1) }
             try await store.fill("s", messages)
-            try await expectTranscript(store.transcript(of: "s"), messages, "messages whose clocks run backwards")
+            try await expectTranscript(store.transcript(of: "s"), messages, "messages with decreasing timestamps")
         },
         SessionStorageCheck(
-            "transcript.emptyIsASession", "A session may be without messages: new, saved so, or emptied."
+            "transcript.emptyIsASession",
+            "A session may have no messages: when new, when saved empty, and after removing all."
         ) { store in
             try await store.saveSession(id: "s", firstMessage: "hello")
             try await expectTranscript(store.transcript(of: "s"), [], "a new session")
@@ -28,14 +29,14 @@ enum TranscriptChecks {
         },
         SessionStorageCheck(
             "transcript.makesItsSession",
-            "A transcript of a session that is not there makes it, so that nothing is lost."
+            "Saving the transcript of an unknown session creates the session, so nothing is lost."
         ) { store in
             try await store.updateSessionMessages(id: "new", messages: SampleData.transcript(3))
             try await expectTranscript(store.transcript(of: "new"), SampleData.transcript(3), "the new session")
             try await expectEqual(store.listedIDs(), ["new"], "the list")
         },
         SessionStorageCheck(
-            "transcript.growsByTurns", "The whole transcript saved after every turn is there, each message once."
+            "transcript.growsByTurns", "A transcript saved completely after every turn contains each message once."
         ) { store in
             try await store.saveSession(id: "s", firstMessage: "hello")
             for turn in 1...12 {
@@ -61,7 +62,7 @@ enum TranscriptChecks {
         },
         SessionStorageCheck(
             "transcript.savingAgainIsHarmless", rule: 4,
-            "The same transcript saved again is no error and changes nothing."
+            "Saving an equal transcript again succeeds and changes nothing."
         ) { store in
             let messages = SampleData.transcript(5)
             try await store.saveSession(id: "s", firstMessage: "hello")
@@ -73,7 +74,7 @@ enum TranscriptChecks {
             try await expectTranscript(store.transcript(of: "s"), messages, "a transcript read and saved back")
         },
         SessionStorageCheck(
-            "transcript.edits", rule: 4, "A message whose id is known is edited, each of its fields, in its place."
+            "transcript.edits", rule: 4, "A message with a known ID is edited in place, in each of its fields."
         ) { store in
             var messages = SampleData.transcript(5)
             try await store.fill("s", messages)
@@ -98,7 +99,8 @@ enum TranscriptChecks {
             try await expectTranscript(store.transcript(of: "s"), messages, "the transcript with all edits undone")
         },
         SessionStorageCheck(
-            "transcript.insertsWhereTheyStand", rule: 5, "New messages are where the array has them, not at the end."
+            "transcript.insertsWhereTheyStand", rule: 5,
+            "New messages are inserted at their positions in the array, not at the end."
         ) { store in
             var messages = SampleData.transcript(4)
             try await store.fill("s", messages)
@@ -111,7 +113,7 @@ enum TranscriptChecks {
         },
         SessionStorageCheck(
             "transcript.insertsAtOnePlace", rule: 5,
-            "However often messages are put in at the same places, there is room for more."
+            "Messages can be inserted any number of times at the same positions."
         ) { store in
             var messages = SampleData.transcript(4)
             try await store.fill("s", messages)
@@ -123,7 +125,7 @@ enum TranscriptChecks {
             }
         },
         SessionStorageCheck(
-            "transcript.removes", "Messages that are missing from the array are removed, and may come again."
+            "transcript.removes", "Messages missing from the array are removed and can be saved again."
         ) { store in
             let messages = SampleData.transcript(8)
             try await store.fill("s", messages)
@@ -136,7 +138,7 @@ enum TranscriptChecks {
             }
         },
         SessionStorageCheck(
-            "transcript.reorders", rule: 5, "The same messages in another order come back in that order."
+            "transcript.reorders", rule: 5, "The same messages in another order are returned in that order."
         ) { store in
             let messages = SampleData.transcript(6)
             try await store.fill("s", messages)
@@ -148,7 +150,7 @@ enum TranscriptChecks {
         },
         SessionStorageCheck(
             "transcript.sameMessagesElsewhere", rule: 4,
-            "Two sessions may hold messages of the same ids; what happens to one's is not seen in the other."
+            "Two sessions may contain the same message IDs; changes in one do not affect the other."
         ) { store in
             let messages = SampleData.transcript(4)
             try await store.fill("a", messages)
@@ -158,9 +160,12 @@ enum TranscriptChecks {
             try await expectTranscript(store.transcript(of: "a"), messages, "the first session")
             try await expectTranscript(store.transcript(of: "b"), others, "the second session")
             try await store.updateSessionMessages(id: "b", messages: Array(others[2...]))
-            try await expectTranscript(store.transcript(of: "a"), messages, "the first after the second lost two")
+            try await expectTranscript(
+                store.transcript(of: "a"), messages,
+                "the first session after the removal of two messages from the second")
             try await store.deleteSession(id: "b")
-            try await expectTranscript(store.transcript(of: "a"), messages, "the first after the second was deleted")
+            try await expectTranscript(
+                store.transcript(of: "a"), messages, "the first session after the deletion of the second")
         },
     ]
 }

@@ -6,7 +6,7 @@ enum TranscriptSaveChecks {
     static let all: [SessionStorageCheck] = [
         SessionStorageCheck(
             "transcript.failedSaveLeavesTheLast", rule: 6,
-            "A transcript that cannot be written as JSON (an infinite number) is saved whole, or the last one stays whole."
+            "A transcript with a number invalid in JSON (infinity) is saved completely, or the last one stays."
         ) { store in
             let before = SampleData.transcript(4)
             try await store.fill("s", before)
@@ -18,13 +18,14 @@ enum TranscriptSaveChecks {
                 try await store.updateSessionMessages(id: "s", messages: batch)
                 expected = batch.map(\.id)
             } catch {}
-            try await expectEqual(store.transcript(of: "s").map(\.id), expected, "ids after the save")
+            try await expectEqual(store.transcript(of: "s").map(\.id), expected, "the message IDs after the save")
             try await store.updateSessionMessages(id: "s", messages: Array(before[1...]))
-            try await expectTranscript(store.transcript(of: "s"), Array(before[1...]), "the next save")
+            try await expectTranscript(
+                store.transcript(of: "s"), Array(before[1...]), "the transcript after the next save")
         },
         SessionStorageCheck(
             "transcript.cancelledSaveTellsTheTruth", rule: 6,
-            "A save whose task is cancelled is whole where it returns and has changed nothing where it throws.",
+            "A save canceled while it runs returns with everything saved, or throws with nothing changed.",
             needs: .concurrent
         ) { store in
             let before = SampleData.transcript(4)
@@ -41,12 +42,12 @@ enum TranscriptSaveChecks {
                 task.cancel()
                 var expected = after
                 do { try await task.value } catch { expected = before }
-                try await expectTranscript(store.transcript(of: id), expected, "the transcript after a cancelled save")
+                try await expectTranscript(store.transcript(of: id), expected, "the transcript after a canceled save")
             }
         },
         SessionStorageCheck(
             "transcript.randomSaves", rule: 5,
-            "Hundreds of random edits, insertions, removals, moves and renamings give what the last save says."
+            "After each of many random edits, insertions, removals, moves and renames, the last save is returned."
         ) { store, random in
             var random = random
             let seed = random.seed
@@ -71,7 +72,7 @@ enum TranscriptSaveChecks {
         },
         SessionStorageCheck(
             "transcript.largeOnesGrow",
-            "A transcript of 2,000 messages that is saved after each of several changes is there each time.",
+            "A transcript of 2,000 messages is saved completely after each of several changes.",
             isLong: true
         ) { store in
             var messages = SampleData.transcript(2000)
@@ -83,7 +84,7 @@ enum TranscriptSaveChecks {
                 messages.remove(at: 1000)
                 messages.insert(SampleData.entry("inserted \(round)"), at: 500)
                 try await store.updateSessionMessages(id: "s", messages: messages)
-                try await expectTranscript(store.transcript(of: "s"), messages, "round \(round)")
+                try await expectTranscript(store.transcript(of: "s"), messages, "the transcript after round \(round)")
             }
         },
     ]

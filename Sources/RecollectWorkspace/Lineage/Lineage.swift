@@ -33,6 +33,9 @@ struct Lineage {
     private var claims: [Version: [Claim]] = [:]
     /// The number of versions of each content.
     private var counts: [ContentHash: Int] = [:]
+    /// The contents written or saved more than once: after a revert, or independently on two devices. As it is unknown
+    /// which of them a third device had, they count as nobody's ancestors.
+    private var repeated: Set<ContentHash> = []
     private var known: [Version: Set<Version>] = [:]
     /// The versions under examination.
     private var underway: Set<Version> = []
@@ -56,6 +59,7 @@ struct Lineage {
                     change.version.parents.map { ($0, 2 * line) } + [(change.version.hash, 2 * line + 1)]
                 }, uniquingKeysWith: min)
         }
+        var made: Set<ContentHash> = []
         for log in logs {
             var counts: [ContentHash: Int] = [:]
             var last: ContentHash?
@@ -85,6 +89,11 @@ struct Lineage {
                 self.counts[version.hash] = max(number + 1, self.counts[version.hash, default: 0])
                 let isWritten = version.author != nil
                 let isEdited = version.kind == .edited && !parents.isEmpty && copied.isDisjoint(with: version.parents)
+                if number > 0
+                    || (isWritten || isEdited) && version.kind != .merged && !made.insert(version.hash).inserted
+                {
+                    repeated.insert(version.hash)
+                }
                 if isWritten || isEdited {
                     claims[Version(hash: version.hash, number: number), default: []].append(
                         Claim(
@@ -155,7 +164,7 @@ struct Lineage {
 
     /// Whether the latest version of one content is an ancestor of the latest version of another.
     mutating func isAncestor(_ ancestor: ContentHash, of descendant: ContentHash) -> Bool {
-        guard ancestor != descendant else { return false }
+        guard ancestor != descendant, !repeated.contains(ancestor) else { return false }
         let (old, new) = (latest(ancestor), latest(descendant))
         return ancestors(of: new).contains(old) && !ancestors(of: old).contains(new)
     }
@@ -204,7 +213,7 @@ struct Lineage {
         }
         guard let common, !common.isEmpty else { return nil }
         let available = try kept(Set(common.map(\.hash)))
-        let candidates = common.filter { available.contains($0.hash) }
+        let candidates = common.filter { available.contains($0.hash) && !repeated.contains($0.hash) }
         var older: Set<Version> = []
         for version in candidates { older.formUnion(ancestors(of: version)) }
         let nearest = Set(candidates.subtracting(older).map(\.hash))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import RecollectAgents
 
-@Suite("An agent", .timeLimit(.minutes(10)))
+@Suite("Agent", .timeLimit(.minutes(10)))
 struct AgentTests {
     private func agent(_ model: ScriptedModel, _ tools: [AgentTool] = [], rounds: Int = 20) -> Agent {
         Agent(
@@ -15,7 +15,7 @@ struct AgentTests {
         ToolResult(arguments)
     }
 
-    @Test("says what its model says, as it comes, and then the whole reply with model and usage")
+    @Test("An agent streams its model's output, then returns the whole reply with model and usage")
     func plainReply() async throws {
         let end = LLMCompletion(reason: .stop, usage: TokenUsage(input: 5, output: 2), model: "small-1")
         let model = ScriptedModel(says: [
@@ -32,7 +32,7 @@ struct AgentTests {
         #expect(!reply.isInterrupted)
     }
 
-    @Test("gives its model the history as it is, then the input")
+    @Test("An agent passes the unchanged history and then the input to its model")
     func request() async throws {
         let model = ScriptedModel(says: [.textDelta("Yes")])
         let history = [
@@ -46,7 +46,7 @@ struct AgentTests {
         #expect(request.toolChoice == .automatic)
     }
 
-    @Test("introduces itself to its model, unless it is told otherwise or nothing")
+    @Test("The default system prompt introduces the agent; a custom prompt or none replaces it")
     func systemPrompt() async throws {
         let model = ScriptedModel(says: [.textDelta("Hi")])
         _ = try await agent(model).run("Hi")
@@ -57,7 +57,7 @@ struct AgentTests {
         #expect(prompts[1...] == ["Be brief.", nil])
     }
 
-    @Test("keeps arguments and results as text that nest too deep or hold an infinite number: every store reads them")
+    @Test("Arguments and results that nest too deeply or hold an infinite number become text that a store can save")
     func deepExchange() async throws {
         let deepest = (0..<128).reduce(JSONValue.string("bottom")) { value, _ in ["in": value] }
         let (deep, deeper): (JSONValue, JSONValue) = (["in": deepest], ["in": ["in": deepest]])
@@ -84,7 +84,7 @@ struct AgentTests {
         try await store.save(reply, userId: "u", sessionId: "s", agentId: "a", maxMessages: nil)
     }
 
-    @Test("runs tools until its model has said all, in one message with the usage of all rounds")
+    @Test("An agent runs tools until the model finishes, in one message with the usage of all rounds")
     func toolLoop() async throws {
         func end(_ reason: FinishReason) -> LLMStreamEvent {
             .done(LLMCompletion(reason: reason, usage: TokenUsage(input: 10, output: 1)))
@@ -107,7 +107,7 @@ struct AgentTests {
         #expect(model.requests[2].messages[1].parts == Array(reply.parts.dropLast()))
     }
 
-    @Test("runs the calls of a round at the same time and tells their results in the order of the calls")
+    @Test("The tool calls of a round run concurrently, with results in the order of the calls")
     func concurrentCalls() async throws {
         let (secondIsDone, signal) = AsyncStream<Void>.makeStream()
         let first = AgentTool(name: "first", description: "Ends after the second.") { _, _ in
@@ -132,7 +132,7 @@ struct AgentTests {
             ])
     }
 
-    @Test("tells its model in words what went wrong with a call, and goes on")
+    @Test("A failed tool call returns its error message to the model, and the turn continues")
     func failures() async throws {
         let broken = AgentTool(name: "broken", description: "Fails.") { _, _ in
             throw RecollectError(.notFound, "there is no such manual")
@@ -159,7 +159,7 @@ struct AgentTests {
         #expect(events.errors.isEmpty)
     }
 
-    @Test("gives every call an id of its own, whatever its server numbers")
+    @Test("Each tool call gets a unique ID, even if the model server repeats or omits IDs")
     func callIds() async throws {
         let call = LLMStreamEvent.toolCall(id: "call_0", name: "echo", arguments: [:])
         let nameless = LLMStreamEvent.toolCall(id: "", name: "echo", arguments: [:])
@@ -177,7 +177,7 @@ struct AgentTests {
         #expect((history + [reply]).wholeExchanges() == history + [reply])
     }
 
-    @Test("asks for words alone in the last round that it may ask", arguments: [1, 3])
+    @Test("The last allowed round forbids tool calls", arguments: [1, 3])
     func cap(rounds: Int) async throws {
         let call = ScriptedModel.Round.says([.toolCall(id: "x", name: "echo", arguments: [:])])
         let model = ScriptedModel(
@@ -189,7 +189,7 @@ struct AgentTests {
         #expect(events.errors.isEmpty)
     }
 
-    @Test("leaves no call without a result when its model calls in the last round all the same")
+    @Test("A tool call in the last round does not run, and the reply has no call without a result")
     func disobedience() async throws {
         let runs = Locked(0)
         let counted = AgentTool(name: "counted", description: "Counts.") { _, _ in
@@ -206,7 +206,9 @@ struct AgentTests {
         #expect(events.errors.count == 1)
     }
 
-    @Test("tells the user when an answer was cut off", arguments: [FinishReason.length, .contentFilter])
+    @Test(
+        "A reply cut off by the model is interrupted and reports an error",
+        arguments: [FinishReason.length, .contentFilter])
     func cutOff(reason: FinishReason) async throws {
         let model = ScriptedModel(says: [.textDelta("The answer is"), .done(LLMCompletion(reason: reason))])
         let events = try await agent(model).run("Go")
@@ -215,14 +217,14 @@ struct AgentTests {
         #expect(events.reply?.text == "The answer is")
     }
 
-    @Test("tells the user when its model says nothing at all")
+    @Test("An empty completion reports an error")
     func silence() async throws {
         let events = try await agent(ScriptedModel(says: [])).run("Go")
         #expect(events.errors.count == 1)
         #expect(events.reply?.parts.isEmpty == true)
     }
 
-    @Test("fails when its model fails, after what was said")
+    @Test("An error of the model is thrown after the events before it")
     func modelFailure() async throws {
         struct Down: Error {}
         var pieces: [AgentEvent] = []
@@ -233,10 +235,10 @@ struct AgentTests {
         #expect(pieces == [.textDelta("I")])
     }
 
-    @Test("fails when a completion ends without its end, and runs none of its calls")
+    @Test("A completion without an end throws, and none of its tool calls run")
     func hangUp() async throws {
         let forbidden = AgentTool(name: "pay", description: "Pays.") { _, _ in
-            Issue.record("a call of half a completion was run")
+            Issue.record("a tool call of an unfinished completion was run")
             return .text("paid")
         }
         let model = ScriptedModel([.hangsUp([.toolCall(id: "1", name: "pay", arguments: [:])])])
@@ -244,14 +246,14 @@ struct AgentTests {
         #expect(error?.code == .unreadable)
     }
 
-    @Test("stops its model when nobody listens any more")
+    @Test("Ending the iteration of the agent's stream stops the model")
     func stopModel() async throws {
         let model = ScriptedModel([.stalls([.textDelta("I")])])
         for try await _ in agent(model).process("Hi", history: [], context: .test) { break }
         for await _ in model.stopped { break }
     }
 
-    @Test("stops its tools when the turn is stopped, and asks its model no more")
+    @Test("Cancellation stops running tools and prevents further model requests")
     func stopTools() async throws {
         let (begun, begin) = AsyncStream<Void>.makeStream()
         let ended = Locked<Bool?>(nil)
@@ -263,7 +265,7 @@ struct AgentTests {
         }
         let model = ScriptedModel(says: [.toolCall(id: "1", name: "slow", arguments: [:])])
         let agent = agent(model, [slow])
-        // The turn's own work: behind the agent's stream it goes on when nobody reads any more.
+        // Runs the turn directly: behind the agent's stream, its task continues after the iteration has ended.
         let work = Task {
             let (_, stream) = AsyncThrowingStream<AgentEvent, any Error>.makeStream()
             var turn = AgentTurn(agent: agent, input: "Go", history: [], context: .test, stream: stream)
@@ -276,7 +278,7 @@ struct AgentTests {
         #expect(model.requests.count == 1)
     }
 
-    @Test("ends when a tool says that it was cancelled")
+    @Test("A tool that throws a cancellation error ends the agent's run")
     func cancelledTool() async throws {
         let cancelled = AgentTool(name: "cancelled", description: "Stops.") { _, _ in throw CancellationError() }
         let model = ScriptedModel(says: [.toolCall(id: "1", name: "cancelled", arguments: [:])])

@@ -5,9 +5,9 @@ import RecollectSQLite
 import RecollectTestSupport
 import Testing
 
-@Suite("An agent whose process is killed in the middle of its tools' work")
+@Suite("Process death during tool calls")
 struct KilledToolRoundTests {
-    @Test("goes on without the half exchange, and has not forgotten the whole one", arguments: [true, false])
+    @Test("The next turn omits the unfinished exchange and keeps the finished one", arguments: [true, false])
     func killed(isHistory: Bool) async throws {
         let root = FileManager.default.temporaryDirectory.appendingPathComponent("recollect-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: root) }
@@ -34,7 +34,7 @@ struct KilledToolRoundTests {
         let first = orchestrator(asked, over: store("before"))
         for try await event in first.route("What time is it?", userId: "user", sessionId: "session") {
             guard case .toolCall(_, "hang", _) = event else { continue }
-            // What the disk holds at this moment is what a killed process leaves.
+            // A copy of the folder at this point is what a killed process leaves.
             try FileManager.default.copyItem(
                 at: root.appendingPathComponent("before"), to: root.appendingPathComponent("after"))
             break
@@ -52,7 +52,7 @@ struct KilledToolRoundTests {
         #expect(kept.map(\.role) == [.user, .assistant, .user, .assistant])
         #expect(kept.map(\.isInterrupted) == [false, true, false, false])
 
-        // The process that was not killed in the end has kept all of it, and gives no half.
+        // The process that was not killed has saved the finished exchange, and passes no unfinished one to the model.
         let again = ScriptedModel(says: [.textDelta("Yes.")])
         try await orchestrator(again, over: store("before")).say("Are you there?")
         #expect(

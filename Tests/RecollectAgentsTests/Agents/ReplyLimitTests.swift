@@ -5,11 +5,11 @@ import Testing
 
 @testable import RecollectAgents
 
-@Suite("An answer without end", .timeLimit(.minutes(10)))
+@Suite("Reply size limit", .timeLimit(.minutes(10)))
 struct ReplyLimitTests {
     private static let megabyte = 1 << 20
 
-    @Test("is cut off at the agent's limit, and what came is kept")
+    @Test("A reply is cut off at the agent's limit, and the text up to the limit is in the reply")
     func text() async throws {
         let piece = String(repeating: "é", count: Self.megabyte / 2)
         let model = ScriptedModel(says: Array(repeating: .textDelta(piece), count: 12))
@@ -22,7 +22,7 @@ struct ReplyLimitTests {
     }
 
     @Test(
-        "is cut off at the limit of all rounds together; no call of the last round is run, and none is left without a result"
+        "The limit covers all rounds; the round that exceeds it runs no calls, and no call lacks a result"
     )
     func rounds() async throws {
         let end = LLMStreamEvent.done(LLMCompletion(reason: .toolCalls))
@@ -49,7 +49,7 @@ struct ReplyLimitTests {
         #expect(events.errors.count == 1 && events.errors[0].contains("40 bytes"), "\(events.errors)")
     }
 
-    @Test("is cut between two characters", arguments: 0...6)
+    @Test("The size limit never splits a character", arguments: 0...6)
     func characters(limit: Int) async throws {
         let model = ScriptedModel(says: [.textDelta("aé"), .textDelta("日b")])
         let agent = Agent(name: "A", description: "", model: model, maxReplyBytes: limit)
@@ -58,7 +58,7 @@ struct ReplyLimitTests {
         #expect(reply.isInterrupted)
     }
 
-    @Test("grows in place, however many pieces it has", arguments: [false, true])
+    @Test("A reply grows in place, without a copy of its text for each piece", arguments: [false, true])
     func inPlace(isThinking: Bool) {
         var reply = AgentTurnReply(history: [])
         var places = 0
@@ -69,7 +69,7 @@ struct ReplyLimitTests {
             if place != last { places += 1 }
             last = place
         }
-        // A text that grows in place is moved whenever its room has doubled, one that is copied with every piece.
+        // A text that grows in place moves only when its capacity has doubled; a copied text moves with each piece.
         #expect(places < 100, "\(places)")
         #expect(reply.message.parts.count == 1)
     }

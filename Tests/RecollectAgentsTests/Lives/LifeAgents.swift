@@ -3,7 +3,7 @@ import RecollectAgents
 import RecollectCore
 import RecollectTestSupport
 
-/// What an agent does in one turn of a random life.
+/// The script of an agent for one turn of a random sequence.
 struct LifeScript: Sendable {
     enum Ending: CaseIterable, Sendable {
         case ends, isFinal, isFinalWithoutParts, fails, hangs
@@ -29,7 +29,7 @@ struct LifeScript: Sendable {
         }
     }
 
-    /// The parts of the reply where nothing stops it; `nil` where it fails.
+    /// The parts of an uninterrupted reply; `nil` if the agent fails or hangs.
     var parts: [ContentPart]? {
         switch ending {
         case .isFinal: [.text("final")]
@@ -38,12 +38,12 @@ struct LifeScript: Sendable {
         }
     }
 
-    /// The prose of all pieces.
+    /// The text of all pieces.
     var text: String { pieces.joinedPieces.compactMap(\.text).joined() }
 }
 
 extension [AgentEvent] {
-    /// The parts that the pieces add up to.
+    /// The parts that result from joining the pieces.
     var joinedPieces: [ContentPart] {
         pieces.reduce(into: []) { parts, part in
             switch (parts.last, part) {
@@ -56,9 +56,9 @@ extension [AgentEvent] {
     }
 }
 
-/// The agents of a random life. They do what the script of an input says, and remember what they were given.
+/// The agents of a random sequence. They run the script of each input and record the history they receive.
 final class LifeAgents: Sendable {
-    /// The last one is not to be kept.
+    /// The last agent's turns are not saved.
     static let names = ["one", "two", "quiet"]
 
     private let scripts = Locked<[String: LifeScript]>([:])
@@ -69,7 +69,7 @@ final class LifeAgents: Sendable {
         set { scripts.withLock { $0[inputId] = newValue } }
     }
 
-    /// What an agent was given with an input, once.
+    /// Returns and removes the history that an agent received with an input.
     func takeGiven(with inputId: String) -> [ConversationMessage]? {
         given.withLock { $0.removeValue(forKey: inputId) }
     }
@@ -97,7 +97,7 @@ final class LifeAgents: Sendable {
     }
 }
 
-/// Chooses the agent that the user names first; fails where they say "fail".
+/// Chooses the agent named by the first word of the input; throws if the input begins with "fail".
 struct ByFirstWord: Classifier {
     func classify(
         _ input: String, history: [ConversationMessage], agents: [any AgentProtocol]

@@ -3,7 +3,8 @@ import Logging
 import RecollectCore
 import RecollectSQLite
 
-/// The store of a random life: it can be opened again, as after a restart, and lose its process, where that leaves something.
+/// The store of a random sequence of turns. It can be reopened, as after a restart, and a store on disk can lose its
+/// process.
 final class LifeStore {
     enum Kind: String, CaseIterable, Sendable {
         case fourMethods, memory, defaults, file, window, everything
@@ -18,9 +19,9 @@ final class LifeStore {
     private let root = FileManager.default.temporaryDirectory.appendingPathComponent("recollect-\(UUID().uuidString)")
     private let kept: any ChatStorage
     private var copies = 0
-    /// The store as orchestrators are given it.
+    /// The store that orchestrators receive.
     private(set) var storage: any ChatStorage
-    /// What lies below, where another view can be had of it.
+    /// The SQLite store below, if there is one.
     private(set) var history: SQLiteHistoryStore?
 
     init(_ kind: Kind, wrappers: [Wrapper]) throws {
@@ -38,7 +39,7 @@ final class LifeStore {
 
     private var folder: URL { root.appendingPathComponent("\(copies)") }
 
-    /// Opens the store, again.
+    /// Opens the store, or reopens it.
     func open() throws {
         let below: any ChatStorage
         switch kind {
@@ -55,10 +56,10 @@ final class LifeStore {
         storage = wrappers.reduce(below) { $1.wrap($0) }
     }
 
-    /// Whether what a killed process leaves can be had.
+    /// Whether a killed process leaves anything behind.
     var isOnDisk: Bool { [.file, .window, .everything].contains(kind) }
 
-    /// Goes on with what the disk holds at this moment, as if the process had been killed.
+    /// Continues with the current files on disk, as if the process had been killed.
     func kill() throws {
         let before = folder
         copies += 1
@@ -68,7 +69,7 @@ final class LifeStore {
 }
 
 extension LifeStore.Wrapper {
-    /// Wraps a store so that nothing of what it gives changes.
+    /// Wraps a store without changing its results.
     fileprivate func wrap(_ storage: any ChatStorage) -> any ChatStorage {
         switch self {
         case .transforming: TransformingChatStorage(wrapping: storage) { $0 }

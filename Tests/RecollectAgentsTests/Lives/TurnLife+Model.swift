@@ -3,9 +3,9 @@ import RecollectAgents
 import RecollectCore
 import RecollectTestSupport
 
-/// The model: what a store must hold, by what the turns have told.
+/// The model: the messages a store must hold, derived from the events of the turns.
 extension TurnLife {
-    /// Does to the model what a turn has done, as far as its events tell; checks what the agent was given.
+    /// Applies a turn to the model, as far as its events report it; checks the history that the agent received.
     mutating func note(
         _ what: String, _ session: String, _ input: AgentInput, _ budget: Int?, _ events: [AgentEvent],
         _ error: (any Error)?, isTrimmed: Bool = true
@@ -19,7 +19,7 @@ extension TurnLife {
             return
         }
         guard announced.agentId != "quiet" else {
-            guard given?.isEmpty != false else { throw fault("quiet was given \(given ?? [])") }
+            guard given?.isEmpty != false else { throw fault("quiet received \(given ?? [])") }
             return
         }
         let place = Place(session: session, agent: announced.agentId)
@@ -28,7 +28,7 @@ extension TurnLife {
         if let question = window.lastIndex(where: { isQuestion($0, input) && input.hasGivenId }),
             question + 1 < window.count, isAnswer(window[question + 1])
         {
-            guard events.reply == window[question + 1], given == nil else { throw fault("asked again") }
+            guard events.reply == window[question + 1], given == nil else { throw fault("a replied input ran again") }
             return
         }
         if let last = messages.last, last.role == .user {
@@ -39,21 +39,21 @@ extension TurnLife {
             }
         }
         let past = self.window(of: messages, within: budget).wholeExchanges()
-        // A turn that was stopped at once has asked nobody. A question that is asked again takes the place of a reply in the window.
+        // A turn stopped at once has not run its agent. An input sent again takes the place of a reply in the window.
         if let given, given.map(\.shape) != past.suffix(given.count).map(\.shape) || given.count < past.count - 1 {
-            throw fault("given \(given.map(\.shape)) of \(past.map(\.shape))")
+            throw fault("received \(given.map(\.shape)) of \(past.map(\.shape))")
         }
         messages.append(input.message)
         if let reply = events.reply {
             messages.append(reply)
         } else if isTrimmed, error == nil {
-            // Nobody heard it, and nothing of it is kept.
-            guard let budget, budget < 2 else { throw fault("no reply told") }
+            // Without a reply event, the window must be too small to save a reply.
+            guard let budget, budget < 2 else { throw fault("no reply reported") }
         }
         held[place] = isTrimmed ? self.window(of: messages, within: budget) : messages
     }
 
-    /// Whether a reply is not to be asked for again. Scripts have no results without calls.
+    /// Whether a reply ends its input, so that the input does not run again. Scripts have no results without calls.
     private func isAnswer(_ reply: ConversationMessage) -> Bool {
         !reply.isInterrupted
             && reply.parts.contains { part in
@@ -67,7 +67,7 @@ extension TurnLife {
             && (message.id == input.id || Self.copies(of: input.message).contains(message.id))
     }
 
-    /// The ids under which a question is saved that is asked again.
+    /// The IDs under which an input that is sent again is saved.
     private static func copies(of message: ConversationMessage) -> Set<String> {
         Set(
             LifeAgents.names.flatMap { name in
@@ -75,7 +75,7 @@ extension TurnLife {
             })
     }
 
-    /// Whether the store holds what the model does; a question that was known keeps its first words.
+    /// Whether a stored message matches the model; an input sent again under the same ID keeps its first text.
     private func isSame(_ message: ConversationMessage, _ told: ConversationMessage) -> Bool {
         message.shape == told.shape
             || (message.role == told.role
@@ -91,14 +91,14 @@ extension TurnLife {
         _ events: [AgentEvent], _ error: (any Error)?, to input: AgentInput, _ script: LifeScript
     ) throws {
         guard let reply = events.reply, case .began = events.first else { throw fault("no reply: \(events)") }
-        guard reply.id == events.announced?.id else { throw fault("another id") }
+        guard reply.id == events.announced?.id else { throw fault("the reply has another ID") }
         let isFailure = script.ending == .fails || input.text.hasPrefix("fail")
         guard reply.isInterrupted == isFailure, (error != nil) == isFailure else { throw fault("ended as \(reply)") }
         let parts = input.text.hasPrefix("fail") ? [] : script.parts
-        if let parts, reply.parts != parts { throw fault("told \(reply.parts) instead of \(parts)") }
+        if let parts, reply.parts != parts { throw fault("reported \(reply.parts) instead of \(parts)") }
     }
 
-    /// Checks that the store holds what the model holds, and takes over what the store has given for it.
+    /// Checks that the store holds the messages of the model, and copies the stored messages to the model.
     mutating func check() async throws {
         for session in Self.sessions {
             for agent in LifeAgents.names {
@@ -109,9 +109,9 @@ extension TurnLife {
                     throw fault("\(place) holds \(messages.map(\.shape)) instead of \(model.map(\.shape))")
                 }
                 for (message, told) in zip(messages, model) where told.role == .assistant && !told.parts.isEmpty {
-                    guard message == told else { throw fault("kept \(message) instead of \(told)") }
+                    guard message == told else { throw fault("saved \(message) instead of \(told)") }
                 }
-                guard Set(messages.map(\.id)).count == messages.count else { throw fault("twice in \(place)") }
+                guard Set(messages.map(\.id)).count == messages.count else { throw fault("duplicate ID in \(place)") }
                 guard zip(messages, messages.dropFirst()).allSatisfy({ $0.role != $1.role }) else {
                     throw fault("\(place) repeats a role")
                 }
@@ -130,6 +130,6 @@ extension TurnLife {
 }
 
 extension ConversationMessage {
-    /// What a fault is described by.
+    /// The description of a message in a fault.
     fileprivate var shape: String { "\(role.rawValue)\(isInterrupted ? " interrupted" : ""): \(text)" }
 }

@@ -4,9 +4,9 @@ import RecollectCore
 import RecollectSQLite
 import RecollectTestSupport
 
-/// A random life of one store under orchestrators, beside a model of what it must hold.
+/// A random sequence of turns over one store, beside a model of the messages it must hold.
 struct TurnLife {
-    /// An agent's part of a session.
+    /// The messages of one agent in one session.
     struct Place: Hashable {
         let session: String
         let agent: String
@@ -26,7 +26,7 @@ struct TurnLife {
     var held: [Place: [ConversationMessage]] = [:]
     private var asked: [(session: String, input: AgentInput)] = []
     private var count = 0
-    /// What was done, for whoever reads a fault.
+    /// The steps so far, for the message of a failure.
     var diary: [String] = []
 
     init(seed: UInt64) throws {
@@ -39,7 +39,7 @@ struct TurnLife {
         makeOrchestrators()
     }
 
-    /// Does something, and checks what the store holds then.
+    /// Runs a random step, then checks the messages in the store.
     mutating func step() async throws {
         switch Int.random(in: 0..<12, using: &random) {
         case 0...4: try await severalTurns()
@@ -65,7 +65,7 @@ struct TurnLife {
         }
     }
 
-    // MARK: What is done
+    // MARK: Steps
 
     private mutating func input(
         endings: [LifeScript.Ending] = [.ends, .isFinal, .isFinalWithoutParts, .fails], id: String? = nil
@@ -81,7 +81,7 @@ struct TurnLife {
         return (session, input, script)
     }
 
-    /// Turns that are all asked for before the first has ended.
+    /// Turns that are all requested before the first has ended.
     private mutating func severalTurns() async throws {
         let (orchestrator, budget) = random.one(of: orchestrators)
         let turns = (0..<Int.random(in: 1...6, using: &random)).map { _ in input() }
@@ -98,7 +98,7 @@ struct TurnLife {
         let turn = input(endings: [.hangs])
         let isBegun = Bool.random(using: &random)
         let stream = orchestrator.route(turn.input, userId: "user", sessionId: turn.session)
-        // Where the classifier fails, nothing hangs.
+        // If the classifier fails, no agent hangs.
         let waits = !turn.input.text.hasPrefix("fail")
         let waiting = waits ? orchestrator.route("one waits", userId: "user", sessionId: turn.session) : nil
         var events = stream.makeAsyncIterator()
@@ -115,18 +115,18 @@ struct TurnLife {
         guard told.announced == nil || told.reply?.isInterrupted == true else {
             throw fault("not interrupted: \(told)")
         }
-        guard turn.script.text.hasPrefix(told.reply?.text ?? "") else { throw fault("another text") }
+        guard turn.script.text.hasPrefix(told.reply?.text ?? "") else { throw fault("the reply has another text") }
         if let waiting {
             guard await hear(waiting).error is CancellationError else { throw fault("the waiting turn ran") }
         }
     }
 
-    /// A turn of which nobody hears the end.
+    /// A turn whose stream is abandoned before its end.
     private mutating func drop() async throws {
         let (orchestrator, budget) = random.one(of: orchestrators)
         let turn = input(endings: LifeScript.Ending.allCases)
         var told: [AgentEvent] = []
-        // A classifier that fails tells no pieces.
+        // A failing classifier emits no pieces.
         let count =
             turn.input.text.hasPrefix("fail") ? 1 : Int.random(in: 1...turn.script.pieces.count + 1, using: &random)
         for try await event in orchestrator.route(turn.input, userId: "user", sessionId: turn.session) {
@@ -136,7 +136,7 @@ struct TurnLife {
         await orchestrator.waitUntilIdle()
         guard let agent = told.announced?.agentId else { throw fault("not begun") }
         if agent != "quiet" {
-            // What was kept is for the turn to say, as long as nothing is missing that was told.
+            // The saved reply may hold more than the received events, but nothing less.
             let reply = try await stored(Place(session: turn.session, agent: agent)).last
             let isKept = budget.map { $0 > 1 } ?? true
             guard !isKept || reply?.id == told.announced?.id else { throw fault("no reply: \(told)") }
@@ -144,13 +144,13 @@ struct TurnLife {
             if isKept, reply?.text != "final",
                 reply?.text.hasPrefix(told.joinedPieces.compactMap(\.text).joined()) != true
             {
-                throw fault("kept \(reply?.text ?? "") of \(told)")
+                throw fault("saved \(reply?.text ?? "") of \(told)")
             }
         }
         try note("drop", turn.session, turn.input, budget, told, nil)
     }
 
-    /// Ends the process in the middle of a turn. Where that would leave nothing, a question is left without a reply.
+    /// Kills the process during a turn. If that would leave nothing on disk, saves an input without a reply.
     private mutating func kill() async throws {
         let (orchestrator, budget) = random.one(of: orchestrators)
         let turn = input(endings: [.hangs])
@@ -176,14 +176,14 @@ struct TurnLife {
         makeOrchestrators()
         let isDrafted = store.history != nil
         if let last = try await stored(place).last, last.role == .assistant, last.id == told.announced?.id {
-            guard isDrafted, last.isInterrupted else { throw fault("kept \(last)") }
+            guard isDrafted, last.isInterrupted else { throw fault("saved \(last)") }
             told.append(.final(last))
         }
-        // Nothing is trimmed that has not ended.
+        // An unfinished turn is not trimmed.
         try note("kill", turn.session, turn.input, budget, told, nil, isTrimmed: false)
     }
 
-    /// Says something once more, or something else under the same id.
+    /// Sends an input again, or another one under the same ID.
     private mutating func askAgain() async throws {
         guard let (session, before) = asked.filter({ $0.input.hasGivenId }).randomElement(using: &random) else {
             return
@@ -197,7 +197,7 @@ struct TurnLife {
         try note("again", session, input, budget, events, error)
     }
 
-    /// A UI that shows the same history saves the question and the reply of a turn, too.
+    /// A UI on the same history may also save the input of a turn.
     private mutating func askFromUI() async throws {
         guard let history = store.history else { return try await severalTurns() }
         let (orchestrator, budget) = random.one(of: orchestrators)
@@ -224,7 +224,7 @@ struct TurnLife {
 }
 
 extension SeededGenerator {
-    /// One of some.
+    /// Returns a random element.
     fileprivate mutating func one<Element>(of some: [Element]) -> Element {
         some[Int.random(in: 0..<some.count, using: &self)]
     }

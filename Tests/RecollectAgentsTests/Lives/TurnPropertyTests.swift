@@ -1,10 +1,10 @@
 import RecollectTestSupport
 import Testing
 
-/// Random lives of a store under orchestrators beside a model of it.
-@Suite("Turns and their model")
+/// Random sequences of turns over a store, beside a model of it.
+@Suite("Random turns against a model")
 struct TurnPropertyTests {
-    @Test("whatever is asked, stopped, dropped, killed and asked again: the store holds what was told, once, in turns")
+    @Test("After any inputs, stops, kills and retries, the store holds every reported message once, in order")
     func lives() async {
         await Seeds.run(15) { seed in
             var life = try TurnLife(seed: seed)

@@ -2,9 +2,9 @@ import RecollectAgents
 import RecollectCore
 import Testing
 
-@Suite("A summarizer with a model")
+@Suite("LLM summarizer")
 struct LLMSummarizerTests {
-    @Test("sends the summary so far and the prose that follows it, and gives what the model says")
+    @Test("A summarizer sends the previous summary and the new text to the model and returns the model's text")
     func request() async throws {
         let model = ScriptedModel(says: [.thinking("hm"), .textDelta("Ada likes "), .textDelta("tea.")])
         let messages = [
@@ -30,7 +30,7 @@ struct LLMSummarizerTests {
     }
 
     @Test(
-        "fails rather than keep half a summary",
+        "A summarizer throws instead of returning an incomplete summary",
         arguments: [
             .hangsUp([.textDelta("Ada")]), .says([.textDelta("Ada"), .done(LLMCompletion(reason: .length))]),
         ] as [ScriptedModel.Round])

@@ -5,11 +5,11 @@ import RecollectSQLite
 import RecollectTestSupport
 import Testing
 
-@Suite("A turn that is cancelled while its store works")
+@Suite("Turns canceled during store calls")
 struct CancelledTurnTests {
     private static let names = ["One", "Two"]
 
-    /// An agent whose reply no rule drops where it is saved twice: it calls a tool.
+    /// An agent whose reply calls a tool, so that no rule drops it when it is saved twice.
     private static func orchestrator(over store: any ChatStorage) -> Orchestrator {
         let agents = names.map { name in
             ScriptedAgent(name: name) { input, _, say in
@@ -21,7 +21,8 @@ struct CancelledTurnTests {
         return Orchestrator(agents: agents, classifier: ByFirstWord(), store: store)
     }
 
-    /// Runs a turn whose listener goes away at the given call of the store; returns what it had heard, and whether there was such a call.
+    /// Runs a turn whose listener leaves at the given call of the store; returns the received events, and whether the
+    /// turn reached that call.
     private func turn(
         over store: PausingStorage, cancelledAt point: Int, input: AgentInput
     ) async throws -> (heard: [AgentEvent], isReached: Bool) {
@@ -36,7 +37,7 @@ struct CancelledTurnTests {
         }
         let reached = Locked(false)
         store.pause(at: point) {
-            // When the listener is gone, its stream has cancelled the turn.
+            // When the listener has ended, its stream has canceled the turn.
             listener.cancel()
             _ = await listener.result
             reached.withLock { $0 = true }
@@ -49,7 +50,7 @@ struct CancelledTurnTests {
     }
 
     @Test(
-        "at whatever call leaves a question with a reply or nothing, nothing twice, and the next turn works",
+        "A turn canceled at any store call saves its input and reply once or not at all, and the next turn works",
         arguments: [AnyStore.fourMethods, .memory, .file, .deviceInMemory], [true, false])
     func everywhere(_ kind: AnyStore, throwsThen: Bool) async throws {
         for hasOrphan in [true, false] {
@@ -79,7 +80,8 @@ struct CancelledTurnTests {
                     #expect(zip(after, after.dropFirst()).allSatisfy { $0.role != $1.role }, "\(point): \(after)")
                 }
                 if !isReached {
-                    // Before and after each call of the store: the session, the window, the question, a look at it, the reply. A draft ends by itself.
+                    // Before and after each call: session, window, input, its check, reply.
+                    // A streaming reply ends by itself.
                     #expect(point >= 9)
                     break
                 }
@@ -88,7 +90,7 @@ struct CancelledTurnTests {
     }
 
     @Test(
-        "or whose store takes a save and says that it failed has it once, also when it is asked again",
+        "A save that succeeds but throws stores the turn once, also when the input is sent again",
         arguments: [AnyStore.fourMethods, .memory, .file, .deviceInMemory], 0..<12)
     func unknownResult(_ kind: AnyStore, point: Int) async throws {
         try await kind.with { below, _ in
@@ -103,8 +105,8 @@ struct CancelledTurnTests {
     }
 }
 
-/// Another store's calls, each with a place before and one behind it where a test may come between. A cancelled one may throw there what
-/// a client of a server throws, though its work is done.
+/// Wraps another store with a pause point before and after each call. A canceled call may throw at such a point, as a
+/// client of a server does although the server has completed the request.
 final class PausingStorage: ChatStorage {
     private struct State {
         var point: Int?
@@ -125,7 +127,7 @@ final class PausingStorage: ChatStorage {
         self.throwsWhereCancelled = throwsWhereCancelled
     }
 
-    /// Lets something happen at one of the places, counted from now.
+    /// Runs a body at one of the pause points, counted from now.
     func pause(at point: Int?, _ body: @escaping @Sendable () async throws -> Void) {
         state.withLock { $0 = State(point: point, body: body) }
     }
@@ -179,7 +181,7 @@ final class PausingStorage: ChatStorage {
     func beginReply(
         _ message: ConversationMessage, userId: String, sessionId: String, agentId: String, maxMessages: Int?
     ) async throws -> StreamingReply? {
-        // What throws has begun no reply.
+        // A call that throws has begun no reply.
         try await pass()
         return try await below.beginReply(
             message, userId: userId, sessionId: sessionId, agentId: agentId, maxMessages: maxMessages)

@@ -3,7 +3,7 @@ import RecollectCore
 import RecollectTestSupport
 import Testing
 
-@Suite("A turn whose stream is left", .timeLimit(.minutes(10)))
+@Suite("Turns whose stream is abandoned", .timeLimit(.minutes(10)))
 struct EndedIterationTests {
     private let store = InMemoryChatStorage()
     private let mayEnd = Gate()
@@ -24,14 +24,14 @@ struct EndedIterationTests {
         orchestrator.route("hello", userId: "user", sessionId: "session")
     }
 
-    /// Expects the turn to end by itself.
+    /// Expects the turn to end with an interrupted reply.
     private func expectStopped() async throws {
         await orchestrator.waitUntilIdle()
         let reply = try #require(try await store.all().last)
         #expect(reply.role == .assistant && reply.isInterrupted)
     }
 
-    /// Expects the turn to go on to its end.
+    /// Expects the turn to continue to its end.
     private func expectWhole() async throws {
         mayEnd.open()
         await orchestrator.waitUntilIdle()
@@ -39,7 +39,7 @@ struct EndedIterationTests {
         #expect(reply.text == "abc" && !reply.isInterrupted)
     }
 
-    @Test("stops where the loop held the stream")
+    @Test("Leaving a loop with the only reference to the stream stops the turn")
     func leftLoop() async throws {
         for try await event in route() {
             if case .textDelta = event { break }
@@ -47,7 +47,7 @@ struct EndedIterationTests {
         try await expectStopped()
     }
 
-    @Test("goes on where something else holds the stream, and a second loop is told the rest")
+    @Test("Leaving a loop continues the turn while the stream is held elsewhere, and a second loop reads the rest")
     func heldStream() async throws {
         let stream = route()
         for try await event in stream {
@@ -59,7 +59,7 @@ struct EndedIterationTests {
         #expect(rest.count == 2 && rest.reply?.text == "abc")
     }
 
-    @Test("stops when the stream is released that was held")
+    @Test("Releasing the last reference to the stream stops the turn")
     func releasedStream() async throws {
         var stream: AsyncThrowingStream<AgentEvent, any Error>? = route()
         for try await event in try #require(stream) {
@@ -70,7 +70,7 @@ struct EndedIterationTests {
     }
 
     @Test(
-        "stops when a task is cancelled that waits for an event, or that asks for one after others",
+        "Canceling the reading task stops the turn, whether it waits for an event or is between events",
         arguments: [true, false])
     func cancelled(isWaiting: Bool) async throws {
         let stream = route()
@@ -90,7 +90,7 @@ struct EndedIterationTests {
         withExtendedLifetime(stream) {}
     }
 
-    @Test("goes on when a task is cancelled before it has asked for an event")
+    @Test("Canceling a task before its first event request does not stop the turn")
     func cancelledBefore() async throws {
         let stream = route()
         let mayBegin = Gate()

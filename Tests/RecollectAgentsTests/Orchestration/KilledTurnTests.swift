@@ -5,10 +5,10 @@ import RecollectSQLite
 import RecollectTestSupport
 import Testing
 
-@Suite("A turn whose process is killed", .needs(.processes))
+@Suite("Process death during a turn", .needs(.processes))
 struct KilledTurnTests {
     @Test(
-        "loses no finished message, and the next turn works",
+        "A killed process loses no finished message, and the next turn works",
         arguments: [("history:", 1), ("history:", 40), ("history:", 150), ("", 1), ("", 40)])
     func killed(kind: String, pieces: Int) async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("recollect-\(UUID().uuidString)")
@@ -38,7 +38,7 @@ struct KilledTurnTests {
         #expect(kept[5].text == "still here")
         #expect(given.withLock { $0 } == kept.dropLast(2).wholeExchanges())
         if !kind.isEmpty, pieces == 150 {
-            // More than half a second of it: some was on the disk.
+            // After more than half a second of the reply, part of it was on disk.
             let count = kept[3].text.split(separator: " ").count
             let whole = (0..<count).map { "\($0) " }.joined()
             #expect(!kept[3].text.isEmpty && whole.hasPrefix(kept[3].text))

@@ -3,14 +3,14 @@ import RecollectCore
 import RecollectTestSupport
 import Testing
 
-@Suite("A turn begun inside a turn", .timeLimit(.minutes(10)))
+@Suite("Nested turns", .timeLimit(.minutes(10)))
 struct NestedTurnTests {
-    /// What agents ask while they answer: set once the orchestrator is made.
+    /// Lets agents send inputs during their own turns; `orchestrator` is set once it exists.
     private final class Team: Sendable {
         let orchestrator = Locked<Orchestrator?>(nil)
         let failures = Locked<[RecollectError.Code?]>([])
 
-        /// Asks in a session, and gives the reply, or remembers the failure.
+        /// Sends an input to a session; returns the reply, or records the failure.
         func ask(_ text: String, session: String) async throws -> String {
             do {
                 guard let orchestrator = orchestrator.withLock({ $0 }) else { return "" }
@@ -28,7 +28,7 @@ struct NestedTurnTests {
         }
     }
 
-    @Test("has nothing to wait for until all are idle, but what it leaves behind has")
+    @Test("Inside a turn, `waitUntilIdle` returns at once; in a task left over from the turn, it waits")
     func waitsForIdle() async throws {
         let team = Team()
         let left = Locked<Task<Void, Never>?>(nil)
@@ -65,7 +65,7 @@ struct NestedTurnTests {
         withExtendedLifetime(slow) {}
     }
 
-    @Test("of the same session throws, and the outer turn goes on")
+    @Test("A nested turn of the same session throws, and the outer turn continues")
     func sameSession() async throws {
         let team = Team()
         let orchestrator = team.start { input, _, say in
@@ -76,7 +76,7 @@ struct NestedTurnTests {
         #expect(try await orchestrator.say("next").reply?.text == "unreachable")
     }
 
-    @Test("of another session runs, but none of it may begin one of the first")
+    @Test("A nested turn of another session runs, but cannot begin a turn of the outer session")
     func otherSession() async throws {
         let team = Team()
         let orchestrator = team.start { input, _, say in
@@ -90,7 +90,7 @@ struct NestedTurnTests {
         #expect(team.failures.withLock { $0 } == [.invalidArgument])
     }
 
-    @Test("of two sessions whose turns ask each other: one of both throws, and both end")
+    @Test("Two sessions with turns waiting for each other: one turn throws, and both end")
     func eachOther() async throws {
         let team = Team()
         let haveBegun = Locked(0)
@@ -111,7 +111,7 @@ struct NestedTurnTests {
         #expect(team.failures.withLock { $0 } == [.invalidArgument])
     }
 
-    @Test("of two orchestrators whose turns ask each other: one of both throws, and both end")
+    @Test("Two orchestrators with turns waiting for each other: one turn throws, and both end")
     func twoOrchestrators() async throws {
         let (left, right) = (Team(), Team())
         let haveBegun = Locked(0)
@@ -136,7 +136,7 @@ struct NestedTurnTests {
         await second.waitUntilIdle()
     }
 
-    @Test("throws for as long as the outer turn runs: what it left behind may begin one later")
+    @Test("A task left over from a turn can begin a turn of the same session after the turn has ended")
     func afterTheTurn() async throws {
         let team = Team()
         let isOver = Gate()
@@ -158,7 +158,7 @@ struct NestedTurnTests {
         #expect(try await late.withLock { $0 }?.value == "re later")
     }
 
-    @Test("may be stopped by its own agent, whose next event it awaits")
+    @Test("An agent that computes its next event can stop its own turn")
     func stopsItself() async throws {
         let orchestrator = Locked<Orchestrator?>(nil)
         let agent = OneByOneAgent { await orchestrator.withLock { $0 }?.stop(userId: "user", sessionId: "session") }
@@ -169,7 +169,7 @@ struct NestedTurnTests {
         orchestrator.withLock { $0 = nil }
     }
 
-    /// An agent that computes each event when it is asked for it.
+    /// An agent that computes each event on request.
     private struct OneByOneAgent: AgentProtocol {
         let name = "Agent"
         let description = ""
@@ -190,7 +190,7 @@ struct NestedTurnTests {
         }
     }
 
-    @Test("by a tool throws too")
+    @Test("A nested turn of the same session begun by a tool throws")
     func tool() async throws {
         let team = Team()
         let ask = AgentTool(name: "ask", description: "Asks.") { _, _ in

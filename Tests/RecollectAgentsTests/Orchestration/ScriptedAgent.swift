@@ -3,7 +3,7 @@ import RecollectAgents
 import RecollectCore
 import RecollectTestSupport
 
-/// An agent that does what a test tells it.
+/// An agent that runs a script of the test.
 struct ScriptedAgent: AgentProtocol {
     typealias Script =
         @Sendable (
@@ -31,7 +31,7 @@ struct ScriptedAgent: AgentProtocol {
         }
     }
 
-    /// Says what it was asked.
+    /// Repeats the input.
     static func echo(_ name: String = "Agent") -> ScriptedAgent {
         ScriptedAgent(name: name) { input, _, say in
             say(.textDelta("You said: "))
@@ -39,7 +39,7 @@ struct ScriptedAgent: AgentProtocol {
         }
     }
 
-    /// Says some pieces, tells that it has, and goes on only when it is cancelled.
+    /// Emits some pieces, opens the gate `reached`, and continues only when it is canceled.
     static func hanging(after pieces: [AgentEvent], reached: Gate, name: String = "Agent") -> ScriptedAgent {
         ScriptedAgent(name: name) { _, _, say in
             pieces.forEach(say)
@@ -52,7 +52,7 @@ struct ScriptedAgent: AgentProtocol {
 struct Failure: Error, Equatable {}
 
 extension Orchestrator {
-    /// Runs a turn, and tells who answered.
+    /// Runs a turn, and returns the ID of the replying agent.
     func answerer(of input: AgentInput) async throws -> String? {
         try await say(input).announced?.agentId
     }

@@ -10,12 +10,12 @@ struct SharedStoreTests {
     private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("recollect-\(UUID().uuidString)")
 
     @Test(
-        "at once, one of them killed: over a store that keeps repeated roles nothing that was told is lost or there twice",
+        "A store that keeps repeated roles loses and duplicates no reported turn, though one process is killed",
         .needs(.processes),
         arguments: ["history:", ""])
     func together(kind: String) async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
-        // Every count is one turn's alone, so a question tells whose it is.
+        // Each number belongs to one turn only, so that an input identifies its turn.
         let counts = (0..<3).map { worker in (1...8).map { "\($0 * 3 + worker)" } }
         let workers = try counts.map { try Worker(["turns", kind + folder.path, "keep"] + $0) }
         _ = await workers[2].wait(forLines: 30)
@@ -50,7 +50,7 @@ struct SharedStoreTests {
     }
 
     @Test(
-        "at once, none of them killed: no reply is taken for an interrupted one", .needs(.processes),
+        "Concurrent processes mark no pending reply as interrupted", .needs(.processes),
         arguments: ["keep", "drop"])
     func noPhantoms(roles: String) async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -66,7 +66,7 @@ struct SharedStoreTests {
     }
 
     @Test(
-        "and a full disk: it is told, what was told before is kept, and turns go on when there is space",
+        "A full disk throws and keeps the reported turns, and turns continue when space is available",
         .needs(.tinyDisk), .serialized, arguments: [true, false])
     func fullDisk(isHistory: Bool) async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -92,7 +92,7 @@ struct SharedStoreTests {
         }
         #expect((failure as? RecollectError)?.code == .diskFull)
         #expect(told.count > 2)
-        // What was said of the reply while the disk was full may be there, interrupted.
+        // The part of the reply that arrived while the disk was full may be there, interrupted.
         let before = try await store.all()
         #expect(before.filter { $0.role == .assistant && !$0.isInterrupted } == told)
 

@@ -3,13 +3,13 @@ import RecollectCore
 import RecollectSQLite
 import Testing
 
-/// The stores that a turn must leave whole, each fresh.
+/// The stores that every turn must leave complete, each of them new.
 enum AnyStore: String, CaseIterable, Sendable, CustomTestStringConvertible {
     case fourMethods, memory, file, defaults, deviceInMemory, device
 
     var testDescription: String { rawValue }
 
-    /// Makes one, gives it and a way to open it again, and removes what it kept.
+    /// Makes a store, passes it and a way to reopen it to `body`, and removes its data.
     func with(
         _ body: (any ChatStorage, _ reopen: @Sendable () throws -> any ChatStorage) async throws -> Void
     ) async throws {
@@ -37,7 +37,7 @@ enum AnyStore: String, CaseIterable, Sendable, CustomTestStringConvertible {
     }
 }
 
-/// A store as somebody writes it who reads only the guide: four methods, the two helpers, nothing else.
+/// A store written from the guide alone: four methods, the two helpers, nothing else.
 actor FourMethods: ChatStorage {
     private var scopes: [Scope: [ConversationMessage]] = [:]
 

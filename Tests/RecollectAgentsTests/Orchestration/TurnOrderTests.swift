@@ -5,9 +5,9 @@ import RecollectSQLite
 import RecollectTestSupport
 import Testing
 
-@Suite("Turns")
+@Suite("Turn order")
 struct TurnOrderTests {
-    @Test("of one session run one after the other, in the order in which they came")
+    @Test("Turns of one session run one after another, in the order of their requests")
     func oneSession() async throws {
         let store = InMemoryChatStorage()
         let running = Locked(0)
@@ -28,7 +28,7 @@ struct TurnOrderTests {
         #expect(try await store.all().map(\.text) == (0..<50).flatMap { ["\($0)", "to \($0)"] })
     }
 
-    @Test("of other sessions go on while one takes its time")
+    @Test("Turns of other sessions run while one turn is slow")
     func sideBySide() async throws {
         let gate = Gate()
         let agent = ScriptedAgent { input, _, say in
@@ -44,7 +44,7 @@ struct TurnOrderTests {
         #expect(events.reply?.text == "done")
     }
 
-    @Test("that wait are stopped with the one that runs, and keep nothing")
+    @Test("Stopping a session also stops its waiting turns, which save nothing")
     func stopped() async throws {
         let store = InMemoryChatStorage()
         let reached = Gate()
@@ -60,7 +60,7 @@ struct TurnOrderTests {
         await orchestrator.waitUntilIdle()
     }
 
-    @Test("leave nothing behind that waits")
+    @Test("`waitUntilIdle` returns after many concurrent turns")
     func idle() async throws {
         let orchestrator = Orchestrator(agents: [ScriptedAgent.echo()], store: nil)
         await withTaskGroup(of: Void.self) { group in
@@ -73,7 +73,7 @@ struct TurnOrderTests {
     }
 }
 
-@Suite("Who answers")
+@Suite("Routing")
 struct RoutingTests {
     private struct ByFirstWord: Classifier {
         func classify(
@@ -97,7 +97,8 @@ struct RoutingTests {
     }
 
     @Test(
-        "is chosen by the classifier, which is given the whole session with its prefixes", arguments: AnyStore.allCases)
+        "The classifier chooses the agent and receives the whole session with agent prefixes",
+        arguments: AnyStore.allCases)
     func chosen(_ kind: AnyStore) async throws {
         try await kind.with { store, reopen in
             let first = orchestrator(over: store)
@@ -105,7 +106,7 @@ struct RoutingTests {
             for (number, input) in ["two please", "who", "one please", "who"].enumerated() {
                 let asked = number.isMultiple(of: 2) ? first : orchestrator(over: try reopen())
                 answerers.append(try await asked.answerer(of: .text(input)))
-                // Of messages of one millisecond the agents' names decide (rule 5), not who spoke last.
+                // In the same millisecond, the agents' names decide the order (rule 5), not the order of the saves.
                 let moment = Date().wholeMilliseconds
                 while Date().wholeMilliseconds == moment { await Task.yield() }
             }
@@ -113,13 +114,15 @@ struct RoutingTests {
         }
     }
 
-    @Test("is the first agent where nobody is chosen, or nobody that there is", arguments: ["nobody", "stranger"])
+    @Test(
+        "The first agent replies if the classifier chooses no agent or an unknown one",
+        arguments: ["nobody", "stranger"])
     func nobody(_ input: String) async throws {
         #expect(try await orchestrator(over: InMemoryChatStorage()).answerer(of: .text(input)) == "one")
     }
 
     @Test(
-        "where the classifier fails is nobody, and the user's message is kept with the first",
+        "A classifier failure throws, and the input is saved with the first agent",
         arguments: AnyStore.allCases)
     func fails(_ kind: AnyStore) async throws {
         try await kind.with { store, reopen in
@@ -131,9 +134,9 @@ struct RoutingTests {
     }
 }
 
-@Suite("A UI and an orchestrator on one history")
+@Suite("UI and orchestrator on one history")
 struct SharedHistoryTests {
-    @Test("save the same turn once, whoever is first", arguments: [true, false])
+    @Test("A UI and an orchestrator save the same turn once, in either order", arguments: [true, false])
     func once(isUIFirst: Bool) async throws {
         let history = SQLiteHistoryStore.inMemory()
         let store = DeviceChatStorage(history: history, userId: "local")

@@ -5,11 +5,11 @@ import Testing
 
 @testable import RecollectAgents
 
-@Suite("The queue of turns", .timeLimit(.minutes(10)))
+@Suite("Turn queue", .timeLimit(.minutes(10)))
 struct TurnQueueTests {
     private final class Held: Sendable {}
 
-    @Test("holds nothing of a turn that has ended or was stopped")
+    @Test("The queue releases turns that have ended or were stopped")
     func holdsNothing() async throws {
         let queue = TurnQueue()
         let reached = Gate()
@@ -35,7 +35,7 @@ struct TurnQueueTests {
         #expect(weakly == nil)
     }
 
-    @Test("stops those that wait before the one that runs, so that its end lets none of them begin")
+    @Test("Stopping a session cancels its waiting turns before the running one, so that none of them begins")
     func stopsLastFirst() async throws {
         let queue = TurnQueue()
         let session = SessionKey(userId: "user", sessionId: "session")
@@ -72,7 +72,7 @@ struct TurnQueueTests {
         }
     }
 
-    @Test("does not let turns of two queues wait for each other's ends", arguments: Wait.allCases)
+    @Test("Turns of two queues never wait for each other's ends", arguments: Wait.allCases)
     func circle(_ wait: Wait) async throws {
         let queues = [TurnQueue(), TurnQueue()]
         let session = SessionKey(userId: "user", sessionId: "session")
@@ -87,7 +87,7 @@ struct TurnQueueTests {
         for queue in queues { await queue.waitUntilIdle() }
     }
 
-    @Test("ends where a turn adds another to the queue of one that waits for it", arguments: Wait.allCases)
+    @Test("A turn can add to the queue of a turn that waits for it, without a deadlock", arguments: Wait.allCases)
     func addsBehindWaiting(_ wait: Wait) async throws {
         let (outer, inner) = (TurnQueue(), TurnQueue())
         let session = SessionKey(userId: "user", sessionId: "session")
@@ -98,13 +98,13 @@ struct TurnQueueTests {
         }
         _ = inner.add(to: session) {
             hasBegun.open()
-            // Refused if the outer turn waits already. Otherwise the outer turn does not wait.
+            // Refused if the outer turn already waits. Otherwise the outer turn does not wait.
             await outer.add(to: session) {}?.value
         }
         for queue in [outer, inner] { await queue.waitUntilIdle() }
     }
 
-    @Test("waits in a turn for the turns of another queue", arguments: Wait.allCases)
+    @Test("A turn waits for the turns of another queue", arguments: Wait.allCases)
     func waitsInTurn(_ wait: Wait) async throws {
         let (outer, inner) = (TurnQueue(), TurnQueue())
         let session = SessionKey(userId: "user", sessionId: "session")
@@ -127,7 +127,7 @@ struct TurnQueueTests {
         #expect(hadEnded.withLock { $0 })
     }
 
-    @Test("is not a released one with unfinished turns, although it may have the same address")
+    @Test("A new queue is not confused with a released one at the same address")
     func newQueueAtOldAddress() async throws {
         let session = SessionKey(userId: "user", sessionId: "session")
         let left = try #require(TurnQueue().add(to: session) { try? await Gate().wait() })
@@ -136,7 +136,7 @@ struct TurnQueueTests {
         left.cancel()
     }
 
-    @Test("stops and awaits a thousand queued turns inside a turn", arguments: Wait.allCases)
+    @Test("A turn can stop and await a thousand queued turns", arguments: Wait.allCases)
     func manyQueued(_ wait: Wait) async throws {
         let (outer, inner) = (TurnQueue(), TurnQueue())
         let session = SessionKey(userId: "user", sessionId: "session")
@@ -153,7 +153,7 @@ struct TurnQueueTests {
         await outer.waitUntilIdle()
     }
 
-    @Test("lets code left over from an ended turn add and await turns, also while a turn waited for the ended one")
+    @Test("Code left over from an ended turn can add and await turns, even if a turn waited for the ended one")
     func leftover() async throws {
         let (waiting, awaited) = (TurnQueue(), TurnQueue())
         let session = SessionKey(userId: "user", sessionId: "session")
@@ -188,7 +188,7 @@ struct TurnQueueTests {
         #expect(await leftover.withLock { $0 }?.value == [true, true])
     }
 
-    @Test("remembers no ended turns around a turn in a chain of turns begun by code left over from the last one")
+    @Test("A chain of turns begun by leftover code accumulates no ended turns")
     func chain() async throws {
         let queue = TurnQueue()
         let counts = Locked<[Int]>([])
@@ -200,7 +200,7 @@ struct TurnQueueTests {
                 counts.withLock { $0.append(TurnQueue.surroundings.count) }
                 try? await isKnown.wait()
                 guard left > 0 else { return }
-                // The turn ends before its next one begins.
+                // The turn ends before the next one begins.
                 Task { [task = own.withLock { $0 }] in await add(left - 1, after: task) }
             }
             own.withLock { $0 = added }

@@ -5,9 +5,9 @@ import RecollectSQLite
 import RecollectTestSupport
 import Testing
 
-@Suite("A turn")
+@Suite("Turns")
 struct TurnTests {
-    @Test("leaves two messages, as it announced them", arguments: AnyStore.allCases)
+    @Test("A turn saves two messages, as announced by its events", arguments: AnyStore.allCases)
     func twoMessages(_ kind: AnyStore) async throws {
         try await kind.with { store, reopen in
             let orchestrator = Orchestrator(agents: [ScriptedAgent.echo()], store: store)
@@ -27,7 +27,7 @@ struct TurnTests {
         }
     }
 
-    @Test("has the user's message on the store before the agent runs", arguments: AnyStore.allCases)
+    @Test("The store holds the user's message before the agent runs", arguments: AnyStore.allCases)
     func savedFirst(_ kind: AnyStore) async throws {
         try await kind.with { store, _ in
             let agent = ScriptedAgent { input, _, say in
@@ -38,7 +38,7 @@ struct TurnTests {
         }
     }
 
-    @Test("gives the agent what was said before, and not what is said now", arguments: AnyStore.allCases)
+    @Test("The agent receives the previous messages without the current input", arguments: AnyStore.allCases)
     func history(_ kind: AnyStore) async throws {
         try await kind.with { store, _ in
             let agent = ScriptedAgent { _, history, say in
@@ -52,7 +52,7 @@ struct TurnTests {
         }
     }
 
-    @Test("keeps whole pairs within its budget", arguments: AnyStore.allCases)
+    @Test("A turn saves whole pairs within its message budget", arguments: AnyStore.allCases)
     func budget(_ kind: AnyStore) async throws {
         try await kind.with { store, _ in
             let agent = ScriptedAgent { _, history, say in
@@ -73,7 +73,7 @@ struct TurnTests {
         }
     }
 
-    @Test("puts the agent's own message under the id that was announced")
+    @Test("The agent's final message is saved under the announced ID")
     func finalMessage() async throws {
         let store = InMemoryChatStorage()
         let agent = ScriptedAgent { _, _, say in
@@ -95,7 +95,7 @@ struct TurnTests {
     }
 
     @Test(
-        "has a reply that is no longer in flight, whatever the agent says",
+        "A final message marked as streaming is saved as complete",
         arguments: [[], [AgentEvent.textDelta("draft")]])
     func finalInFlight(_ pieces: [AgentEvent]) async throws {
         let store = InMemoryChatStorage()
@@ -110,7 +110,7 @@ struct TurnTests {
         #expect(try await store.all().last == events.reply)
     }
 
-    @Test("takes the pieces where the final message has no parts")
+    @Test("A final message without parts takes the streamed parts")
     func finalWithoutParts() async throws {
         let agent = ScriptedAgent { _, _, say in
             say(.thinking("let "))
@@ -130,7 +130,7 @@ struct TurnTests {
             ])
     }
 
-    @Test("without a store is always the first")
+    @Test("Without a store, every turn starts with an empty history")
     func noStore() async throws {
         let agent = ScriptedAgent { _, history, say in say(.textDelta("\(history.count)")) }
         let orchestrator = Orchestrator(agents: [agent], store: nil)
@@ -138,7 +138,7 @@ struct TurnTests {
         #expect(try await orchestrator.say("two").reply?.text == "0")
     }
 
-    @Test("of an agent that is not to be kept leaves nothing")
+    @Test("A turn of an agent with `saveChat` off saves nothing")
     func notSaved() async throws {
         let store = InMemoryChatStorage()
         let agent = ScriptedAgent(saveChat: false) { _, _, say in say(.textDelta("hush")) }
@@ -147,11 +147,11 @@ struct TurnTests {
         #expect(try await store.all().isEmpty)
     }
 
-    @Test("that is asked for again gives the reply that was kept", arguments: AnyStore.allCases)
+    @Test("An input sent again returns the stored reply", arguments: AnyStore.allCases)
     func again(_ kind: AnyStore) async throws {
         try await kind.with { store, reopen in
             let first = try await Orchestrator(agents: [ScriptedAgent.echo()], store: store).say(.text("a", id: "u1"))
-            let silent = ScriptedAgent { _, _, _ in Issue.record("the agent was asked again") }
+            let silent = ScriptedAgent { _, _, _ in Issue.record("the agent ran again") }
             let second = try await Orchestrator(agents: [silent], store: reopen()).say(.text("a", id: "u1"))
             #expect(second.reply == first.reply)
             #expect(second.announced == first.announced)
@@ -159,7 +159,9 @@ struct TurnTests {
         }
     }
 
-    @Test("that failed or was cut off is asked again under its id, until it is answered", arguments: AnyStore.allCases)
+    @Test(
+        "An input with a failed or interrupted turn runs again under its ID, until it has a reply",
+        arguments: AnyStore.allCases)
     func againAfterFailure(_ kind: AnyStore) async throws {
         try await kind.with { store, reopen in
             let failing = ScriptedAgent { _, _, _ in throw Failure() }
@@ -191,7 +193,8 @@ struct TurnTests {
     }
 
     @Test(
-        "whose reply has no text and no whole tool exchange is asked again under its ID", arguments: AnyStore.allCases)
+        "An input whose reply has no text and no whole tool exchange runs again under its ID",
+        arguments: AnyStore.allCases)
     func againWithoutAnswer(_ kind: AnyStore) async throws {
         let call = AgentEvent.toolCall(id: "call", name: "tool", arguments: [:])
         for pieces in [[.thinking("hm")], [call], [.thinking("hm"), call]] as [[AgentEvent]] {
@@ -217,10 +220,10 @@ struct TurnTests {
     }
 
     @Test(
-        "replaces no question with its reply, although that question has the reply's ID", arguments: AnyStore.allCases)
+        "A reply does not replace a user message that has the reply's ID", arguments: AnyStore.allCases)
     func questionWithReplyID(_ kind: AnyStore) async throws {
         try await kind.with { store, reopen in
-            // A reply's ID is derived from its question's.
+            // A reply's ID is derived from the ID of its input.
             let id = AgentInput.text("second", id: "second").message.copyId(from: "agent\u{0}reply")
             let derived = "\(id.prefix(14))8\(id.dropFirst(15))"
             let orchestrator = Orchestrator(agents: [ScriptedAgent.echo()], store: store)
@@ -233,7 +236,7 @@ struct TurnTests {
         }
     }
 
-    @Test("that nobody iterates runs to its end", arguments: AnyStore.allCases)
+    @Test("A turn whose stream is not iterated runs to its end", arguments: AnyStore.allCases)
     func notIterated(_ kind: AnyStore) async throws {
         try await kind.with { store, reopen in
             let orchestrator = Orchestrator(agents: [ScriptedAgent.echo()], store: store)
@@ -246,7 +249,7 @@ struct TurnTests {
     }
 
     @Test(
-        "that is sent again goes to the agent that was asked, whatever the classifier says now",
+        "An input sent again goes to the same agent, even if the classifier now chooses another",
         arguments: AnyStore.allCases)
     func againWithClassifier(_ kind: AnyStore) async throws {
         try await kind.with { store, reopen in
@@ -262,7 +265,7 @@ struct TurnTests {
         }
     }
 
-    @Test("that is retried and was never asked is told")
+    @Test("Retrying an unknown input throws")
     func retryUnknown() async throws {
         let error = await #expect(throws: RecollectError.self) {
             try await Orchestrator(agents: [ScriptedAgent.echo()], store: InMemoryChatStorage()).retried("nothing")
@@ -271,7 +274,7 @@ struct TurnTests {
     }
 
     @Test(
-        "that is stopped while the classifier thinks keeps nothing, whether that listens or not",
+        "A turn stopped during classification saves nothing, even if the classifier ignores cancellation",
         arguments: AnyStore.allCases, [true, false])
     func stoppedClassifier(_ kind: AnyStore, listens: Bool) async throws {
         try await kind.with { store, reopen in
@@ -281,7 +284,7 @@ struct TurnTests {
                 classifier: Waiting(reached: reached, end: end, listens: listens), store: store)
             let turn = Task { try await orchestrator.say("hello") }
             try await reached.wait()
-            // Returns although the classifier goes on.
+            // Returns although the classifier still runs.
             await orchestrator.stop(userId: "user", sessionId: "session")
             await #expect(throws: CancellationError.self) { try await turn.value }
             for agent in ["one", "two"] { #expect(try await reopen().all(agent).isEmpty) }
@@ -289,7 +292,7 @@ struct TurnTests {
         }
     }
 
-    @Test("with an id that another agent of the session holds loses no reply", arguments: AnyStore.allCases)
+    @Test("An input ID that exists with another agent of the session loses no reply", arguments: AnyStore.allCases)
     func idElsewhere(_ kind: AnyStore) async throws {
         try await kind.with { store, _ in
             for name in ["One", "Two"] {
@@ -302,7 +305,7 @@ struct TurnTests {
         }
     }
 
-    @Test("begins after the message that it answers, whatever the clock says")
+    @Test("A reply is never dated before its input")
     func clock() async throws {
         let store = InMemoryChatStorage()
         let later = Date(timeIntervalSinceNow: 3600).wholeMilliseconds
@@ -311,7 +314,7 @@ struct TurnTests {
         #expect(events.reply?.timestamp == later)
     }
 
-    @Test("takes a message with any parts as the user's")
+    @Test("A message with any parts is saved as the user's")
     func parts() async throws {
         let store = InMemoryChatStorage()
         let picture = Attachment(mediaType: "image/png", name: "a.png", content: .inline(Data([1, 2, 3])))
@@ -324,7 +327,7 @@ struct TurnTests {
     }
 }
 
-/// Chooses an agent by its place.
+/// Chooses the agent at an index.
 private struct Choosing: Classifier {
     let place: Int
 
@@ -335,7 +338,7 @@ private struct Choosing: Classifier {
     }
 }
 
-/// Thinks until it is told to end, or cancelled where it listens.
+/// Waits until the test ends it or, if it listens, until it is canceled.
 private struct Waiting: Classifier {
     let reached: Gate
     let end: Gate
@@ -355,7 +358,7 @@ private struct Waiting: Classifier {
 }
 
 extension Orchestrator {
-    /// Retries an input of the one user in the one session.
+    /// Retries an input of the test's user and session.
     fileprivate func retried(_ inputId: String) async throws -> [AgentEvent] {
         var events: [AgentEvent] = []
         for try await event in try await retry(inputId: inputId, userId: "user", sessionId: "session") {

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Two orchestrators in one session", .timeLimit(.minutes(10)))
 struct TwoOrchestratorsTests {
-    /// What one of them told, and whether it failed.
+    /// The events of one turn, and its failure.
     private struct Told {
         var events: [AgentEvent] = []
         var failure: (any Error)?
@@ -22,7 +22,7 @@ struct TwoOrchestratorsTests {
             }
         }
 
-        /// Expects what was told as saved in what is kept.
+        /// Expects the reported messages among the saved ones.
         func check(against kept: [ConversationMessage], _ what: Comment) {
             let ids = Set(kept.map(\.id))
             if let began = events.announced { #expect(ids.contains(began.inputId), what) }
@@ -31,7 +31,7 @@ struct TwoOrchestratorsTests {
         }
     }
 
-    /// An agent that tells when it has been asked, and answers when it may.
+    /// An agent that opens one gate when it runs, and replies once the other gate is open.
     private static func waiting(_ hasBegun: Gate, _ finish: Gate) -> ScriptedAgent {
         ScriptedAgent { input, _, say in
             hasBegun.open()
@@ -40,11 +40,11 @@ struct TwoOrchestratorsTests {
         }
     }
 
-    @Test("give each input that is sent again its own answer, though a later one was answered first")
+    @Test("Each input sent again gets its own reply, even if a later input got its reply first")
     func ownAnswers() async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("recollect-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
-        // Such a store keeps both questions before the first answer.
+        // Such a store accepts both inputs before the first reply.
         let stores = (0..<2).map { _ in
             DeviceChatStorage(history: SQLiteHistoryStore(directory: folder), userId: "user", sameRole: .keep)
         }
@@ -66,7 +66,7 @@ struct TwoOrchestratorsTests {
     }
 
     @Test(
-        "tell `began` only of questions that are stored, though one asks between the other's look and save",
+        "`began` is reported only for stored inputs, even if another input arrives between read and save",
         arguments: AnyStore.allCases, [2, 3])
     func questions(_ kind: AnyStore, point: Int) async throws {
         try await kind.with { store, reopen in
@@ -97,7 +97,7 @@ struct TwoOrchestratorsTests {
     }
 
     @Test(
-        "keep an input under its own ID, although another one was in its way and is answered by now",
+        "An input is saved under its own ID, even if another input was saved first and now has a reply",
         arguments: AnyStore.allCases)
     func ownID(_ kind: AnyStore) async throws {
         try await kind.with { store, reopen in
@@ -106,7 +106,7 @@ struct TwoOrchestratorsTests {
             let pausing = PausingStorage.over(store, throwsWhereCancelled: false)
             let second = Orchestrator(agents: [ScriptedAgent.echo()], store: pausing)
             let one = Locked<Task<Told, Never>?>(nil)
-            // Asked just before the other's question is saved, and answered before that question is read back.
+            // Sent just before the other input is saved, with a reply before that input is read back.
             pausing.pause(at: 4) {
                 one.withLock { $0 = Task { await Told(.text("one", id: "one"), to: first) } }
                 try await hasBegun.wait()
@@ -124,7 +124,7 @@ struct TwoOrchestratorsTests {
     }
 
     @Test(
-        "do not answer an input twice: the second turn throws while the first one streams its reply",
+        "The same input sent twice throws in the second turn while the first streams its reply",
         arguments: [AnyStore.deviceInMemory, .device])
     func sameInputStreams(_ kind: AnyStore) async throws {
         try await kind.with { store, reopen in
@@ -143,7 +143,7 @@ struct TwoOrchestratorsTests {
         }
     }
 
-    @Test("send the same inputs at once: none of them ever gets another's answer", arguments: AnyStore.allCases)
+    @Test("Inputs sent repeatedly and concurrently never get the reply to another input", arguments: AnyStore.allCases)
     func sameInputs(_ kind: AnyStore) async throws {
         try await kind.with { store, reopen in
             let (hasBegun, finish) = (Gate(), Gate())
@@ -153,7 +153,7 @@ struct TwoOrchestratorsTests {
             let late = Task { await Told(.text("one", id: "one"), to: slow) }
             try await hasBegun.wait()
             _ = await Told(.text("one", id: "one"), to: echo)
-            // The second question is saved, and the late reply to the first one comes after it.
+            // The second input is saved, and the late reply to the first follows it.
             let (isAsked, go) = (Gate(), Gate())
             let other = Orchestrator(agents: [Self.waiting(isAsked, go)], store: try reopen())
             let second = Task { await Told(.text("two", id: "two"), to: other) }
@@ -173,7 +173,7 @@ struct TwoOrchestratorsTests {
         }
     }
 
-    @Test("never give an input the answer to one outside the window", arguments: AnyStore.allCases, [2, 4])
+    @Test("An input never gets a reply to an input outside the window", arguments: AnyStore.allCases, [2, 4])
     func outsideTheWindow(_ kind: AnyStore, window: Int) async throws {
         let keeping = DeviceChatStorage(
             history: SQLiteHistoryStore.inMemory(), userId: "user", sameRole: .keep)
@@ -197,7 +197,7 @@ struct TwoOrchestratorsTests {
                 let echo = ScriptedAgent { input, _, say in say(.textDelta("re \(input.text)")) }
                 let again = Orchestrator(agents: [echo], store: reopened, maxMessages: window)
                 let told = await Told(.text("two", id: "two"), to: again)
-                // A store may tell that the input's reply is still streaming.
+                // A store may report that the reply to the input is still streaming.
                 let isRefused = (told.failure as? RecollectError)?.code == .invalidArgument
                 #expect(isRefused || told.events.reply?.text == "re two", "\(kind)")
                 gates[1].1.open()
@@ -206,7 +206,7 @@ struct TwoOrchestratorsTests {
         }
     }
 
-    @Test("lose no question and no reply among many that come at once", arguments: [nil, 6] as [Int?])
+    @Test("Many concurrent turns lose no input and no reply", arguments: [nil, 6] as [Int?])
     func many(maxMessages: Int?) async throws {
         let store = InMemoryChatStorage(sameRole: .keep)
         let told = await withTaskGroup(of: [Told].self) { group in
@@ -234,7 +234,7 @@ struct TwoOrchestratorsTests {
         #expect(kept.filter { $0.role == .user }.count == 60)
     }
 
-    @Test("lose no question and no reply among many instances", arguments: [AnyStore.file, .device])
+    @Test("Many concurrent store instances lose no input and no reply", arguments: [AnyStore.file, .device])
     func manyDurable(_ kind: AnyStore) async throws {
         try await kind.with { _, reopen in
             let orchestrators = try (0..<12).map { _ in
@@ -255,7 +255,7 @@ struct TwoOrchestratorsTests {
             }
             let kept = try await reopen().all()
             let texts = kept.filter { $0.role == .user }.map(\.text)
-            #expect(Set(texts).count == texts.count, "\(kind): a question is saved twice")
+            #expect(Set(texts).count == texts.count, "\(kind): an input is saved twice")
             for turn in told {
                 #expect(turn.events.reply.map(kept.contains) ?? (turn.failure != nil), "\(kind)")
                 guard let id = turn.events.announced?.inputId else { continue }
@@ -264,7 +264,7 @@ struct TwoOrchestratorsTests {
         }
     }
 
-    /// A store in which other writers save many messages before one is read back.
+    /// A store in which other writers save many messages before a saved message is read back.
     private struct LateReads: ChatStorage {
         let base: InMemoryChatStorage
 
@@ -294,7 +294,7 @@ struct TwoOrchestratorsTests {
         }
     }
 
-    @Test("tell nothing as kept that is not, whoever comes first", arguments: AnyStore.allCases)
+    @Test("Every message reported as saved is saved, in any order of the turns", arguments: AnyStore.allCases)
     func together(_ kind: AnyStore) async throws {
         try await kind.with { store, reopen in
             let told = try await withThrowingTaskGroup(of: [Told].self) { group in
@@ -315,7 +315,9 @@ struct TwoOrchestratorsTests {
         }
     }
 
-    @Test("leave no interruption behind while the other's reply is on its way", arguments: [SameRole.keep, .drop])
+    @Test(
+        "A turn saves no interrupted reply while the other orchestrator's reply is pending",
+        arguments: [SameRole.keep, .drop])
     func noPhantom(sameRole: SameRole) async throws {
         let history = SQLiteHistoryStore.inMemory()
         let store = DeviceChatStorage(history: history, userId: "user", sameRole: sameRole)
@@ -338,7 +340,7 @@ struct TwoOrchestratorsTests {
     }
 
     @Test(
-        "leave none behind either where one looks before the other's reply has begun",
+        "A turn that reads before the other reply has begun saves no interrupted reply",
         arguments: [SameRole.keep, .drop], 4..<8)
     func noPhantomBeforeTheReply(sameRole: SameRole, point: Int) async throws {
         let history = SQLiteHistoryStore.inMemory()
@@ -351,7 +353,7 @@ struct TwoOrchestratorsTests {
         }
         let one = await Told("one", to: Orchestrator(agents: [ScriptedAgent.echo()], store: pausing))
         if two.withLock({ $0 }) == nil {
-            // There is no such call of the store.
+            // The store receives no such call.
             let told = await Told("two", to: Orchestrator(agents: [ScriptedAgent.echo()], store: store))
             two.withLock { $0 = told }
         }

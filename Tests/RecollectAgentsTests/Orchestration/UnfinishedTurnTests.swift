@@ -5,11 +5,11 @@ import RecollectSQLite
 import RecollectTestSupport
 import Testing
 
-@Suite("A turn that does not end")
+@Suite("Unfinished turns")
 struct UnfinishedTurnTests {
     private let pieces: [AgentEvent] = [.textDelta("half a "), .textDelta("sentence")]
 
-    @Test("because its agent fails leaves what was said, and the next turn works", arguments: AnyStore.allCases)
+    @Test("A failing agent leaves the streamed text, and the next turn works", arguments: AnyStore.allCases)
     func fails(_ kind: AnyStore) async throws {
         try await kind.with { store, reopen in
             let agent = ScriptedAgent { [pieces] _, _, say in
@@ -29,7 +29,7 @@ struct UnfinishedTurnTests {
         }
     }
 
-    @Test("because it is stopped leaves what was said, and tells so", arguments: AnyStore.allCases)
+    @Test("A stopped turn leaves the streamed text and reports the reply as interrupted", arguments: AnyStore.allCases)
     func stopped(_ kind: AnyStore) async throws {
         try await kind.with { store, reopen in
             let reached = Gate()
@@ -37,7 +37,7 @@ struct UnfinishedTurnTests {
                 agents: [ScriptedAgent.hanging(after: pieces, reached: reached)], store: store)
             async let events = orchestrator.say("one")
             try await reached.wait()
-            // What the agent said before the gate is in its stream; what the turn has taken of it is for the turn to say.
+            // Pieces emitted before the gate are in the agent's stream; the turn may have read only some of them.
             await orchestrator.stop(userId: "user", sessionId: "session")
             let reply = try #require(try await events.reply)
             #expect(reply.isInterrupted)
@@ -47,7 +47,7 @@ struct UnfinishedTurnTests {
         }
     }
 
-    @Test("because nobody listens any more leaves what was said", arguments: AnyStore.allCases)
+    @Test("A turn with an abandoned stream leaves the streamed text", arguments: AnyStore.allCases)
     func dropped(_ kind: AnyStore) async throws {
         try await kind.with { store, reopen in
             let orchestrator = Orchestrator(
@@ -61,7 +61,7 @@ struct UnfinishedTurnTests {
         }
     }
 
-    @Test("before a word was said leaves an empty reply", arguments: AnyStore.allCases)
+    @Test("An agent that fails before its first event leaves an empty reply", arguments: AnyStore.allCases)
     func silent(_ kind: AnyStore) async throws {
         try await kind.with { store, reopen in
             let agent = ScriptedAgent { _, _, _ in throw Failure() }
@@ -71,7 +71,8 @@ struct UnfinishedTurnTests {
         }
     }
 
-    @Test("in the middle of a tool's work never shows the agent half of it", arguments: AnyStore.allCases)
+    @Test(
+        "A failure between a tool call and its result hides that call from the next turn", arguments: AnyStore.allCases)
     func toolCall(_ kind: AnyStore) async throws {
         try await kind.with { store, reopen in
             let agent = ScriptedAgent { _, _, say in
@@ -96,7 +97,7 @@ struct UnfinishedTurnTests {
         }
     }
 
-    @Test("of a process that was killed is closed by the next one", arguments: AnyStore.allCases)
+    @Test("The next turn ends the unfinished turn of a killed process", arguments: AnyStore.allCases)
     func orphan(_ kind: AnyStore) async throws {
         try await kind.with { store, reopen in
             let orphan = ConversationMessage(role: .user, text: "one")
@@ -113,7 +114,7 @@ struct UnfinishedTurnTests {
         }
     }
 
-    @Test("after the whole reply was told is kept as whole")
+    @Test("A failure after the final message leaves the reply complete")
     func failsAfterFinal() async throws {
         let store = InMemoryChatStorage()
         let agent = ScriptedAgent { _, _, say in
@@ -125,14 +126,14 @@ struct UnfinishedTurnTests {
         #expect(try await store.all().last?.isInterrupted == false)
     }
 
-    @Test("because the user's message cannot be saved does not run the agent")
+    @Test("The agent does not run if the user's message cannot be saved")
     func fullDisk() async throws {
         let agent = ScriptedAgent { _, _, _ in Issue.record("the agent ran") }
         let store = FailingStorage { $0.role == .user }
         await #expect(throws: Failure()) { try await Orchestrator(agents: [agent], store: store).say("one") }
     }
 
-    @Test("well because the reply cannot be saved says so")
+    @Test("A failure to save the reply is thrown")
     func fullDiskAtTheEnd() async throws {
         let store = FailingStorage { $0.role == .assistant }
         var events: [AgentEvent] = []
@@ -161,7 +162,7 @@ struct UnfinishedTurnTests {
     }
 }
 
-/// Refuses to save some messages.
+/// A store that fails to save some messages.
 private struct FailingStorage: ChatStorage {
     private let storage = InMemoryChatStorage()
     let refuses: @Sendable (ConversationMessage) -> Bool

@@ -5,9 +5,9 @@ import RecollectSQLite
 import RecollectTestSupport
 import Testing
 
-@Suite("Turns over a wrapped store")
+@Suite("Turns over wrapped stores")
 struct WrappedTurnTests {
-    /// Says "re" and what it is asked, and remembers what it was given.
+    /// Replies "re " and the input, and records the history it received.
     private func agent(_ given: Locked<[ConversationMessage]>) -> ScriptedAgent {
         ScriptedAgent { input, history, say in
             given.withLock { $0 = history }
@@ -16,7 +16,7 @@ struct WrappedTurnTests {
         }
     }
 
-    /// The questions that an agent was told of, by the summary or as they were asked.
+    /// The inputs in the history that an agent received, from the summary or in full.
     private func questions(in given: [ConversationMessage]) -> [String] {
         given.flatMap { message -> [String] in
             switch message.role {
@@ -34,7 +34,7 @@ struct WrappedTurnTests {
         }
     }
 
-    @Test("that summarises tell the agent of every question once, across restarts, and keep all that was said")
+    @Test("A summarizing store passes each input to the agent once, across restarts, and keeps all messages")
     func summaries() async throws {
         try await AnyStore.device.with { _, reopen in
             var told: [ConversationMessage] = []
@@ -54,7 +54,7 @@ struct WrappedTurnTests {
         }
     }
 
-    @Test("that summarises, two at once in one session, tell of every question once in the end")
+    @Test("Two concurrent summarizing stores in one session end with each input once")
     func twoSummarize() async throws {
         let history = SQLiteHistoryStore.inMemory()
         func store() -> any ChatStorage {
@@ -81,7 +81,7 @@ struct WrappedTurnTests {
         #expect(replies.count == 31)
     }
 
-    @Test("that summarises tell nothing of what was taken back", arguments: [1, 5, 10])
+    @Test("A summary omits messages that a branch has replaced", arguments: [1, 5, 10])
     func undo(kept: Int) async throws {
         let history = SQLiteHistoryStore.inMemory()
         let given = Locked<[ConversationMessage]>([])
@@ -96,7 +96,7 @@ struct WrappedTurnTests {
     }
 
     @Test(
-        "that leaves replies out close their questions at the next turn; what a question left out was answered with goes, too"
+        "In a transforming store, a dropped reply ends its turn as interrupted; a dropped input drops its reply"
     )
     func transform() async throws {
         let store = TransformingChatStorage(wrapping: InMemoryChatStorage()) { message in
@@ -118,7 +118,7 @@ struct WrappedTurnTests {
         #expect(given.withLock { $0 } == kept.dropLast(2))
     }
 
-    @Test("that logs have nothing in the log of what was said, begun, stopped or failed")
+    @Test("A logging store logs no content of streamed, saved or failed turns")
     func logging() async throws {
         let log = LogLines()
         try await AnyStore.device.with { below, _ in
@@ -137,7 +137,7 @@ struct WrappedTurnTests {
         }
     }
 
-    @Test("keep the reply on the disk while it streams", arguments: [false, true])
+    @Test("Wrapped stores save a streaming reply, unless one of them transforms messages", arguments: [false, true])
     func drafts(isTransforming: Bool) async throws {
         let history = SQLiteHistoryStore.inMemory()
         let device = DeviceChatStorage(history: history, userId: "user")

@@ -2,13 +2,14 @@ import RecollectAgents
 import RecollectCore
 import Testing
 
-/// A message, what was said before it, and the agent that it is meant for.
+/// A message, the messages before it, and the expected agent.
 struct KeywordCase: Sendable, CustomTestStringConvertible {
     let team: Team
-    /// What was said, as `fetchAllChats` gives it: a line that begins with `[id] ` is an agent's, any other the user's.
+    /// The previous messages, as `fetchAllChats` returns them: a line that begins with `[id] ` is an agent's, any other
+    /// the user's.
     let before: [String]
     let input: String
-    /// The agent's id; `nil` for none.
+    /// The agent's ID; `nil` for none.
     let expected: String?
 
     var testDescription: String { "\(team) \(input) → \(expected ?? "none")" }
@@ -28,7 +29,7 @@ struct KeywordCase: Sendable, CustomTestStringConvertible {
         self.init(team, [], input, expected)
     }
 
-    /// The agents that there are to choose from.
+    /// The agents available for a case.
     enum Team: Sendable {
         case household, studio, clinic, büro, 学校
 
@@ -69,7 +70,7 @@ struct KeywordCase: Sendable, CustomTestStringConvertible {
 }
 
 extension KeywordCase {
-    /// First messages and plain changes of the topic.
+    /// First messages and clear changes of topic.
     static let topics: [KeywordCase] = [
         KeywordCase(.household, "How often should I water the tomato plants?", "garden"),
         KeywordCase(.household, "The tap in the bathroom leaks", "repairs"),
@@ -104,7 +105,7 @@ extension KeywordCase {
         KeywordCase(.学校, algebra, "唐朝是什么时候？给我讲讲那个朝代", "历史"),
     ]
 
-    /// Messages that carry on with the agent that spoke last.
+    /// Messages that continue with the last agent.
     static let followUps: [KeywordCase] = [
         KeywordCase(.household, gardening, "yes", "garden"),
         KeywordCase(.household, gardening, "2", "garden"),
@@ -131,7 +132,7 @@ extension KeywordCase {
         KeywordCase(.clinic, booking, "да, спасибо", "appointments"),
     ]
 
-    /// Messages for nobody.
+    /// Messages for no agent.
     static let strangers: [KeywordCase] = [
         KeywordCase(.household, "yes", nil),
         KeywordCase(.household, "Hello, how are you?", nil),

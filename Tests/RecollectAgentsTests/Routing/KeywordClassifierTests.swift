@@ -3,27 +3,27 @@ import RecollectCore
 import RecollectTestSupport
 import Testing
 
-@Suite("A classifier by words")
+@Suite("Keyword classifier")
 struct KeywordClassifierTests {
     private let classifier = KeywordClassifier()
 
-    @Test("finds the agent that a topic is for", arguments: KeywordCase.topics)
+    @Test("A message about a topic goes to the topic's agent", arguments: KeywordCase.topics)
     func topics(_ routing: KeywordCase) async throws {
         try await check(routing)
     }
 
-    @Test("leaves a message that carries on with the agent that spoke last", arguments: KeywordCase.followUps)
+    @Test("A follow-up message stays with the last agent", arguments: KeywordCase.followUps)
     func followUps(_ routing: KeywordCase) async throws {
         try await check(routing)
     }
 
-    @Test("finds nobody for a message that nothing fits, where nobody spoke", arguments: KeywordCase.strangers)
+    @Test("A message without a matching or a previous agent goes to no agent", arguments: KeywordCase.strangers)
     func strangers(_ routing: KeywordCase) async throws {
         try await check(routing)
     }
 
     @Test(
-        "takes planning, booking and finding for less than what is planned, booked and found",
+        "Words such as plan, book and find weigh less than their objects",
         arguments: [
             ("How much does the premium plan cost?", "sales"), ("Can I book a demo of the app?", "sales"),
             ("Find me a discount", "sales"), ("Plan four days in Lisbon", "travel"),
@@ -40,7 +40,7 @@ struct KeywordClassifierTests {
     }
 
     @Test(
-        "finds an agent by the subject, where no word is the same, in several languages",
+        "A message matches an agent by subject in several languages, without a common word",
         arguments: [
             ("My parcel is late", "shipping"), ("Wo bleibt mein Paket?", "shipping"), ("I was charged twice", "money"),
             ("Je veux payer par carte", "money"), ("¿Cuándo llega mi pedido?", "shipping"),
@@ -61,7 +61,7 @@ struct KeywordClassifierTests {
         #expect((0...1).contains(result.confidence))
     }
 
-    @Test("knows an agent by what was said with it: by the user, too")
+    @Test("Earlier messages, including the user's, identify an agent")
     func said() async throws {
         let agents = [SilentAgent("Anna", "A friend."), SilentAgent("Bert", "A colleague.")]
         let history = session([
@@ -74,7 +74,7 @@ struct KeywordClassifierTests {
         }
     }
 
-    @Test("believes what was said last more than what was said long ago")
+    @Test("Recent messages weigh more than older ones")
     func recency() async throws {
         let agents = [
             SilentAgent("Anna", "A friend."), SilentAgent("Bert", "A colleague."), SilentAgent("Carl", "A neighbour."),
@@ -89,7 +89,7 @@ struct KeywordClassifierTests {
         #expect(result.selectedAgent?.id == "bert")
     }
 
-    @Test("is sure of a plain message, less of one that fits two, least of one that fits none")
+    @Test("Confidence is high for a clear message, lower for two matches, lowest for none")
     func confidence() async throws {
         let team = KeywordCase.Team.household.agents
         func confidence(_ input: String, _ before: [String] = []) async throws -> Double {
@@ -103,14 +103,14 @@ struct KeywordClassifierTests {
         #expect(foreign < mixed)
     }
 
-    @Test("chooses a single agent whatever is said, and nobody where there is nobody")
+    @Test("A single agent is always chosen; without agents, none is")
     func fewAgents() async throws {
         let one = try await classifier.classify("", history: [], agents: [SilentAgent("A", "")])
         #expect(one.selectedAgent?.id == "a")
         #expect(try await classifier.classify("Hi", history: [], agents: []).selectedAgent == nil)
     }
 
-    @Test("tells agents apart whose ids begin alike, are empty, or hold brackets")
+    @Test("Agents with IDs that share a prefix, are empty or contain brackets are distinguished")
     func awkwardIds() async throws {
         for id in ["a", "a] b", "", "数学", "a]"] {
             let agents = ["a", "a] b", "", "数学", "a]"].map { SilentAgent("x", "", id: $0) }
@@ -122,7 +122,7 @@ struct KeywordClassifierTests {
         }
     }
 
-    @Test("reads the newest messages alone, however long the history is")
+    @Test("Only the newest messages up to a limit are read")
     func limit() async throws {
         let agents = [SilentAgent("Anna", "A friend."), SilentAgent("Bert", "A colleague.")]
         let chatter = (0..<KeywordClassifier.messageLimit / 2).flatMap { _ in ["Well?", "[bert] Well."] }
@@ -131,7 +131,7 @@ struct KeywordClassifierTests {
         #expect(result.selectedAgent?.id == "bert")
     }
 
-    @Test("takes any text, and gives the same answer twice")
+    @Test("Any text is accepted, and the result is deterministic")
     func anyText() async {
         await Seeds.run(10) { seed in
             var generator = SeededGenerator(seed: seed)

@@ -2,7 +2,7 @@ import RecollectAgents
 import RecollectCore
 import Testing
 
-@Suite("A classifier with a model")
+@Suite("LLM classifier")
 struct LLMClassifierTests {
     private let agents = [
         SilentAgent("Billing", "Knows invoices."), SilentAgent("Tech Support", "Knows devices."),
@@ -17,7 +17,7 @@ struct LLMClassifierTests {
         return try #require(schema["properties"]?["agent"]?["enum"]?.arrayValue).compactMap(\.stringValue)
     }
 
-    @Test("asks once, with the agents' ids as the choices of a tool that must be called")
+    @Test("A classifier sends one request with the agents' IDs as the choices of a required tool")
     func request() async throws {
         let model = select(["agent": "tech-support", "confidence": 0.9])
         let result = try await LLMClassifier(model: model).classify("It beeps", history: [], agents: agents)
@@ -33,7 +33,7 @@ struct LLMClassifierTests {
     }
 
     @Test(
-        "chooses none when the model chooses none, or one that there is not",
+        "A missing, unknown or invalid choice of the model chooses no agent",
         arguments: [
             [], [.textDelta("billing")],
             [.toolCall(id: "1", name: "select_agent", arguments: ["agent": "sales", "confidence": 1])],
@@ -48,14 +48,16 @@ struct LLMClassifierTests {
         #expect(result.confidence == 0)
     }
 
-    @Test("keeps the confidence between 0 and 1", arguments: [(JSONValue.integer(90), 1.0), (-1, 0), (.null, 0.5)])
+    @Test(
+        "The confidence is clamped to the range from 0 to 1",
+        arguments: [(JSONValue.integer(90), 1.0), (-1, 0), (.null, 0.5)])
     func confidence(told: JSONValue, expected: Double) async throws {
         let model = select(["agent": "billing", "confidence": told])
         let result = try await LLMClassifier(model: model).classify("Hi", history: [], agents: agents)
         #expect(result.confidence == expected)
     }
 
-    @Test("does not ask about a single agent, nor about none")
+    @Test("With one agent or none, the model receives no request")
     func single() async throws {
         let model = select(["agent": "billing"])
         let classifier = LLMClassifier(model: model)
@@ -65,7 +67,7 @@ struct LLMClassifierTests {
         #expect(model.requests.isEmpty)
     }
 
-    @Test("offers agents without an id, or with one that is taken, under names of their own")
+    @Test("Agents with an empty or duplicate ID get unique choices")
     func awkwardIds() async throws {
         let awkward = [
             SilentAgent("!", "One.", id: ""), SilentAgent("数学", "Two."), SilentAgent("A", "Three.", id: "agent-1"),
@@ -77,7 +79,7 @@ struct LLMClassifierTests {
         #expect(try choices(model) == ["agent-1-", "数学", "agent-1", "agent-4"])
     }
 
-    @Test("sends the prose of the newest messages, each up to its limit")
+    @Test("The request holds the text of the newest messages, each up to a size limit")
     func bounds() async throws {
         let model = select(["agent": "billing"])
         var history = (0..<100).map { index in
@@ -98,7 +100,7 @@ struct LLMClassifierTests {
         #expect(sent.utf8.count < LLMClassifier.messageByteLimit + LLMClassifier.inputLimit + 500)
     }
 
-    @Test("fails when its model fails")
+    @Test("An error of the model is thrown")
     func failure() async throws {
         struct Down: Error {}
         let model = ScriptedModel([.fails([], Down())])
@@ -107,7 +109,7 @@ struct LLMClassifierTests {
         }
     }
 
-    @Test("stops its model when it is cancelled", .timeLimit(.minutes(10)))
+    @Test("Cancellation stops the model", .timeLimit(.minutes(10)))
     func cancellation() async throws {
         let model = ScriptedModel([.stalls([])])
         let agents = agents

@@ -2,10 +2,10 @@ import RecollectAgents
 import RecollectCore
 import Testing
 
-@Suite("The routing cases")
+@Suite("Routing cases")
 struct RoutingAccuracyTests {
     @Test(
-        "are different ones, many of them follow-ups, over agents that there are",
+        "Each set has unique cases, the expected number of follow-ups and only known agents",
         arguments: [(RoutingCases.Fixture.known, 60, 20), (.tuning, 100, 23), (.unseen, 120, 35)])
     func shape(fixture: RoutingCases.Fixture, count: Int, followUps: Int) throws {
         let all = try RoutingCases.load(fixture)
@@ -26,7 +26,7 @@ struct RoutingAccuracyTests {
     }
 
     @Test(
-        "are follow-ups where the last agent goes on, switches where another one takes over",
+        "A follow-up expects the last agent, and a switch expects another one",
         arguments: RoutingCases.Fixture.allCases)
     func kinds(fixture: RoutingCases.Fixture) throws {
         for routing in try RoutingCases.load(fixture).cases where routing.kind != .first {
@@ -34,7 +34,7 @@ struct RoutingAccuracyTests {
         }
     }
 
-    @Test("tell a classifier that reads from one that always takes the default agent, or always the last")
+    @Test("Classifiers that always choose the first or the last agent score low")
     func blindClassifiers() async throws {
         struct Blind: Classifier {
             let staysWithLast: Bool
@@ -53,8 +53,8 @@ struct RoutingAccuracyTests {
         #expect(first.of == 60 && first.misses.count == 60 - first.right)
     }
 
-    // Measured: 51 of 60, all 20 follow-ups.
-    @Test("are mostly handed to the right agent by words alone, the follow-ups almost always")
+    // Measured: 51 of 60, with all 20 follow-ups.
+    @Test("The keyword classifier routes most cases correctly, and almost all follow-ups")
     func keywordClassifier() async throws {
         let result = try await RoutingCases.accuracy(of: KeywordClassifier())
         let misses = result.misses.map(\.description).joined(separator: "\n")
@@ -63,16 +63,16 @@ struct RoutingAccuracyTests {
         print("KeywordClassifier: \(result.right) of \(result.of) routing cases right; missed:\n\(misses)")
     }
 
-    // Measured: 88 of 100. 53 before there were subjects.
-    @Test("that it was tuned on are mostly right")
+    // Measured: 88 of 100; 53 before subjects were added.
+    @Test("The keyword classifier routes most cases of its tuning set correctly")
     func tuning() async throws {
         let result = try await RoutingCases.accuracy(of: KeywordClassifier(), in: .tuning)
         #expect(result.right >= 86, "\(result.right) of \(result.of)")
     }
 
-    // Measured: 113 of 120, all 35 follow-ups; 89 before there were subjects. Which ones are missed is not looked at: these cases measure,
-    // and what is mended is mended by others.
-    @Test("that it was not tuned on are mostly right, too")
+    // Measured: 113 of 120, with all 35 follow-ups; 89 before subjects were added. The missed cases are never examined:
+    // this set only measures, and improvements use the other sets.
+    @Test("The keyword classifier routes most cases outside its tuning set correctly")
     func unseen() async throws {
         let result = try await RoutingCases.accuracy(of: KeywordClassifier(), in: .unseen)
         #expect(result.right >= 102, "\(result.right) of \(result.of)")

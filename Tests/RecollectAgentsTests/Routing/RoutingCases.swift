@@ -4,14 +4,14 @@ import RecollectCore
 import RecollectTestSupport
 import Testing
 
-/// Things that people say, each with the agent that a careful reader of the agents' descriptions and of the session so far
-/// would hand it to.
+/// Messages of users, each with the agent that a careful reader of the agents' descriptions and of the session so far
+/// would choose.
 struct RoutingCases: Decodable {
-    /// The sets of agents, by name; in each the default agent comes first.
+    /// The sets of agents, by name; the first agent of each set is the default.
     let agents: [String: [Agent]]
     let cases: [Case]
 
-    /// An agent that is chosen, and never asked anything.
+    /// An agent that is only chosen, and never run.
     struct Agent: AgentProtocol, Decodable {
         let name: String
         let description: String
@@ -30,10 +30,10 @@ struct RoutingCases: Decodable {
         let kind: Kind
         let history: [Turn]
         let input: String
-        /// The id of the agent; that of the default one where none fits.
+        /// The ID of the agent; the default agent's if none fits.
         let expected: String
 
-        /// The session, as `ChatStorage.fetchAllChats` gives it.
+        /// The session, as `ChatStorage.fetchAllChats` returns it.
         var messages: [ConversationMessage] {
             history.flatMap {
                 [
@@ -47,20 +47,20 @@ struct RoutingCases: Decodable {
     enum Kind: String, Decodable, CaseIterable {
         /// Begins a session.
         case first
-        /// Begins another subject, which another agent is there for.
+        /// Begins another subject, which belongs to another agent.
         case `switch`
-        /// Makes sense only as an answer to what the last agent said.
+        /// Makes sense only as a response to the last agent's message.
         case followUp
     }
 
     struct Turn: Decodable {
         let user: String
-        /// The id of the agent that answered.
+        /// The ID of the replying agent.
         let agent: String
         let reply: String
     }
 
-    /// Where a classifier chose another agent than expected.
+    /// A case for which a classifier chose another agent than expected.
     struct Miss: CustomStringConvertible {
         let id: String
         let kind: Kind
@@ -72,11 +72,11 @@ struct RoutingCases: Decodable {
 
     /// A fixture of cases.
     enum Fixture: String, CaseIterable {
-        /// Sixty.
+        /// 60 cases.
         case known = "routing-cases"
-        /// A hundred, which the subjects and the weights of `KeywordClassifier` were chosen by.
+        /// 100 cases, used to choose the subjects and the weights of `KeywordClassifier`.
         case tuning = "routing-cases-tuning"
-        /// A hundred and twenty, which a classifier is measured by and never mended for.
+        /// 120 cases, used only to measure a classifier and never to improve it.
         case unseen = "routing-cases-unseen"
     }
 
@@ -87,8 +87,8 @@ struct RoutingCases: Decodable {
         return try JSONDecoder().decode(RoutingCases.self, from: Data(contentsOf: file))
     }
 
-    /// How many cases a classifier hands to the expected agent, and which not. As in an orchestrator, the first agent answers where
-    /// it chooses none.
+    /// Counts the cases that a classifier routes to the expected agent, and lists the others. As in an orchestrator,
+    /// the first agent replies if the classifier chooses none.
     static func accuracy(
         of classifier: any Classifier, in fixture: Fixture = .known
     ) async throws -> (right: Int, of: Int, misses: [Miss]) {

@@ -5,7 +5,7 @@ import Testing
 @Suite("Words of a text")
 struct WordsTests {
     @Test(
-        "are runs of letters and digits, folded, or pairs of characters",
+        "Words are runs of folded letters and digits, or pairs of characters",
         arguments: [
             ("Über Café-Straße!", ["uber", "cafe", "straße"]), ("it's 3 o'clock", ["it", "s", "3", "o", "clock"]),
             ("ＡＢＣ", ["abc"]), ("几何题", ["几何", "何题"]), ("x 数", ["x", "数"]), ("iOS和Linux", ["ios", "和", "linux"]),
@@ -17,7 +17,7 @@ struct WordsTests {
     }
 
     @Test(
-        "meet their other forms",
+        "Inflected forms of a word have the same stem",
         arguments: [
             ("invoice", "invoices"), ("code", "coding"), ("plan", "planned"), ("tax", "taxes"), ("fly", "flies"),
             ("bill", "billing"), ("recipe", "recipes"), ("story", "stories"), ("glass", "glasses"),
@@ -26,7 +26,9 @@ struct WordsTests {
         #expect(try #require(Keyword(word)).stem == (try #require(Keyword(form))).stem)
     }
 
-    @Test("share a root in other languages", arguments: [("погода", "погоду"), ("rechnung", "rechnungsnummer")])
+    @Test(
+        "Related words in other languages share a root",
+        arguments: [("погода", "погоду"), ("rechnung", "rechnungsnummer")])
     func roots(word: String, form: String) throws {
         let keyword = try #require(Keyword(word))
         #expect(keyword.root != nil)
@@ -34,12 +36,12 @@ struct WordsTests {
     }
 
     @Test(
-        "tell nothing of the topic when they are grammar", arguments: ["the", "why", "2", "12", "x", "oui", "です", "什么"])
+        "Function words and numbers are no keywords", arguments: ["the", "why", "2", "12", "x", "oui", "です", "什么"])
     func functionWords(word: String) {
         #expect(Keyword(word) == nil)
     }
 
-    @Test("are cut between two scalars", arguments: 0...9)
+    @Test("A text is cut between two scalars", arguments: 0...9)
     func cut(limit: Int) {
         let cut = "aé数👍".firstBytes(limit)
         #expect("aé数👍".hasPrefix(cut) || "aé数👍".unicodeScalars.starts(with: cut.unicodeScalars))

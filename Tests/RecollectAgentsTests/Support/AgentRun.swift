@@ -2,7 +2,7 @@ import RecollectAgents
 import RecollectCore
 
 extension AgentProtocol {
-    /// Everything that the agent does in a turn.
+    /// All events of the agent in a turn.
     func run(_ input: AgentInput, history: [ConversationMessage] = []) async throws -> [AgentEvent] {
         var events: [AgentEvent] = []
         for try await event in process(input, history: history, context: .test) { events.append(event) }
@@ -15,7 +15,7 @@ extension AgentContext {
 }
 
 extension [AgentEvent] {
-    /// What the user is told besides.
+    /// The messages of the error events.
     var errors: [String] {
         compactMap { if case .error(let message) = $0 { message } else { nil } }
     }
@@ -25,7 +25,7 @@ extension [AgentEvent] {
         compactMap { if case .toolResult(_, let content) = $0 { content } else { nil } }
     }
 
-    /// The parts that the pieces make, pieces of one kind not yet joined.
+    /// The parts that the pieces make, before pieces of one kind are joined.
     var pieces: [ContentPart] {
         compactMap { event in
             switch event {

@@ -1,27 +1,27 @@
 import RecollectAgents
 import RecollectCore
 
-/// A model that says what it was told to, round by round, and remembers what it was asked.
+/// A model that plays scripted rounds and records its requests.
 final class ScriptedModel: LLMClient {
-    /// What it does when it is asked.
+    /// The response to one request.
     enum Round: Sendable {
-        /// Says these, and `done` where there is none among them.
+        /// Emits the events, and `done` if they do not include it.
         case says([LLMStreamEvent])
-        /// Says these and ends without `done`.
+        /// Emits the events and ends without `done`.
         case hangsUp([LLMStreamEvent])
-        /// Says these and then fails.
+        /// Emits the events and then fails.
         case fails([LLMStreamEvent], any Error)
-        /// Says these and then nothing more until it is stopped.
+        /// Emits the events and then nothing until it is stopped.
         case stalls([LLMStreamEvent])
     }
 
     private let rounds: [Round]
     private let asked = Locked<[LLMRequest]>([])
     private let stops: AsyncStream<Void>.Continuation
-    /// One element for each request whose stream ended before the model had ended it.
+    /// One element for each request whose stream ended before the model ended it.
     let stopped: AsyncStream<Void>
 
-    /// - Parameter rounds: the last one is repeated when there are no more.
+    /// - Parameter rounds: The last round repeats when no other is left.
     init(_ rounds: [Round]) {
         self.rounds = rounds
         (stopped, stops) = AsyncStream.makeStream()

@@ -1,7 +1,7 @@
 import RecollectAgents
 import RecollectCore
 
-/// An agent to choose: it has a name and a description and says nothing.
+/// An agent for classifiers to choose: it has a name and a description, and emits nothing.
 struct SilentAgent: AgentProtocol {
     var id: String
     let name: String

@@ -20,13 +20,13 @@ struct FileChatStorageTests {
         store = FileChatStorage(baseURL: folder.url)
     }
 
-    /// The file read by somebody else's parser.
+    /// The file, read by an independent parser.
     private func parsed(agent: String = "a") throws -> [[String: Any]] {
         let data = try Data(contentsOf: folder.file(agent: agent))
         return try #require(try JSONSerialization.jsonObject(with: data) as? [[String: Any]])
     }
 
-    @Test("after every save the file is one JSON array of what is kept")
+    @Test("After every save, the file is one JSON array of the stored messages")
     func validJSON() async throws {
         for number in 0..<30 {
             try await store.save(
@@ -35,7 +35,7 @@ struct FileChatStorageTests {
         }
     }
 
-    @Test("what was saved is there for the next store")
+    @Test("A new store reads the saved messages")
     func reopens() async throws {
         try await store.save(turns(1...3), budget: 4)
         let again = FileChatStorage(baseURL: folder.url)
@@ -44,7 +44,7 @@ struct FileChatStorageTests {
         #expect(try await store.load() == turns(2...4))
     }
 
-    @Test("files are for this user alone, folders too, whatever the umask")
+    @Test("Files and folders are private to the user, whatever the umask")
     func permissions() async throws {
         let base = folder.url.appendingPathComponent("new/deep")
         try await FileChatStorage(baseURL: base).save(turn(1), agent: String(repeating: "é", count: 200))
@@ -58,26 +58,26 @@ struct FileChatStorageTests {
         }
     }
 
-    @Test("reading makes nothing")
+    @Test("A read creates no files")
     func readingIsReading() async throws {
         #expect(try await store.load().isEmpty)
         #expect(try await store.fetchAllChats(userId: "u", sessionId: "s").isEmpty)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).isEmpty)
     }
 
-    @Test("an empty save makes no file")
+    @Test("An empty save creates no file")
     func emptySave() async throws {
         try await store.save([], budget: 10)
         #expect(try folder.names().isEmpty)
     }
 
-    @Test("the default folder is in the caches that the file manager names")
+    @Test("The default folder is in the caches folder of the file manager")
     func defaultFolder() {
         let caches = FileManager.default.urls(for: .cachesDirectory, in: .userDomainMask)[0]
         #expect(FileChatStorage().baseURL.path == caches.appendingPathComponent("AgentSquadChats").path)
     }
 
-    @Test("a file that Agent Squad wrote stays the scope's file, its bytes untouched")
+    @Test("An Agent Squad file remains the scope's file, with its bytes unchanged")
     func agentSquad() async throws {
         let session = folder.url.appendingPathComponent("Bob/Trip%201")
         try FileManager.default.createDirectory(at: session, withIntermediateDirectories: true)
@@ -89,13 +89,13 @@ struct FileChatStorageTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: session.path) == ["techAgent.json"])
         let file = try String(contentsOf: session.appendingPathComponent("techAgent.json"), encoding: .utf8)
         #expect(file.hasPrefix(text.dropLast()))
-        // Somebody whose name differs in case is somebody else, on every file system.
+        // An ID that differs only in case belongs to another user, on every file system.
         try await store.save(turn(2), agent: "techagent", session: "trip 1", user: "bob")
         #expect(try Set(FileManager.default.contentsOfDirectory(atPath: folder.url.path)) == ["Bob", "%62%6F%62"])
         #expect(try await store.load(agent: "techAgent", session: "Trip 1", user: "Bob").count == 2)
     }
 
-    @Test("ids too long for a name are kept beside it")
+    @Test("IDs too long for a file name are saved in a file beside it")
     func longIds() async throws {
         let long = String(repeating: "Ünï/", count: 300)
         try await store.save(turn(1), agent: long, session: long, user: long)
@@ -105,7 +105,7 @@ struct FileChatStorageTests {
     }
 
     @Test(
-        "what was saved stays in sight when another program makes a file or folder with the plain name",
+        "Saved messages stay readable when another program creates a file or folder with the plain name",
         arguments: 0..<3)
     func plainNameLater(level: Int) async throws {
         func place(_ name: String) -> URL {
@@ -130,7 +130,7 @@ struct FileChatStorageTests {
         #expect(try await again.scopes().contains(Scope(userId: ids[0], sessionId: ids[1], agentId: ids[2])))
     }
 
-    @Test("a trim moves no more than the window, and the file stays small")
+    @Test("A trim moves only the window, and the file stays small")
     func staysSmall() async throws {
         for number in 0..<300 {
             try await store.save(turn(number, text: String(repeating: "x", count: 500)), budget: 10)
@@ -141,7 +141,7 @@ struct FileChatStorageTests {
         #expect(try folder.names() == ["a.json"])
     }
 
-    @Test("a message of 50 MB and a batch of 10,000 messages are saved", .needs(.time))
+    @Test("A message of 50 MB and a batch of 10,000 messages are saved", .needs(.time))
     func large() async throws {
         let text = String(repeating: "0123456789", count: 5_000_000)
         try await store.save([ConversationMessage(id: "big", role: .user, text: text)])
@@ -152,7 +152,7 @@ struct FileChatStorageTests {
         #expect(try await again.load()[0].text.utf8.count == text.utf8.count)
     }
 
-    @Test("what stands in the way reads as empty and is left alone; a save fails with an error that names it")
+    @Test("A foreign file in the way reads as empty and stays unchanged; a save throws an error that names it")
     func inTheWay() async throws {
         let manager = FileManager.default
         func expectForeign(_ path: String, _ url: URL) async throws {
@@ -196,7 +196,7 @@ struct FileChatStorageTests {
         #expect(try manager.contentsOfDirectory(atPath: chats.path) == [])
     }
 
-    @Test("a store whose folder is a file says so")
+    @Test("A store with a file in place of its folder throws")
     func baseIsAFile() async throws {
         let file = folder.url.appendingPathComponent("file")
         try Data("mine".utf8).write(to: file)
@@ -208,7 +208,7 @@ struct FileChatStorageTests {
         #expect(try Data(contentsOf: file) == Data("mine".utf8))
     }
 
-    @Test("a stranger's files among a session's are left alone and in nobody's way")
+    @Test("Foreign files in a session's folder stay unchanged and do not affect the session")
     func strangersBeside() async throws {
         try folder.write(Data("no chat".utf8), agent: "notes")
         try folder.write(Data("text".utf8), agent: "x.y")
@@ -219,7 +219,7 @@ struct FileChatStorageTests {
         #expect(try Data(contentsOf: folder.file(agent: "notes")) == Data("no chat".utf8))
     }
 
-    @Test("a folder that is removed while it is in use is made again")
+    @Test("A folder removed during use is created again")
     func removedFolder() async throws {
         try await store.save(turn(1))
         try FileManager.default.removeItem(at: folder.url)
@@ -228,7 +228,7 @@ struct FileChatStorageTests {
         #expect(try await store.load() == turn(1))
     }
 
-    @Test("a file that another program replaced is read again")
+    @Test("A file replaced by another program is read again")
     func replacedFile() async throws {
         try await store.save(turns(1...3))
         try folder.write(JSONEncoder().encode(turns(7...9)))
@@ -237,7 +237,7 @@ struct FileChatStorageTests {
         #expect(try await store.load().map(\.id) == (turns(7...9) + turn(1)).map(\.id))
     }
 
-    @Test("what a process left half written goes with the next save")
+    @Test("The next save removes temporary files of an ended process")
     func leftovers() async throws {
         try await store.save(turn(1))
         let session = folder.file().deletingLastPathComponent()
@@ -252,7 +252,7 @@ struct FileChatStorageTests {
         #expect(try folder.names() == theirs.dropLast() + [".recollect-notes", ".recollect-x", "a.json"])
     }
 
-    @Test("many sessions, more than are remembered")
+    @Test("More sessions than the store remembers are saved and read")
     func manySessions() async throws {
         for round in 0..<2 {
             for session in 0..<200 {

@@ -7,14 +7,14 @@ import Testing
 
 @Suite("Damaged files")
 struct FileDamageTests {
-    /// Files to damage: as this store writes them, and in one line as Agent Squad does.
+    /// Files to damage: in this store's format, and in one line, as Agent Squad writes them.
     private static let files: [[UInt8]] = {
         let messages = Array(turns(1...2))
         let lines = MessageArray.joined(messages.map { EncodedMessage($0).bytes[...] })
         return [lines, Array((try? JSONEncoder().encode(messages)) ?? Data())]
     }()
 
-    /// Puts damaged bytes in the place of a scope's file and checks all that must hold; gives what was recovered.
+    /// Writes damaged bytes to a scope's file, checks all that must hold, and returns the recovered messages.
     private func recover(_ damaged: [UInt8]) async throws -> [ConversationMessage] {
         let folder = try TemporaryFolder()
         try folder.write(damaged)
@@ -39,7 +39,7 @@ struct FileDamageTests {
         return recovered
     }
 
-    @Test("a file cut anywhere gives every whole message before the cut", .needs(.time), arguments: files)
+    @Test("A truncated file keeps every whole message before the cut", .needs(.time), arguments: files)
     func cut(file: [UInt8]) async throws {
         let layout = try #require(MessageArray.layout(of: file))
         for length in 0..<file.count {
@@ -49,7 +49,7 @@ struct FileDamageTests {
         }
     }
 
-    @Test("NUL bytes or garbage behind the end cost nothing", arguments: files)
+    @Test("NUL bytes or garbage after the end lose no message", arguments: files)
     func tail(file: [UInt8]) async throws {
         for tail in [
             [0], [UInt8](repeating: 0, count: 5000), Array("]".utf8), Array("garbage {\"".utf8), [0xFF, 0xFE],
@@ -58,7 +58,7 @@ struct FileDamageTests {
         }
     }
 
-    @Test("a tail written twice gives each message once", arguments: files)
+    @Test("A duplicated tail returns each message once", arguments: files)
     func doubledTail(file: [UInt8]) async throws {
         let layout = try #require(MessageArray.layout(of: file))
         for message in layout.messages {
@@ -69,17 +69,17 @@ struct FileDamageTests {
     }
 
     @Test(
-        "a save that ended before it was joined to the array leaves no half of itself", .needs(.time), arguments: files)
+        "A save that ended before it was joined to the array leaves no partial batch", .needs(.time), arguments: files)
     func unfinished(file: [UInt8]) async throws {
         let batch = MessageArray.joined(turns(3...4).map { EncodedMessage($0).bytes[...] }).dropFirst()
-        for length in 2..<batch.count {  // The first is a line break: white space.
+        for length in 2..<batch.count {  // The first byte is a line break: white space.
             try #require(try await recover(file + batch.prefix(length)) == turns(1...2), "\(length) bytes written")
         }
-        // All of it was written: kept or not, it is whole.
+        // Once written completely, the batch is whole.
         #expect(try await recover(file + batch) == turns(1...4))
     }
 
-    @Test("a flipped byte costs at most the message that it is in", .needs(.time), arguments: files)
+    @Test("A changed byte loses at most the message that contains it", .needs(.time), arguments: files)
     func flip(file: [UInt8]) async throws {
         let layout = try #require(MessageArray.layout(of: file))
         let messages = Array(turns(1...2))
@@ -91,7 +91,7 @@ struct FileDamageTests {
         }
     }
 
-    @Test("brackets, quotes and commas put anywhere cost at most two messages", .needs(.time), arguments: files)
+    @Test("A bracket, quote or comma at any position loses at most two messages", .needs(.time), arguments: files)
     func flipStructure(file: [UInt8]) throws {
         let layout = try #require(MessageArray.layout(of: file))
         let messages = Array(turns(1...2))
@@ -99,19 +99,19 @@ struct FileDamageTests {
             for position in file.indices where file[position] != byte {
                 var damaged = file
                 damaged[position] = byte
-                // What the store does when it reads a file for the first time.
+                // The steps of the store when it reads a file for the first time.
                 let isWhole = ScopeFile(damaged) != nil
                 let read = isWhole ? EncodedMessage.messages(in: damaged) : Damage(bytes: damaged).messages
                 let recovered = Set(try #require(read))
                 let lost = zip(layout.messages, messages).filter { !recovered.contains($0.1) }
                 try #require(lost.count <= 2, "byte \(byte) at \(position): \(lost.count) lost")
-                // The one that was hit, or the two that lost what stood between them.
+                // The damaged message, or the two messages around a damaged separator.
                 try #require(lost.allSatisfy { $0.0.lowerBound - 3 <= position && position <= $0.0.upperBound + 3 })
             }
         }
     }
 
-    /// How programs write an array of messages.
+    /// The layouts in which programs write an array of messages.
     enum Layout: CaseIterable {
         case lines, trimmed, trimmedByOlderVersions, oneLine, spaced, spacedLines, pretty, continued
 
@@ -120,7 +120,7 @@ struct FileDamageTests {
             switch self {
             case .lines: return lines
             case .trimmed: return Array("[\n                  ".utf8) + lines.dropFirst(2)
-            // A trim copied the messages to directly behind a bracket.
+            // A trim copied the messages to the position directly after a bracket.
             case .trimmedByOlderVersions: return [Byte.openingBracket] + lines.dropFirst(2)
             case .oneLine: return try Self.encoded(messages, [])
             case .spaced: return Self.spaced(lines)
@@ -128,7 +128,7 @@ struct FileDamageTests {
                 return MessageArray.joined(messages.map { Self.spaced(EncodedMessage($0).bytes)[...] })
             case .pretty: return try Self.encoded(messages, .prettyPrinted)
             case .continued:
-                // Agent Squad wrote all but the last two messages.
+                // Agent Squad wrote all messages but the last two.
                 let own = MessageArray.joined(messages.suffix(2).map { EncodedMessage($0).bytes[...] })
                 return try Self.encoded(Array(messages.dropLast(2)), []).dropLast() + [Byte.comma] + own.dropFirst()
             }
@@ -142,7 +142,7 @@ struct FileDamageTests {
             return Array(try encoder.encode(messages))
         }
 
-        /// JSON in one line with a space behind each comma and colon, as Python writes it.
+        /// JSON in one line with a space after each comma and colon, as Python writes it.
         private static func spaced(_ json: [UInt8]) -> [UInt8] {
             var result: [UInt8] = []
             var (inString, isEscaped) = (false, false)
@@ -168,14 +168,14 @@ struct FileDamageTests {
         return message
     }()
 
-    /// A file of messages of which one, `nested`, will be damaged.
+    /// A file of messages in which one message, `nested`, is to be damaged.
     private struct Target {
         let layout: Layout
         let file: [UInt8]
         /// The bytes of the message to damage.
         let range: Range<Int>
         let others: [ConversationMessage]
-        /// The others among the last two messages.
+        /// The messages of `others` among the last two messages.
         let lastOthers: [ConversationMessage]
 
         init(_ layout: Layout, place: Int) throws {
@@ -188,7 +188,7 @@ struct FileDamageTests {
             range = try #require(MessageArray.layout(of: file)).messages[2 * place]
         }
 
-        /// The positions in the message of bytes of the structure, and of all others, which are alike.
+        /// The positions in the message of structure bytes, and of all other bytes, which are equivalent.
         var positions: (structure: [Int], content: [Int]) {
             let structure = Set("{}[],:\"\n ".utf8)
             return (range.filter { structure.contains(file[$0]) }, range.filter { !structure.contains(file[$0]) })
@@ -199,8 +199,8 @@ struct FileDamageTests {
         }
     }
 
-    // All damages of one byte take minutes: seeds draw them.
-    @Test("no object in a damaged message becomes a message, and those behind it stay")
+    // All one-byte damages take minutes, so seeds draw them.
+    @Test("No object in a damaged message becomes a message, and the messages after it stay")
     func objectsInside() async throws {
         let targets = Target.all(Layout.allCases).map { (target: $0, positions: $0.positions) }
         #expect(targets.count == 3 * Layout.allCases.count)
@@ -212,7 +212,7 @@ struct FileDamageTests {
                 (isStructure ? positions.structure : positions.content).randomElement(using: &random))
             let bytes = Array((isStructure ? "\u{1}z{}[]\",:\\" : "\u{1}{\"").utf8)
             let byte = try #require(bytes.filter { $0 != target.file[position] }.randomElement(using: &random))
-            // White space that became a brace makes the object inside it look like a message.
+            // White space changed to a brace makes the object inside it look like a message.
             if byte == Byte.openingBrace, MessageArray.isSpace(target.file[position]) { return }
             var damaged = target.file
             damaged[position] = byte
@@ -224,7 +224,7 @@ struct FileDamageTests {
         }
     }
 
-    @Test("bytes lost in a message hide none behind it")
+    @Test("Bytes lost in a message hide no message after it")
     func lostBytes() async throws {
         let targets = Target.all([.lines, .pretty, .continued])
         #expect(targets.count == 9)
@@ -236,13 +236,13 @@ struct FileDamageTests {
             let damaged = Array(target.file[..<start] + target.file[end...])
             guard ScopeFile(damaged) == nil else { return }
             let recovered = Damage(bytes: damaged).messages
-            // Without lines, lost brackets hide the next messages.
+            // Without line breaks, lost brackets hide the next messages.
             let others = target.layout == .continued ? target.lastOthers : target.others
             try #require(recovered.filter(others.contains) == others, "\(target.layout): \(start)..<\(end)")
         }
     }
 
-    /// Messages with texts of some length; each third has a result with objects that look like messages.
+    /// Messages with texts of some length; every third has metadata with objects that look like messages.
     private static let many: [ConversationMessage] = (0..<40).map { number in
         var message = turn(100 + number)[0]
         message.parts = [.text("\(number) " + String(repeating: "word ", count: 20))]
@@ -255,13 +255,13 @@ struct FileDamageTests {
         return message
     }
 
-    @Test("between two damages no message is lost")
+    @Test("No message between two damages is lost")
     func betweenDamages() throws {
         let file = try Layout.lines.write(Self.many)
         let ranges = try #require(MessageArray.layout(of: file)).messages
         let inner = Data("inner text".utf8)
         for (number, other) in [(20, 21), (23, 24), (32, 33)] {
-            // Bytes are lost from a text to a text inside the next message: the rest is one object.
+            // Bytes from a text to a text inside the next message are lost: the rest is one object.
             let text = Data(file[ranges[number]]).range(of: Data("word".utf8))?.lowerBound ?? 0
             let innerText = try #require(Data(file[ranges[other]]).range(of: inner)).lowerBound
             var damaged = file
@@ -274,14 +274,14 @@ struct FileDamageTests {
         }
     }
 
-    @Test("a copy of the end in the middle of a file hides no message behind it", arguments: [60, 200, 512, 700])
+    @Test("A copy of the file's end in its middle hides no message after it", arguments: [60, 200, 512, 700])
     func copiedEnd(count: Int) throws {
         let file = try Layout.lines.write(Self.many)
         let ranges = try #require(MessageArray.layout(of: file)).messages
         for start in stride(from: 1024, to: file.count - 1024, by: 512) {
             var damaged = file
             damaged.replaceSubrange(start..<start + count, with: file.suffix(count))
-            // The messages in the copy come where it is.
+            // The messages in the copy appear at its position.
             let others = zip(ranges, Self.many).filter {
                 !$0.0.overlaps(start - 2..<start + count + 2) && $0.0.upperBound < file.count - count
             }.map(\.1)
@@ -292,7 +292,7 @@ struct FileDamageTests {
         }
     }
 
-    @Test("a save cut off leaves no half of itself, also if all messages end alike")
+    @Test("An unfinished save leaves no partial batch, even if all messages end alike")
     func unfinishedAlike() throws {
         let messages = Self.many.map { message in
             var message = message
@@ -306,7 +306,7 @@ struct FileDamageTests {
         }
     }
 
-    @Test("an object that is no message, between damages, hides none before it")
+    @Test("An invalid object between damages hides no message before it")
     func noMessageBetween() {
         func line(_ id: String) -> String { #"{"id":"\#(id)","role":"user","timestamp":1,"parts":[]}"# }
         let lines = [
@@ -317,7 +317,7 @@ struct FileDamageTests {
         #expect(Damage(bytes: file).messages.map(\.id) == ["3", "4", "6", "7"])
     }
 
-    @Test("damage to the white space of a trim costs no message", arguments: [1, 2, 3, 512])
+    @Test("Damage to the white space of a trim loses no message", arguments: [1, 2, 3, 512])
     func damagedBlanks(count: Int) throws {
         let lines = try Layout.lines.write(Array(Self.many.suffix(2)))
         let file = Array(lines.prefix(2)) + [UInt8](repeating: Byte.space, count: 2000) + lines.dropFirst(2)
@@ -331,7 +331,7 @@ struct FileDamageTests {
         }
     }
 
-    @Test("a brace before the first message hides none")
+    @Test("A brace before the first message hides no message")
     func braceBeforeFirst() throws {
         let lines = try Layout.lines.write(Self.many)
         let file = Array(String(decoding: lines, as: UTF8.self).replacing("\n", with: "\n  ").utf8)
@@ -341,7 +341,7 @@ struct FileDamageTests {
         #expect(Damage(bytes: damaged).messages == Self.many)
     }
 
-    @Test("a retry of a message that was damaged or replaced while the store is open saves it again")
+    @Test("A retry saves a message again if it was damaged or replaced while the store is open")
     func retryAfterDamage() async throws {
         let messages = [1, 2, 3].map { turn($0)[0] }
         let (id, other) = (messages[1].id, String(repeating: "x", count: messages[1].id.utf8.count))
@@ -370,7 +370,7 @@ struct FileDamageTests {
         }
     }
 
-    @Test("half a surrogate pair of a JavaScript program is read as U+FFFD, and nothing is set aside")
+    @Test("A lone surrogate written by a JavaScript program is read as U+FFFD, and nothing is set aside")
     func loneSurrogate() async throws {
         let folder = try TemporaryFolder()
         try folder.write(
@@ -383,7 +383,7 @@ struct FileDamageTests {
     }
 
     @Test(
-        "files of nothing but damage read as empty and are set aside",
+        "Files without a readable message read as empty and are set aside",
         arguments: [
             Array("not json".utf8), [0], [UInt8](repeating: 0, count: 10_000), Array("{}".utf8), Array("[1,2]".utf8),
             Array("[{\"id\":1}]".utf8),
@@ -394,7 +394,7 @@ struct FileDamageTests {
     }
 
     @Test(
-        "a message that another program nested as deep as can be read is read, alone and among others, and nothing is set aside",
+        "A message nested to the maximum depth is read, alone and among others, and nothing is set aside",
         arguments: [505, 507, 508, 509, 512])
     func deepest(levels: Int) async throws {
         let folder = try TemporaryFolder()
@@ -414,7 +414,7 @@ struct FileDamageTests {
         #expect(try folder.names() == ["a.json"])
     }
 
-    @Test("a file too large to read is an error that names it, and stays as it is")
+    @Test("A file too large to read throws an error that names it, and stays unchanged")
     func tooLarge() async throws {
         let folder = try TemporaryFolder()
         try folder.write(Self.files[0])
@@ -434,7 +434,7 @@ struct FileDamageTests {
         #expect(try folder.names() == ["a.json"])
     }
 
-    @Test("an append that would make a file too large to read is refused before any change")
+    @Test("An append that would make a file too large to read throws before any change")
     func tooLargeAppend() throws {
         let folder = try TemporaryFolder()
         let file = try OpenFolder(path: folder.url.path).makeFile("a.json")
@@ -451,7 +451,7 @@ struct FileDamageTests {
         #expect(try file.readAll().count <= size && state.entries.count == 4)
     }
 
-    @Test("an empty file is an empty chat, and nothing is set aside")
+    @Test("An empty file is an empty chat, and nothing is set aside")
     func zeroLength() async throws {
         let folder = try TemporaryFolder()
         try folder.write([])
@@ -462,7 +462,7 @@ struct FileDamageTests {
         #expect(try folder.names() == ["a.json"])
     }
 
-    @Test("damage done while the store is open is found and healed")
+    @Test("Damage that occurs while the store is open is found and repaired")
     func whileOpen() async throws {
         let folder = try TemporaryFolder()
         let store = FileChatStorage(baseURL: folder.url)
@@ -475,7 +475,7 @@ struct FileDamageTests {
         #expect(try await store.load().count == 6)
     }
 
-    @Test("the merged view heals what it finds")
+    @Test("`fetchAllChats` repairs damage")
     func merged() async throws {
         let folder = try TemporaryFolder()
         try folder.write(Self.files[0].dropLast(4))

@@ -5,7 +5,7 @@ import Testing
 
 @testable import RecollectCore
 
-@Suite("Several processes, faults and the work that a save does", .needs(.processes))
+@Suite("Concurrent processes, faults and the cost of a save", .needs(.processes))
 struct FileProcessTests {
     private let folder: TemporaryFolder
     private let store: FileChatStorage
@@ -20,10 +20,10 @@ struct FileProcessTests {
         Set(lines.compactMap { $0.hasPrefix("saved ") ? Int($0.dropFirst(6)) : nil })
     }
 
-    /// Checks that a scope holds every acknowledged turn once, no half of any, and each writer's in order.
+    /// Checks that a scope holds every acknowledged turn once and complete, each writer's in order.
     private func check(_ acknowledged: [String: Set<Int>], in messages: [ConversationMessage]) throws {
         let ids = messages.map(\.id)
-        try #require(Set(ids).count == ids.count, "nothing twice")
+        try #require(Set(ids).count == ids.count, "no message is stored twice")
         var last: [Substring: Int] = [:]
         var position = 0
         while position < ids.count {
@@ -37,11 +37,11 @@ struct FileProcessTests {
         }
         let stored = Set(ids)
         for (writer, turns) in acknowledged {
-            try #require(turns.allSatisfy { stored.contains("\(writer)-\($0)-q") }, "nothing acknowledged is lost")
+            try #require(turns.allSatisfy { stored.contains("\(writer)-\($0)-q") }, "no acknowledged turn is lost")
         }
     }
 
-    @Test("processes on one folder lose nothing, and a reader beside them sees whole batches alone")
+    @Test("Concurrent processes lose nothing, and a concurrent reader sees only whole batches")
     func together() async throws {
         let workers = try (0..<3).map { try Worker(["append", folder.url.path, "a", "w\($0)", "150", "0", "0"]) }
         for number in 0..<100 {
@@ -62,7 +62,7 @@ struct FileProcessTests {
         #expect(try folder.names() == ["a.json"])
     }
 
-    @Test("under the shared lock the file is one JSON array at any moment, while others append and trim")
+    @Test("Under the shared lock, the file is always one JSON array, while other processes append and trim")
     func validUnderLock() async throws {
         let worker = try Worker(["append", folder.url.path, "a", "w", "400", "6", "500"])
         _ = await worker.wait(forLines: 1)
@@ -71,7 +71,7 @@ struct FileProcessTests {
             let locked = try OpenFolder(path: session.path)
             try locked.lock(exclusively: false)
             let array = try JSONSerialization.jsonObject(with: Data(contentsOf: folder.file())) as? [Any]
-            // Between an append and its trim the writer holds the lock: nobody sees more than the window.
+            // The writer holds the lock from an append to its trim, so that a reader sees no more than the window.
             let count = try #require(array?.count)
             try #require(count > 0 && count <= 6)
         }
@@ -79,7 +79,7 @@ struct FileProcessTests {
         #expect(try await store.load().map(\.id).suffix(2) == ["w-399-q", "w-399-a"])
     }
 
-    @Test("a process killed at any moment costs at most the turn that it was saving")
+    @Test("A process killed at any time loses at most the turn being saved")
     func killed() async {
         await Seeds.run(1) { seed in
             let agent = "\(seed)"
@@ -97,7 +97,7 @@ struct FileProcessTests {
     }
 
     @Test(
-        "a process killed at each of its writes and syncs in turn costs at most the turn that it was saving",
+        "A process killed at each of its writes and syncs loses at most the turn being saved",
         .needs(.strace))
     func killedAtEachCall() async throws {
         let strace = try #require(strace)
@@ -108,7 +108,7 @@ struct FileProcessTests {
                 let base = folder.url.appendingPathComponent(agent)
                 let tracer = [strace, "-f", "-qq", "-o", "/dev/null", "-e", "trace=\(call)"]
                 let options = ["-e", "inject=\(call):signal=KILL:when=\(count)"]
-                // The third turn trims, a later one moves the window to a new file.
+                // The third turn trims; a later turn moves the window to a new file.
                 let worker = try Worker(["append", base.path, "a", "w", "9", "4", "4000"], under: tracer + options)
                 let turns = saved(await worker.finish())
                 let messages = try await FileChatStorage(baseURL: base).load()
@@ -122,7 +122,7 @@ struct FileProcessTests {
     }
 
     @Test(
-        "a save whose sync fails throws and is not kept; the next attempt saves it",
+        "A save with a failed sync throws and saves nothing; the next attempt saves it",
         .needs(.strace), arguments: ["fdatasync", "pwrite64", "fsync"])
     func syncFails(call: String) async throws {
         let strace = try #require(strace)
@@ -141,16 +141,16 @@ struct FileProcessTests {
             try check(["a": Set(0..<6)], in: try await store.load())
             #expect(try await store.load().count == 12)
             let names = try FileManager.default.contentsOfDirectory(atPath: base.appendingPathComponent("u/s").path)
-            #expect(names == ["a.json"], "nothing was left to heal")
+            #expect(names == ["a.json"], "nothing is left to repair")
         }
     }
 
     @Test(
-        "a save that was not acknowledged because its sync failed is not there for a reader",
+        "A reader does not see a save that failed to sync",
         .needs(.strace))
     func failedIsNotKept() async throws {
         let strace = try #require(strace)
-        // The first save syncs twice for its file, so the fourth sync is the second save's commitment.
+        // The first save syncs twice for its file, so that the fourth sync is the commit of the second save.
         let options = [
             "-f", "-qq", "-o", "/dev/null", "-e", "trace=fdatasync", "-e", "inject=fdatasync:error=EIO:when=4",
         ]
@@ -160,7 +160,7 @@ struct FileProcessTests {
     }
 
     @Test(
-        "each kind of failure has a code of its own", .needs(.strace),
+        "Each kind of failure has its own error code", .needs(.strace),
         arguments: [
             ("openat", "EMFILE", "tooManyOpenFiles"), ("openat", "EACCES", "permissionDenied"),
             ("openat", "EIO", "inputOutput"),
@@ -178,28 +178,28 @@ struct FileProcessTests {
     }
 
     @Test(
-        "a power cut at any moment costs at most the turn that was being saved",
+        "A power loss at any time loses at most the turn being saved",
         .needs(.cuttableDisk), arguments: [0, 4])
     func powerCut(budget: Int) async throws {
         for lines in [1, 2, 7, 40] {
             let disk = try CuttableDisk(in: folder.url.appendingPathComponent("\(lines)"))
             let base = disk.url.appendingPathComponent("chats")
             let worker = try Worker(["append", base.path, "a", "w", "10000", "\(budget)", "3000"])
-            // What counts was heard before the cut: the worker outlives its disk, which a process without power does not.
+            // Only lines read before the power loss count: unlike a real process, the worker outlives its disk.
             let turns = saved(await worker.wait(forLines: lines))
             try disk.cutPower()
             _ = await worker.finish()
             try disk.restart()
             let messages = try await FileChatStorage(baseURL: base).load()
             try #require(turns.count >= lines && messages.count >= min(4, turns.count * 2))
-            // With a budget, later turns that nobody heard of may have taken the place of those that were.
+            // With a budget, later unreported turns may have replaced the reported ones.
             let last = messages.compactMap { Int($0.id.split(separator: "-")[1]) }.max() ?? -1
             try #require(last >= turns.max() ?? 0)
             try check(["w": budget == 0 ? turns : []], in: messages)
         }
     }
 
-    @Test("a save whose task is cancelled is whole or not there, and the task is told which")
+    @Test("A canceled save either saves the whole batch or throws and saves nothing")
     func cancelledMidSave() async throws {
         for number in 0..<60 {
             let messages = turn(number)
@@ -220,7 +220,7 @@ struct FileProcessTests {
     }
 
     @Test(
-        "a retry of what another process saved is acknowledged when it is on the disk, not before",
+        "A retry of another process's save is acknowledged only when it is durable",
         .needs(.strace))
     func retryIsDurable() async throws {
         let strace = try #require(strace)
@@ -237,7 +237,7 @@ struct FileProcessTests {
     }
 
     @Test(
-        "a full disk is an error of its own, what was saved is read, and saving goes on when there is space",
+        "A full disk throws its own error, reads still work, and saves continue when there is space",
         .needs(.tinyDisk))
     func fullDisk() async throws {
         let disk = try TinyDisk(at: folder.url.appendingPathComponent("disk"), kilobytes: 256)
@@ -266,7 +266,7 @@ struct FileProcessTests {
     }
 
     @Test(
-        "a save that is kept succeeds on a full disk that has no room for its trim, which follows with the next one",
+        "A save succeeds on a full disk without room for its trim, which follows with the next save",
         .needs(.tinyDisk))
     func fullDiskForTheTrim() async throws {
         let disk = try TinyDisk(at: folder.url.appendingPathComponent("disk"), kilobytes: 256)
@@ -274,7 +274,7 @@ struct FileProcessTests {
         let old = (0..<30).flatMap { turn($0, text: String(repeating: "x", count: 1500)) }
         try await store.save(old)
         disk.fill()
-        // Room for a message, not for the window in a new file.
+        // Room for a message, but not for the window in a new file.
         let filler = disk.url.appendingPathComponent("filler")
         let handle = try FileHandle(forWritingTo: filler)
         try handle.truncate(atOffset: handle.seekToEnd() - 4096)
@@ -294,7 +294,7 @@ struct FileProcessTests {
     }
 
     @Test(
-        "a failed look at a folder is an error with a code, whichever look it is",
+        "Each failing check of a folder throws an error with a code",
         .needs(.strace))
     func failingLook() async throws {
         let strace = try #require(strace)
@@ -309,13 +309,13 @@ struct FileProcessTests {
             #expect(worker.endedWell)
             if lines == ["saved 0"] { break }
             failures += 1
-            #expect(lines == ["failed 0 inputOutput", "saved 0"], "look \(count)")
+            #expect(lines == ["failed 0 inputOutput", "saved 0"], "call \(count)")
         }
         #expect((1..<20).contains(failures))
     }
 
     @Test(
-        "a damaged file on a read-only disk is read as far as it can be",
+        "A damaged file on a read-only disk is read as far as possible",
         .needs(.tinyDisk))
     func readOnlyDamage() async throws {
         let disk = try TinyDisk(at: folder.url.appendingPathComponent("disk"), kilobytes: 256)
@@ -329,7 +329,7 @@ struct FileProcessTests {
     }
 
     @Test(
-        "a damaged file on a full disk is read as far as it can be, and repaired when there is space",
+        "A damaged file on a full disk is read as far as possible, and repaired when there is space",
         .needs(.tinyDisk))
     func damageOnFullDisk() async throws {
         let disk = try TinyDisk(at: folder.url.appendingPathComponent("disk"), kilobytes: 256)
@@ -357,7 +357,8 @@ struct FileProcessTests {
 
     #if os(Linux)
         @Test(
-            "a save reads and writes the same at turn 10 and turn 1,000, with a budget and without", arguments: [0, 20])
+            "A save reads and writes the same amount at turns 10 and 1,000, with and without a budget",
+            arguments: [0, 20])
         func appends(budget: Int) async throws {
             let lines = try await Worker(["measure", folder.url.path, "1000", "\(budget)"]).finish()
             let turns = lines.compactMap { line -> (read: Int, written: Int)? in
@@ -365,7 +366,7 @@ struct FileProcessTests {
                 return fields.count == 2 ? (fields[0], fields[1]) : nil
             }
             try #require(turns.count == 1000)
-            // A turn is about 350 bytes. With a budget it is written again as white space, and now and then the window moves.
+            // A turn is about 350 bytes. With a budget, spaces later overwrite it, and sometimes the window moves.
             let moves = turns.dropFirst(10).filter { $0.written > 2_000 }
             #expect(moves.count < (budget == 0 ? 1 : 40))
             #expect(moves.allSatisfy { $0.written < 20 * 350 && $0.read < 20 * 350 })
@@ -373,7 +374,7 @@ struct FileProcessTests {
         }
     #endif
 
-    @Test("appending changes no byte before the old end but the bracket, and trimming leaves what stays where it is")
+    @Test("An append changes only the bracket at the old end, and a trim keeps the remaining bytes in place")
     func bytesStay() async throws {
         try await store.save(turns(0..<20))
         let before = Array(try Data(contentsOf: folder.file()))

@@ -5,7 +5,7 @@ import Testing
 
 @testable import RecollectCore
 
-@Suite("Sessions that another process holds")
+@Suite("Sessions locked by another process")
 struct HeldSessionTests {
     private let folder: TemporaryFolder
     private let store: FileChatStorage
@@ -15,14 +15,14 @@ struct HeldSessionTests {
         store = FileChatStorage(baseURL: folder.url, durability: .relaxed, patience: .seconds(600))
     }
 
-    /// Holds a session as a process does that hangs, until the result is released.
+    /// Locks a session as a hanging process does, until the result is released.
     private func hold(_ session: String) throws -> OpenFolder {
         let held = try OpenFolder(path: folder.url.appendingPathComponent("u/\(session)").path)
         try held.lock(exclusively: true)
         return held
     }
 
-    @Test("keep nobody waiting but their own callers, whose calls go on in order when they are free")
+    @Test("A locked session delays only its own callers, whose calls continue in order after its release")
     func nobodyElseWaits() async throws {
         let sessions = (0..<8).map { "held\($0)" }
         for session in sessions { try await store.save(turn(0), session: session) }
@@ -40,7 +40,7 @@ struct HeldSessionTests {
             defer { finished.withLock { $0 += 1 } }
             return try await store.load(session: sessions[0])
         }
-        // More calls than threads, so that those of the held sessions have begun long before the last.
+        // More calls than threads, so that the calls of the locked sessions began long before the last.
         for number in 0..<40 {
             try await store.save(turn(number), session: "free", user: "other \(number)")
             #expect(try await store.load(session: "free", user: "other \(number)") == turn(number))
@@ -53,7 +53,7 @@ struct HeldSessionTests {
     }
 
     @Test(
-        "a session's first touch lists neither all users nor all sessions",
+        "The first access to a session lists neither all users nor all sessions",
         .needs(.strace))
     func firstTouchListsNothing() async throws {
         let strace = try #require(strace)
@@ -67,7 +67,7 @@ struct HeldSessionTests {
         #expect(!listed.contains("\(folder.url.path)>") && !listed.contains("\(folder.url.path)/u>"))
     }
 
-    @Test("names of every kind are found without a listing, and none is given that some file system takes for another")
+    @Test("Names of every kind are found without a listing, and no two are equal on any file system")
     func namesWithoutListing() async throws {
         let names = ["a", "B", "%42", "ab", "Ab", "aB", "é", "e\u{301}", "x y", String(repeating: "z", count: 300)]
         for (number, session) in names.enumerated() {
@@ -77,7 +77,7 @@ struct HeldSessionTests {
         for (number, session) in names.enumerated() {
             #expect(try await again.load(session: session) == turn(number))
         }
-        // Agent Squad's names are found without a listing, too, and a name that differs in case alone is somebody else's.
+        // Agent Squad's names are found without a listing, too; a name that differs only in case is another user's.
         let base = folder.url.appendingPathComponent("Ann/S%20One")
         try FileManager.default.createDirectory(at: base, withIntermediateDirectories: true)
         try Data("[]".utf8).write(to: base.appendingPathComponent("a.json"))

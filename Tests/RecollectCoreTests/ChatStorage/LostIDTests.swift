@@ -3,8 +3,8 @@ import Testing
 
 @testable import RecollectCore
 
-/// The file beside a hashed name says whose it is.
-@Suite("A long id that is not beside its name any more")
+/// The file beside a hashed name contains the original ID.
+@Suite("Lost ID files")
 struct LostIDTests {
     private let folder: TemporaryFolder
     private let long = String(repeating: "\u{1F9E0}", count: 100)
@@ -16,7 +16,7 @@ struct LostIDTests {
     enum Loss: String, CaseIterable {
         case missing, empty, longer, other, enormous, folder, link
 
-        /// Whether it is a file of ours, which a save may write.
+        /// Whether the file may be overwritten by a save.
         var isMended: Bool { self != .folder && self != .link }
 
         func happen(to file: URL) throws {
@@ -38,7 +38,9 @@ struct LostIDTests {
         }
     }
 
-    @Test("is told once, hides no other agent, and comes back with the agent's next save", arguments: Loss.allCases)
+    @Test(
+        "A lost agent ID is reported once, hides no other agent, and returns with the agent's next save",
+        arguments: Loss.allCases)
     func agent(_ loss: Loss) async throws {
         let first = FileChatStorage(baseURL: folder.url)
         try await first.save(turn(1), agent: long)
@@ -67,7 +69,7 @@ struct LostIDTests {
         if loss == .link { #expect(try FileManager.default.destinationOfSymbolicLink(atPath: file.path) == "a.json") }
     }
 
-    @Test("comes back with the next save below a user's or a session's folder, too", arguments: Loss.allCases)
+    @Test("A lost user or session ID returns with the next save", arguments: Loss.allCases)
     func folders(_ loss: Loss) async throws {
         let scope = Scope(userId: long, sessionId: long, agentId: "a")
         try await FileChatStorage(baseURL: folder.url).save(turn(1), session: long, user: long)
@@ -87,7 +89,7 @@ struct LostIDTests {
     }
 
     @Test(
-        "what only begins like such a name is nobody's, and told to nobody",
+        "A foreign name that only resembles a hashed name is ignored and not reported",
         arguments: ["#recycle", "#\(String(repeating: "g", count: 64))"])
     func foreignMessages(_ name: String) async throws {
         let store = FileChatStorage(baseURL: folder.url)

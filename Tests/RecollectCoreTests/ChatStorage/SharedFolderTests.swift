@@ -16,7 +16,7 @@ struct SharedFolderTests {
         FileChatStorage(baseURL: folder.url, durability: .relaxed)
     }
 
-    /// A turn whose question has so many bytes, and whose answer ends like every other.
+    /// A turn with an input of the given length and a reply that ends like every other.
     private func turn(_ number: Int, _ length: Int, answer: Int = 100) -> [ConversationMessage] {
         let tail = String(repeating: "This assistant gives no legal advice. ", count: 10)
         let id = String(100_000 + number)
@@ -29,7 +29,7 @@ struct SharedFolderTests {
         ]
     }
 
-    @Test("a session that several make at once is one, and nothing saved in it is lost")
+    @Test("Two stores that create a session concurrently use the same folder")
     func madeTogether() async throws {
         for round in 0..<60 {
             let places = (0..<2).map { _ in
@@ -52,7 +52,7 @@ struct SharedFolderTests {
         }
     }
 
-    @Test("a file that the other moved to the same length and the same end is not taken for the known one")
+    @Test("A file that another store moved to the same length and the same end is read again")
     func movedAlike() async throws {
         let (mine, other) = (store(), store())
         try await other.save((0..<3).flatMap { turn($0, 9000) }, budget: 6)
@@ -61,7 +61,7 @@ struct SharedFolderTests {
         try await other.save((6..<9).flatMap { turn($0, 9000) }, budget: 6)
         try await other.save(turn(9, 500) + turn(10, 1500) + turn(11, 1000), budget: 6)
         let kept = turn(9, 500) + turn(10, 1500) + turn(11, 1000)
-        // A retry of what the other saved is known.
+        // A retry of a message that the other store saved is recognized.
         try await mine.save(turn(11, 1000))
         #expect(try await store().load() == kept)
         try await mine.save(turn(12, 10), budget: 4)
@@ -69,7 +69,7 @@ struct SharedFolderTests {
         #expect(try folder.names() == ["a.json"])
     }
 
-    @Test("a file moved by a trim begins its first message on a line, for the search after damage")
+    @Test("A file moved by a trim begins its first message on a line, as salvage expects")
     func movedBeginning() async throws {
         let store = store()
         try await store.save((0..<6).flatMap { turn($0, 9000) })
@@ -79,7 +79,7 @@ struct SharedFolderTests {
         #expect(try await self.store().load() == turn(6, 10))
     }
 
-    @Test("an older content of the same length, put back after a trim, is read", arguments: [true, false])
+    @Test("An older content of the same length, restored after a trim, is read", arguments: [true, false])
     func putBack(isInPlace: Bool) async throws {
         let mine = store()
         try await mine.save(turn(0, 10) + turn(1, 10) + turn(2, 10))
@@ -99,7 +99,7 @@ struct SharedFolderTests {
         }
         let all = turn(0, 10) + turn(1, 10) + turn(2, 10)
         #expect(try await mine.load() == all)
-        // The restored messages are saved already.
+        // The restored messages count as saved.
         try await later.save(turn(0, 10))
         #expect(try await later.load() == all)
         #expect(try await store().load() == all)
@@ -108,7 +108,7 @@ struct SharedFolderTests {
         #expect(try folder.names() == ["a.json"])
     }
 
-    @Test("random saves of few lengths through either give what one store would have")
+    @Test("Random saves of few lengths through two stores have the same result as through one store")
     func randomSaves() async {
         await Seeds.run(3) { seed in
             var generator = SeededGenerator(seed: seed)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RecollectCore
 
-/// A store that every test of this file runs on, made fresh.
+/// A kind of store that every test of this file runs on; `make` creates a new one.
 struct SimpleStore: CustomTestStringConvertible, Sendable {
     let testDescription: String
     let make: @Sendable (SameRole) throws -> (store: any ChatStorage, keep: AnyObject & Sendable)
@@ -23,9 +23,9 @@ struct SimpleStore: CustomTestStringConvertible, Sendable {
     final class Token: Sendable {}
 }
 
-@Suite("What all simple stores promise")
+@Suite("Simple stores")
 struct SimpleStoreTests {
-    @Test("messages come back in the order of saving, whatever the clock says", arguments: SimpleStore.all)
+    @Test("Messages are returned in the order of their saves, whatever their dates", arguments: SimpleStore.all)
     func order(_ kind: SimpleStore) async throws {
         let (store, keep) = try kind.make(.drop)
         let saved = turn(5) + turn(1) + turn(9)
@@ -37,7 +37,7 @@ struct SimpleStoreTests {
         withExtendedLifetime(keep) {}
     }
 
-    @Test("no two scopes meet", arguments: SimpleStore.all)
+    @Test("Scopes are separate, whatever their IDs", arguments: SimpleStore.all)
     func scopes(_ kind: SimpleStore) async throws {
         let (store, keep) = try kind.make(.drop)
         let ids = [
@@ -62,7 +62,7 @@ struct SimpleStoreTests {
         withExtendedLifetime(keep) {}
     }
 
-    @Test("a save with a budget trims, and trimmed ids may come again", arguments: SimpleStore.all)
+    @Test("A save with a budget trims, and trimmed IDs may be saved again", arguments: SimpleStore.all)
     func trims(_ kind: SimpleStore) async throws {
         let (store, keep) = try kind.make(.drop)
         for number in 0..<40 {
@@ -82,7 +82,7 @@ struct SimpleStoreTests {
         withExtendedLifetime(keep) {}
     }
 
-    @Test("a repeated role is dropped unless told otherwise, tool exchanges never", arguments: SimpleStore.all)
+    @Test("A repeated role is dropped by default, but never a tool exchange", arguments: SimpleStore.all)
     func sameRole(_ kind: SimpleStore) async throws {
         let call = ConversationMessage(
             id: "c", role: .assistant, parts: [.toolCall(id: "1", name: "n", arguments: [:])])
@@ -102,7 +102,7 @@ struct SimpleStoreTests {
     }
 
     @Test(
-        "a known id keeps its first content in its scope; another agent or session has its own",
+        "A known ID keeps its first content in its scope; other agents and sessions have their own",
         arguments: SimpleStore.all)
     func identity(_ kind: SimpleStore) async throws {
         let (store, keep) = try kind.make(.drop)
@@ -118,7 +118,7 @@ struct SimpleStoreTests {
         withExtendedLifetime(keep) {}
     }
 
-    @Test("the merged view holds every agent of the session and no other", arguments: SimpleStore.all)
+    @Test("`fetchAllChats` returns every agent of the session and no other session", arguments: SimpleStore.all)
     func merged(_ kind: SimpleStore) async throws {
         let (store, keep) = try kind.make(.drop)
         try await store.save(turn(2), agent: "Tech")
@@ -130,7 +130,7 @@ struct SimpleStoreTests {
         withExtendedLifetime(keep) {}
     }
 
-    @Test("saves from many tasks keep batches together and lose none", arguments: SimpleStore.all)
+    @Test("Concurrent saves keep batches together and lose none", arguments: SimpleStore.all)
     func concurrency(_ kind: SimpleStore) async throws {
         let (store, keep) = try kind.make(.drop)
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -145,7 +145,7 @@ struct SimpleStoreTests {
         withExtendedLifetime(keep) {}
     }
 
-    @Test("a cancelled task has saved nothing", arguments: SimpleStore.all)
+    @Test("A canceled task saves nothing", arguments: SimpleStore.all)
     func cancellation(_ kind: SimpleStore) async throws {
         let (store, keep) = try kind.make(.drop)
         let task = Task {
@@ -165,7 +165,7 @@ struct InMemoryChatStorageTests {
         ConversationMessage(id: "s2", role: .assistant, text: "hello"),
     ]
 
-    @Test("seeded messages stand at the head of every scope, and once, unprefixed, in the merged view")
+    @Test("Seeded messages begin every scope, and appear once, without a prefix, in the merged view")
     func seeded() async throws {
         let store = InMemoryChatStorage(seed)
         #expect(try await store.load(agent: "new") == seed)
@@ -178,7 +178,7 @@ struct InMemoryChatStorageTests {
         #expect(try await store.fetchAllChats(userId: "u", sessionId: "none") == seed)
     }
 
-    @Test("a trim takes seeded messages first, in its scope alone; their ids and roles count")
+    @Test("A trim removes seeded messages first, only in its scope; their IDs and roles count")
     func seededRules() async throws {
         let store = InMemoryChatStorage(seed)
         try await store.save([ConversationMessage(role: .assistant, text: "dropped"), seed[0]] + turn(1), budget: 2)
@@ -187,7 +187,7 @@ struct InMemoryChatStorageTests {
         #expect(try await store.fetchAllChats(userId: "u", sessionId: "s").prefix(2).map(\.text) == ["hi", "hello"])
     }
 
-    @Test("a dropped message is told of")
+    @Test("A dropped message posts an event")
     func events() async throws {
         let store = InMemoryChatStorage()
         let dropped = ConversationMessage(id: "x", role: .user, text: "again")
@@ -202,13 +202,13 @@ struct UserDefaultsChatStorageTests {
     private let suite = DefaultsSuite()
     private let key = "recollect.chat/u/s/a"
 
-    @Test("what was saved is there for the next store")
+    @Test("A new store reads the saved messages")
     func reopens() async throws {
         try await UserDefaultsChatStorage(suiteName: suite.name).save(turn(1))
         #expect(try await UserDefaultsChatStorage(suiteName: suite.name).load() == turn(1))
     }
 
-    @Test("what is there is never encoded again")
+    @Test("Stored messages are never encoded again")
     func foreignMessages() async throws {
         let text = #"[ {"timestamp":1.0e3, "id":"x","role":"\u0075ser","parts":[],"new":[1.50]} ]"#
         suite.set(Data(text.utf8), forKey: key)
@@ -217,7 +217,7 @@ struct UserDefaultsChatStorageTests {
         #expect(String(decoding: data, as: UTF8.self).contains(text.dropFirst(2).dropLast(2)))
     }
 
-    @Test("a damaged value is set aside, and what can be read stays")
+    @Test("A damaged value is set aside, and its readable messages stay")
     func damage() async throws {
         let store = UserDefaultsChatStorage(suiteName: suite.name)
         try await store.save(turns(1...2))
@@ -230,7 +230,7 @@ struct UserDefaultsChatStorageTests {
         #expect(event?.kind == .salvaged && event?.recoveredMessages == 3)
     }
 
-    @Test("what the guide's own store wrote is found, merged and continued, and stays where it is")
+    @Test("Values of the guide's sample store are found, merged and continued, and stay unchanged")
     func guideKeys() async throws {
         let defaults = try #require(UserDefaults(suiteName: suite.name))
         let encoder = JSONEncoder()
@@ -238,7 +238,7 @@ struct UserDefaultsChatStorageTests {
         let written = try encoder.encode(turns(1...2))
         defaults.set(written, forKey: "AgentSquad.u.s.a")
         defaults.set(try encoder.encode(turn(3)), forKey: "AgentSquad.u.s.tech-agent")
-        // Whose this is cannot be told: user `v`, session `x.s`; user `v.x`, session `s`.
+        // This key is ambiguous: user `v`, session `x.s`, or user `v.x`, session `s`.
         defaults.set(try encoder.encode(turn(4)), forKey: "AgentSquad.v.x.s.a")
         defaults.set("mine", forKey: "AgentSquad.u.s.b")
         defaults.synchronize()
@@ -257,7 +257,7 @@ struct UserDefaultsChatStorageTests {
         #expect(defaults.data(forKey: "AgentSquad.u.s.a") == written)
     }
 
-    @Test("damage in what the guide's own store wrote is reported once, though it stays there")
+    @Test("Damage in a value of the guide's sample store is reported once, although the value stays")
     func damagedGuideValue() async throws {
         let encoder = JSONEncoder()
         encoder.dateEncodingStrategy = .millisecondsSince1970
@@ -272,7 +272,7 @@ struct UserDefaultsChatStorageTests {
         #expect(store.events.takeUndelivered().map(\.kind) == [.salvaged])
     }
 
-    @Test("a stranger's value is left alone")
+    @Test("A foreign value stays unchanged")
     func foreign() async throws {
         suite.set("mine", forKey: key)
         let store = UserDefaultsChatStorage(suiteName: suite.name)

@@ -3,7 +3,7 @@ import RecollectCore
 import Testing
 
 @Suite("Errors") struct RecollectErrorTests {
-    @Test("an alert that shows an error's localised description shows what happened and what to do")
+    @Test("`localizedDescription` contains the problem and the remedy")
     func localizedDescription() {
         let error: any Error = RecollectError(.diskFull, "the disk is full; make room and save again")
         #expect(error.localizedDescription == "the disk is full; make room and save again")

@@ -3,8 +3,8 @@ import RecollectCore
 import RecollectTestSupport
 import Testing
 
-@Suite("Events of stores") struct StoreEventsTests {
-    @Test("what stores do all the time is no warning in the log, what somebody should look at is one")
+@Suite("Store events") struct StoreEventsTests {
+    @Test("Routine events are logged as info, and events that need attention as warnings")
     func levels() {
         let log = LogLines()
         let events = StoreEvents(logger: log.logger)
@@ -19,7 +19,7 @@ import Testing
             ])
     }
 
-    @Test("the log has no name of a file set aside: in a folder of chats, the agent's ID is in it")
+    @Test("The log omits the name of a file set aside, because the name contains the agent's ID")
     func setAside() async throws {
         let log = LogLines()
         let folder = try TemporaryFolder()

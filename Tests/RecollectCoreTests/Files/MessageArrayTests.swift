@@ -12,7 +12,7 @@ struct MessageArrayTests {
     }
 
     @Test(
-        "whole arrays",
+        "The messages of a valid array are found",
         arguments: [
             ("[]", []), (" [ \n] \n", []), ("[{}]", ["{}"]),
             ("[ {\"a\":[{},\"]}\\\"\"]} ,\n{}\t]\r\n", ["{\"a\":[{},\"]}\\\"\"]}", "{}"]),
@@ -22,7 +22,7 @@ struct MessageArrayTests {
     }
 
     @Test(
-        "anything else is not one",
+        "A text that is not a valid array has no layout",
         arguments: [
             "", " ", "{}", "[", "[{}", "[{},]", "[,{}]", "[{} {}]", "[{}]]", "[{}]x", "[1]", "[[]]", "[{}]\u{0}",
             "[{]}", "[{\"a]}",
@@ -32,7 +32,7 @@ struct MessageArrayTests {
         #expect(found(text) == nil)
     }
 
-    @Test("a message is found behind a damaged one, whatever byte is in the place of the line end between them")
+    @Test("A message after a damaged one is found, whatever byte replaces the line break between them")
     func damagedLineEnd() {
         let messages = ["{\"id\":\"1\"}", "{\"id\":\"2\"}", "{\"id\":\"3\"}"].map { Array($0.utf8)[...] }
         let whole = MessageArray.joined(messages)
@@ -41,7 +41,7 @@ struct MessageArrayTests {
         for byte in UInt8.min...UInt8.max {
             for broken in [UInt8(ascii: "x"), Byte.quote, Byte.openingBrace, Byte.comma] {
                 var bytes = whole
-                // The first message is damaged, and the line end behind its comma.
+                // The first message is damaged, and so is the line break after its comma.
                 bytes[4] = broken
                 bytes[second - 1] = byte
                 let found = MessageSalvage(of: bytes) { !bytes[$0].contains(broken) || $0.lowerBound >= second }
@@ -52,7 +52,7 @@ struct MessageArrayTests {
     }
 
     @Test(
-        "a search through garbage ends soon", .needs(.time),
+        "A search through garbage ends quickly", .needs(.time),
         arguments: [
             "{", "[{", ",{\"", "\n{\"", "{\"a\":", "\n{\"a\":[", "{\\\"a\\\" ", "{\"", "[{\"a\":1,", "[{\"a\":[", "{}",
             "[{}]",

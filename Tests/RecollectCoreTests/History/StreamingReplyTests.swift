@@ -3,7 +3,7 @@ import Testing
 
 @testable import RecollectCore
 
-@Suite("A reply in flight") struct ReplyDraftTests {
+@Suite("Streaming replies") struct ReplyDraftTests {
     private let keeper = RecordingKeeper()
     private let pauses = Gate()
     private let scope = Scope(userId: "u", sessionId: "s", agentId: "a")
@@ -20,7 +20,7 @@ import Testing
         return message
     }
 
-    @Test("pieces lie in memory for half a second, then what came meanwhile is kept in order")
+    @Test("Pieces stay in memory for half a second, and then are saved in order")
     func flush() async {
         let reply = draft()
         reply.append("one ")
@@ -34,7 +34,7 @@ import Testing
         #expect(reply.message.text == "one two three")
     }
 
-    @Test("one flush is under way at a time; what comes meanwhile goes with the next")
+    @Test("Only one flush runs at a time; later pieces go with the next flush")
     func oneAtATime() async {
         keeper.isHeld.withLock { $0 = true }
         let reply = draft()
@@ -50,7 +50,7 @@ import Testing
         #expect(await keeper.next() == .kept(text: "ab"))
     }
 
-    @Test("a flush that fails is tried again after the next pause, with what came since")
+    @Test("A failed flush is retried after the next pause, with the pieces since")
     func failingFlush() async {
         let reply = draft()
         keeper.failures.withLock { $0 = 1 }
@@ -62,7 +62,7 @@ import Testing
         #expect(await keeper.next() == .kept(text: "ab"))
     }
 
-    @Test("finish saves all, without waiting for the pause; the second end does nothing, and later pieces are ignored")
+    @Test("`finish` saves everything at once; a second end does nothing, and later pieces are ignored")
     func finish() async throws {
         let reply = draft()
         reply.append("all of it")
@@ -75,7 +75,7 @@ import Testing
         #expect(reply.message == saying("all of it"))
     }
 
-    @Test("finish takes the whole message from the caller; one of another id is refused, and the reply goes on")
+    @Test("`finish` saves the caller's message; a message with another ID throws, and the reply continues")
     func finishWithMessage() async throws {
         let reply = draft()
         reply.append("half")
@@ -92,7 +92,7 @@ import Testing
         #expect(keeper.calls == [.finished(whole)])
     }
 
-    @Test("interrupt marks the reply, in a cancelled task too")
+    @Test("`interrupt` marks the reply, even in a canceled task")
     func interrupt() async throws {
         let reply = draft()
         reply.append("half")
@@ -104,7 +104,7 @@ import Testing
         #expect(keeper.calls == [.finished(saying("half", isInterrupted: true))])
     }
 
-    @Test("an end that fails leaves the reply in flight: it grows, is flushed and can be ended again")
+    @Test("A failed end leaves the reply streaming: it grows, is flushed and can be ended again")
     func failingFinish() async throws {
         let reply = draft()
         reply.append("a")
@@ -113,7 +113,7 @@ import Testing
         #expect(await keeper.next() == .failed)
         #expect(reply.message.isStreaming)
         reply.append("b")
-        // The pause that the end cut short, and the one after it.
+        // The pause that the end cut short, and the next one.
         _ = await pauses.open()
         _ = await pauses.open()
         #expect(await keeper.next() == .kept(text: "ab"))
@@ -121,7 +121,7 @@ import Testing
         #expect(await keeper.next() == .finished(saying("ab")))
     }
 
-    @Test("a draft that is released unfinished is interrupted, one that has ended is not touched")
+    @Test("Releasing an unfinished reply interrupts it; an ended reply stays unchanged")
     func release() async throws {
         var reply: StreamingReply? = draft()
         reply?.append("half")
@@ -134,7 +134,7 @@ import Testing
         #expect(keeper.calls.count == 2)
     }
 
-    @Test("text goes on at prose, and begins a part of its own behind anything else")
+    @Test("Text continues a text part, and begins a new part after any other part")
     func parts() {
         let call = ContentPart.toolCall(id: "c", name: "look", arguments: [:])
         for (before, after) in [
@@ -151,7 +151,7 @@ import Testing
     }
 
     @Test(
-        "a part stands behind what came before it, prose behind it is a part of its own, and prose of no length makes way"
+        "A part follows the earlier content, text after it begins a new part, and empty text parts are removed"
     )
     func appendingParts() {
         let call = ContentPart.toolCall(id: "c", name: "look", arguments: [:])
@@ -166,7 +166,7 @@ import Testing
         }
     }
 
-    @Test("parts are given to the keeper once, and again where that failed; pieces of text go alone")
+    @Test("Parts are passed to the writer once, or again after a failure; text is passed without parts")
     func keepingParts() async {
         let call = ContentPart.toolCall(id: "c", name: "look", arguments: [:])
         let reply = draft()
@@ -186,7 +186,7 @@ import Testing
         #expect(await keeper.next() == .kept(text: "c", behind: [.text("a"), call, .text("b"), call]))
     }
 
-    @Test("parts that come after the end are ignored, and a caller's message replaces them")
+    @Test("Parts after the end are ignored, and the caller's message replaces earlier parts")
     func partsAndTheEnd() async throws {
         let reply = draft()
         reply.append(.toolCall(id: "c", name: "look", arguments: [:]))
@@ -196,7 +196,7 @@ import Testing
         #expect(reply.message == saying("all"))
     }
 
-    @Test("pieces of many tasks are all there, each task's in order")
+    @Test("Concurrent tasks lose no pieces, and each task's pieces stay in order")
     func manyTasks() async throws {
         let reply = draft()
         await withTaskGroup { group in
@@ -212,14 +212,14 @@ import Testing
     }
 }
 
-/// Keeps nothing, but tells what it was asked to keep.
+/// Saves nothing, but records its calls.
 private final class RecordingKeeper: ReplyWriter {
     enum Call: Equatable {
         case kept(text: String?, behind: [ContentPart]? = nil), finished(ConversationMessage), failed
     }
     struct Failure: Error {}
 
-    /// How many of the next calls fail.
+    /// The number of next calls that fail.
     let failures = Locked(0)
     /// Whether `keep` waits at the gate `holds`.
     let isHeld = Locked(false)
@@ -254,7 +254,7 @@ private final class RecordingKeeper: ReplyWriter {
     }
 }
 
-/// Where code under test waits until the test lets it go on.
+/// A gate at which code under test waits until the test opens it.
 private final class Gate: Sendable {
     private struct Waiter: Sendable {
         let milliseconds: Int
@@ -270,7 +270,7 @@ private final class Gate: Sendable {
         try Task.checkCancellation()
     }
 
-    /// Waits for somebody who waits.
+    /// Waits until a caller waits at the gate.
     func hasWaiter() async {
         guard first.withLock({ $0 == nil }) else { return }
         var iterator = waiters.stream.makeAsyncIterator()
@@ -278,7 +278,7 @@ private final class Gate: Sendable {
         first.withLock { $0 = waiter }
     }
 
-    /// Lets the first who waits go on; returns how long it would have waited.
+    /// Lets the first waiting caller continue; returns the duration that it would have waited.
     func open() async -> Int? {
         await hasWaiter()
         let waiter = first.withLock { first in

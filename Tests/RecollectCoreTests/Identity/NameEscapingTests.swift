@@ -4,10 +4,10 @@ import Testing
 
 @testable import RecollectCore
 
-@Suite("Ids as names")
+@Suite("IDs as file names")
 struct EscapedNameTests {
     @Test(
-        "lowercase letters and digits stay, all else is escaped",
+        "Lowercase letters and digits stay, and all other characters are escaped",
         arguments: [
             ("", "_"), ("_", "%5F"), ("bob7", "bob7"), ("Bob", "%42ob"), (".", "%2E"), ("..", "%2E%2E"),
             ("a/b", "a%2Fb"),
@@ -18,7 +18,7 @@ struct EscapedNameTests {
         #expect(NameEscaping.id(of: name)?.hasSameBytes(as: id) == true)
     }
 
-    @Test("every name gives its id back, and different ids have names that no file system takes for one another")
+    @Test("Every name converts back to its ID, and different IDs have names that differ on every file system")
     func reversible() async {
         let alphabet: [Unicode.Scalar] = [
             "a", "A", "b", "B", "0", "_", "%", ".", "/", "\u{0}", "\u{e9}", "\u{301}", "e", "\u{1F600}",
@@ -40,13 +40,13 @@ struct EscapedNameTests {
     }
 
     @Test(
-        "names that nobody of ours gave have no id",
+        "Foreign names have no ID",
         arguments: ["", "a.b", "%", "%4", "%4g", "%ff", "%C3", "a b", "__", "#00"])
     func foreignMessages(name: String) {
         #expect(NameEscaping.id(of: name) == nil)
     }
 
-    @Test("a name that a file system would take for another's is given up for one that cannot be")
+    @Test("A name that a file system would confuse with another is replaced by a fully escaped name")
     func folding() {
         let names = FolderNames(["Bob", "%41nn"])
         #expect(names.existing(for: "Bob") == "Bob")
@@ -58,7 +58,7 @@ struct EscapedNameTests {
         #expect(names.new(for: "eve") == "eve")
     }
 
-    @Test("a name that is too long becomes a hash")
+    @Test("A name that is too long becomes a hash")
     func long() {
         let names = FolderNames([], suffix: ".json")
         let name = names.new(for: String(repeating: "é", count: 100))

@@ -3,18 +3,19 @@ import Testing
 
 @testable import RecollectCore
 
-@Suite("Keys that differ in bytes alone")
+@Suite("Keys that differ only in bytes")
 struct JSONKeyTests {
-    /// `é` in one code point and in two.
+    /// `é` as one code point and as two.
     private static let twins = "{\"\u{E9}\":1,\"e\u{301}\":2}"
 
-    @Test("are refused rather than that a member is lost", arguments: [twins, "[1,{\"a\":\(twins)}]"])
+    @Test(
+        "Keys that differ only in bytes throw, so that no member is lost", arguments: [twins, "[1,{\"a\":\(twins)}]"])
     func refused(text: String) {
         let error = #expect(throws: RecollectError.self) { try JSONValue(parsing: text) }
         #expect(error?.code == .unreadable)
     }
 
-    @Test("are kept as text inside of what a store reads")
+    @Test("In stored JSON, an object with keys that differ only in bytes is read as text")
     func keptAsText() throws {
         let bytes = Array("{\"a\":\(Self.twins),\"b\":[true]}".utf8)
         let value = try bytes.withUnsafeBytes { try JSONParser.read($0) { try $0.value() } }
@@ -24,7 +25,7 @@ struct JSONKeyTests {
         }
     }
 
-    @Test("come back in the form that they have, in every simple store", arguments: SimpleStore.all)
+    @Test("Keys keep their bytes in every simple store", arguments: SimpleStore.all)
     func stored(_ kind: SimpleStore) async throws {
         let (store, keep) = try kind.make(.keep)
         for (number, key) in ["\u{E9}", "e\u{301}", "\u{212B}", "\u{C5}", "A\u{30A}"].enumerated() {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RecollectCore
 
-@Suite("Numbers in JSON")
+@Suite("JSON numbers")
 struct JSONNumberTests {
     private static let doubles: [Double] = [
         0, -0.0, 1, -1, 0.1, 1e15, 0x1p53, -0x1p53, 0x1p53 + 2, 1e17, -1e17, 123_456_789_012_345_680, 1e18,
@@ -11,7 +11,7 @@ struct JSONNumberTests {
         .greatestFiniteMagnitude,
     ]
 
-    @Test("doubles come back as the value that they were, sign and all, by every way", arguments: doubles)
+    @Test("Doubles keep their value and sign in every conversion", arguments: doubles)
     func roundTrip(double: Double) throws {
         let value = JSONValue.number(double)
         let parsed = try JSONValue(parsing: value.jsonString)
@@ -24,7 +24,7 @@ struct JSONNumberTests {
         #expect(String(decoding: encoded, as: UTF8.self) == "[\(value.jsonString)]")
     }
 
-    @Test("a number is equal to another by its value, whatever case holds it")
+    @Test("Numbers are equal by value, whatever their case")
     func equality() {
         #expect(JSONValue.number(2) == .integer(2))
         #expect(Set<JSONValue>([.number(2), .integer(2), [.number(2)], [.integer(2)]]).count == 2)
@@ -37,7 +37,7 @@ struct JSONNumberTests {
     }
 
     @Test(
-        "a large number with a fraction is no whole number",
+        "A large number with a fraction is not an integer",
         arguments: ["1.234567789012345689e+17", "-1.234567789012345689e+17", "123456778901234568.9"])
     func fraction(text: String) throws {
         let value = try JSONValue(parsing: text)
@@ -45,7 +45,7 @@ struct JSONNumberTests {
         #expect(try JSONDecoder().decode([JSONValue].self, from: Data("[\(text)]".utf8)) == [value])
     }
 
-    @Test("what is too large for a double is refused, by the reader and by the skipper")
+    @Test("A number too large for a double is refused by the reader and by the skipper")
     func tooLarge() {
         for text in [
             "1e400", "[-1e309]", "{\"a\":1" + String(repeating: "0", count: 400) + "}", "1e99999999999999999999",

@@ -26,13 +26,13 @@ struct JSONParserTests {
         ("\"0123456789abcdef漢字\"", "0123456789abcdef漢字"),
     ]
 
-    @Test("what RFC 8259 allows is read", arguments: validTexts)
+    @Test("Text that RFC 8259 allows is read", arguments: validTexts)
     func valid(text: String, value: JSONValue) throws {
         #expect(try parse(text) == value)
     }
 
     @Test(
-        "what RFC 8259 forbids is refused, by the reader and by the skipper",
+        "Text that RFC 8259 forbids is refused by the reader and by the skipper",
         arguments: [
             "", " ", "nul", "tru", "01", "-", "1.", ".5", "1e", "+1", "1 2", "[1,]", "[,1]", "[1", "{\"a\"}",
             "{\"a\":}", "{a:1}",
@@ -46,7 +46,7 @@ struct JSONParserTests {
     }
 
     @Test(
-        "bytes that are not UTF-8 are refused",
+        "Bytes that are not UTF-8 are refused",
         arguments: [
             [0xFF], [0xC0, 0x80], [0xE0, 0x80, 0x80], [0xED, 0xA0, 0x80], [0xF4, 0x90, 0x80, 0x80], [0xC3],
             [0xE6, 0xBC],
@@ -60,14 +60,14 @@ struct JSONParserTests {
         }
     }
 
-    @Test("an error names the byte")
+    @Test("An error names the byte offset")
     func errorOffset() throws {
         let error = #expect(throws: RecollectError.self) { try parse("[1, 2, x]") }
         #expect(error?.code == .unreadable)
         #expect(error?.message.contains("byte 7") == true)
     }
 
-    @Test("512 levels are read on a small stack, 513 are refused")
+    @Test("512 levels are read on a small stack, and 513 are refused")
     func depth() async throws {
         @Sendable func nested(_ levels: Int) -> String {
             String(repeating: "[{\"a\":", count: levels / 2) + (levels % 2 == 1 ? "[]" : "1")
@@ -85,7 +85,7 @@ struct JSONParserTests {
         #expect(outcome == (true, true))
     }
 
-    @Test("half a surrogate pair becomes U+FFFD where the caller asks for it")
+    @Test("A lone surrogate becomes U+FFFD if the caller asks for it")
     func loneSurrogates() throws {
         let text = Array(#"["a\ud83d","\ude00b","\ud83d\ude00","\ud83d\u0041"]"#.utf8)
         let value = try text.withUnsafeBytes { bytes in
@@ -94,7 +94,7 @@ struct JSONParserTests {
         #expect(value == ["a\u{FFFD}", "\u{FFFD}b", "😀", "\u{FFFD}A"])
     }
 
-    @Test("numbers without a finite value become null where the caller asks for it, and nothing else does")
+    @Test("Numbers without a finite value, and nothing else, become null if the caller asks for it")
     func nonFiniteNumbers() throws {
         func read(_ text: String) throws -> JSONValue {
             try Array(text.utf8).withUnsafeBytes { bytes in
@@ -111,7 +111,7 @@ struct JSONParserTests {
         }
     }
 
-    @Test("chosen members of an object are read and the rest is skipped")
+    @Test("Selected members of an object are read, and the others are skipped")
     func envelope() throws {
         let text = Array(#"{"data":{"deep":[1,{"x":"}"}]},"type":"progress","n":3}"#.utf8)
         var type: String?
@@ -132,7 +132,7 @@ struct JSONParserTests {
         #expect(rest == ["data": #"{"deep":[1,{"x":"}"}]}"#, "n": "3"])
     }
 
-    @Test("random bytes never crash, and the reader and the skipper agree")
+    @Test("Random bytes never crash the parser, and the reader and the skipper agree")
     func fuzz() async {
         await Seeds.run(20) { seed in
             var random = RandomJSON(seed: seed)
@@ -155,7 +155,7 @@ struct JSONParserTests {
         }
     }
 
-    @Test("what it accepts and makes of it is what JSONDecoder does")
+    @Test("The parser accepts and returns the same as JSONDecoder")
     func agreesWithFoundation() async {
         await Seeds.run(20) { seed in
             var random = RandomJSON(seed: seed)
@@ -167,7 +167,7 @@ struct JSONParserTests {
                     bytes[place] = random.pick(Array("{}[]\",:0123456789eE+-. ".utf8))
                 }
                 let ours = bytes.withUnsafeBytes { bytes in try? JSONParser.read(bytes) { try $0.value() } }
-                // Foundation takes a comma before the end of a list; RFC 8259 does not.
+                // Foundation accepts a comma before the end of a list; RFC 8259 does not.
                 let text = String(decoding: bytes, as: UTF8.self).filter { !$0.isWhitespace }
                 if ours == nil, text.contains(",]") || text.contains(",}") { continue }
                 let theirs = try? JSONDecoder().decode(JSONValue.self, from: Data(bytes))

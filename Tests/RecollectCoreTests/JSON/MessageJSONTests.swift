@@ -20,7 +20,7 @@ struct MessageJSONTests {
         return writer.text
     }
 
-    @Test("values are written as JSONEncoder writes them and read back equal")
+    @Test("Values are written as JSONEncoder writes them, and are read back equal")
     func values() async {
         await Seeds.run(20) { seed throws in
             var random = RandomJSON(seed: seed)
@@ -37,7 +37,7 @@ struct MessageJSONTests {
         }
     }
 
-    @Test("parts go both ways as their Codable conformance does")
+    @Test("Parts are written and read as by their Codable conformance")
     func parts() async {
         await Seeds.run(20) { seed throws in
             var random = RandomJSON(seed: seed)
@@ -52,7 +52,7 @@ struct MessageJSONTests {
         }
     }
 
-    @Test("what is nearly a part is judged as its Codable conformance does")
+    @Test("Malformed parts are read as by their Codable conformance")
     func nearlyParts() async {
         await Seeds.run(20) { seed throws in
             var random = RandomJSON(seed: seed)
@@ -67,7 +67,7 @@ struct MessageJSONTests {
         }
     }
 
-    @Test("messages go both ways as their Codable conformance does")
+    @Test("Messages are written and read as by their Codable conformance")
     func messages() async {
         await Seeds.run(20) { seed throws in
             var random = RandomJSON(seed: seed)
@@ -81,7 +81,7 @@ struct MessageJSONTests {
         }
     }
 
-    @Test("a message that lacks a field or has another kind of it is refused as Codable refuses it")
+    @Test("A message with a missing or wrong field throws exactly if Codable throws")
     func refusedMessages() throws {
         let whole: [String: JSONValue] = ["id": "1", "role": "user", "parts": [], "timestamp": 5, "metadata": ["a": 1]]
         for name in whole.keys {
@@ -94,12 +94,12 @@ struct MessageJSONTests {
         }
     }
 
-    @Test("equal values give equal bytes, without white space, keys in order")
+    @Test("Equal values have equal bytes, without white space and with sorted keys")
     func stable() {
         let value: JSONValue = ["b": [1, 2.5, .null], "a": ["é/": "\u{1}\n"]]
         #expect(value.jsonString == #"{"a":{"é/":"\u0001\n"},"b":[1,2.5,null]}"#)
         #expect(JSONValue.number(.infinity).jsonString == "null")
-        // Strings do not tell which of these comes first.
+        // A comparison of strings does not order these keys.
         let keys = ["\u{E9}\\", "e\u{301}", "\u{E9}\u{0}", "z"]
         var generator = SeededGenerator(seed: 1)
         for _ in 0..<20 {

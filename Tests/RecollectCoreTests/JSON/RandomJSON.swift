@@ -75,7 +75,7 @@ struct RandomJSON {
             unknownFields: object().filter { !["id", "role", "parts", "timestamp", "metadata"].contains($0.key) })
     }
 
-    /// JSON of a shape that nearly is a part: fields missing, doubled, of the wrong kind, or too many.
+    /// JSON that resembles a part: with fields that are missing, repeated, superfluous or of the wrong kind.
     mutating func nearlyPart() -> JSONValue {
         let names = ["text", "toolCall", "toolResult", "audioTranscript", "thinking", "attachment", "widget"]
         let fields = [

@@ -4,7 +4,7 @@ import Testing
 
 @testable import RecollectCore
 
-@Suite("The JSON of messages")
+@Suite("JSON of messages")
 struct ConversationMessageTests {
     /// As Agent Squad's file store writes it.
     private let agentSquad = """
@@ -24,7 +24,7 @@ struct ConversationMessageTests {
         try #require(try JSONSerialization.jsonObject(with: data, options: .fragmentsAllowed) as? NSObject)
     }
 
-    @Test("reads what Agent Squad writes")
+    @Test("Messages written by Agent Squad are read")
     func readsAgentSquad() throws {
         let messages = try decode(agentSquad)
         #expect(messages.map(\.role) == [.user, .assistant, .tool, .system])
@@ -39,13 +39,13 @@ struct ConversationMessageTests {
             messages[3].parts == [.audioTranscript("hm"), .unknown(["widget": ["_0": ["kind": "card"]]])])
     }
 
-    @Test("writes what Agent Squad writes, field by field")
+    @Test("Messages are written field by field as Agent Squad writes them")
     func writesAgentSquad() throws {
         let written = try JSONEncoder().encode(try decode(agentSquad))
         #expect(try object(written) == object(Data(agentSquad.utf8)))
     }
 
-    @Test("what a newer version wrote comes back as it came: roles, parts, values in parts, fields")
+    @Test("Unknown roles, parts, values in parts and fields of a newer version are preserved")
     func keepsTheUnknown() throws {
         let text = """
             [{"id":"1","role":"moderator","parts":[{"hologram":{"_0":[1,2.5,"x"]}},{"text":{"_0":"a","style":"bold"}},\
@@ -57,7 +57,7 @@ struct ConversationMessageTests {
         #expect(try object(JSONEncoder().encode(messages)) == object(Data(text.utf8)))
     }
 
-    @Test("metadata is written when there is any")
+    @Test("Metadata is written if there is any")
     func metadata() throws {
         let bare = ConversationMessage(role: .user, text: "a")
         #expect(!String(decoding: try JSONEncoder().encode(bare), as: UTF8.self).contains("metadata"))
@@ -65,7 +65,7 @@ struct ConversationMessageTests {
         #expect(try JSONDecoder().decode(ConversationMessage.self, from: JSONEncoder().encode(full)) == full)
     }
 
-    @Test("a message equals itself after JSON, to the millisecond and from the moment it is made")
+    @Test("A message equals itself after JSON, with its date rounded to milliseconds at creation")
     func milliseconds() async {
         await Seeds.run(200) { seed in
             var generator = SeededGenerator(seed: seed)
@@ -77,7 +77,7 @@ struct ConversationMessageTests {
         }
     }
 
-    @Test("text keeps U+0000, lone accents and what JSON escapes")
+    @Test("Text keeps U+0000, combining accents and characters that JSON escapes")
     func text() throws {
         for text in ["a\u{0}b", "e\u{301}", "\u{e9}", "\"\\/\u{8}\n\r\t\u{2028}", "👩‍👩‍👧‍👦", ""] {
             let message = ConversationMessage(role: .user, text: text)
@@ -86,7 +86,7 @@ struct ConversationMessageTests {
         }
     }
 
-    @Test("attribution marks the first prose of an assistant and nothing else")
+    @Test("Attribution marks only the first text of an assistant message")
     func attribution() {
         let call = ContentPart.toolCall(id: "1", name: "n", arguments: [:])
         let said = ConversationMessage(role: .assistant, parts: [call, .text("a"), .text("b")])
@@ -97,7 +97,7 @@ struct ConversationMessageTests {
         #expect(asked.attributed(agentId: "x") == asked)
     }
 
-    @Test("mapping text changes prose alone")
+    @Test("Mapping the text changes only text parts")
     func mappingText() {
         let parts: [ContentPart] = [.text("a"), .thinking("a", signature: nil), .toolResult(id: "1", content: "a")]
         let mapped = ConversationMessage(role: .assistant, parts: parts).mappingText { $0 + "!" }

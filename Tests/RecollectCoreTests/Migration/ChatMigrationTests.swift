@@ -13,7 +13,7 @@ struct ChatMigrationTests {
         files = FileChatStorage(baseURL: folder.url, durability: .relaxed, sameRole: .keep)
     }
 
-    @Test("a file storage names its scopes, whatever is in their ids, and nothing that is not its own")
+    @Test("A file storage lists all of its scopes, whatever their IDs, and no foreign files")
     func scopes() async throws {
         #expect(try await FileChatStorage(baseURL: folder.url.appendingPathComponent("none")).scopes() == [])
         let long = String(repeating: "long ", count: 80)
@@ -28,7 +28,7 @@ struct ChatMigrationTests {
         #expect(try await files.scopes(of: "nobody") == [])
     }
 
-    @Test("scopes arrive whole and in order; running again saves nothing, and the target's own messages stay")
+    @Test("Scopes arrive complete and in order; a second run saves nothing, and the target's own messages stay")
     func moves() async throws {
         let target = InMemoryChatStorage()
         for user in ["u", "v"] {
@@ -51,7 +51,7 @@ struct ChatMigrationTests {
         #expect(try await target.load() == turns(0..<20) + turn(99) + turn(20))
     }
 
-    @Test("numbers of every size and sign move from memory to files and back")
+    @Test("Numbers of every size and sign move from memory to files and back")
     func numbers() async throws {
         let numbers: [JSONValue] = [-0.0, 1, 0x1p53, 1e17, -1e18, 1e19, 1e300].map { .number($0) }
         let messages = numbers.enumerated().map { index, number in
@@ -68,7 +68,7 @@ struct ChatMigrationTests {
         #expect(try await files.migrate([scope], to: back).addedMessages == numbers.count)
     }
 
-    @Test("a target that drops a repeated role is told of with what helps")
+    @Test("A target that drops a repeated role throws an error with a remedy")
     func sameRole() async throws {
         let twice = [turn(0)[0], turn(1)[0]]
         try await files.save(twice)
@@ -80,7 +80,7 @@ struct ChatMigrationTests {
         #expect(error?.message.contains("sameRole: .keep") == true)
     }
 
-    @Test("other content under an id is left alone and told of; other scopes are moved")
+    @Test("Different content under an ID stays in the target and throws; other scopes are moved")
     func conflict() async throws {
         let target = InMemoryChatStorage()
         try await files.save(turn(1), session: "s1")
@@ -94,7 +94,7 @@ struct ChatMigrationTests {
         #expect(try await target.load(session: "s2") == turn(1))
     }
 
-    @Test("an id that is twice in the source stops its scope before anything is saved, and no other")
+    @Test("A duplicate ID in the source stops only its own scope, before anything is saved")
     func idTwice() async throws {
         let target = InMemoryChatStorage()
         try await files.save(turn(1), session: "s1")
@@ -113,7 +113,7 @@ struct ChatMigrationTests {
         #expect(try await target.load(session: "s2") == turn(1))
     }
 
-    @Test("looking into a folder heals nothing there: damage is told with what can be read")
+    @Test("Reading a folder of chats repairs nothing: damage is reported with the readable messages")
     func damageIsLeft() async throws {
         try await files.save(turns(0..<3))
         let whole = try Data(contentsOf: folder.file())

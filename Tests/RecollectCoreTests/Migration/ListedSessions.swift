@@ -2,7 +2,7 @@ import Foundation
 
 @testable import RecollectCore
 
-/// A session storage as an app may write one, that counts its writes and fails as it is told to.
+/// A session storage as an app may write one; it counts its writes and can fail.
 final class ListedSessions: SessionStorageProtocol, Sendable {
     private struct State {
         var sessions: [StoredSession] = []
@@ -11,9 +11,9 @@ final class ListedSessions: SessionStorageProtocol, Sendable {
     }
 
     private let state = Locked(State())
-    /// What becomes of a message that is saved.
+    /// Changes a message when it is saved.
     private let keeping: @Sendable (ChatMessage) -> ChatMessage
-    /// Is called before each write, which it may refuse.
+    /// Runs before each write, and fails the write by throwing.
     private let beforeWrite: @Sendable () throws -> Void
 
     init(
@@ -95,7 +95,7 @@ extension SessionStorageProtocol {
     }
 }
 
-/// Messages of a chat, a second apart.
+/// Chat messages, a second apart.
 func chats(_ range: Range<Int>) -> [ChatMessage] {
     range.map {
         ChatMessage(

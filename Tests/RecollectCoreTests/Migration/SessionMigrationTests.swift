@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Migration between session storages")
 struct SessionMigrationTests {
-    @Test("random transcripts arrive with every field, in the source's order, and the source is not written")
+    @Test("Random sessions arrive with every field, in the source's order, and the source is not written")
     func everything() async {
         await Seeds.run(3) { seed in
             var random = RandomJSON(seed: seed)
@@ -31,7 +31,7 @@ struct SessionMigrationTests {
         }
     }
 
-    @Test("from memory to user defaults and on into memory everything stays what it was, an empty first message too")
+    @Test("Everything is preserved from memory to user defaults and back, even an empty first message")
     func ourStorages() async throws {
         var random = RandomJSON(seed: 7)
         let suite = "recollect.migration.\(UUID().uuidString)"
@@ -52,7 +52,7 @@ struct SessionMigrationTests {
         #expect(try await first.migrate(to: last).movedSessions == 0)
     }
 
-    @Test("running again writes nothing, and brings what is new in the source")
+    @Test("A second run writes nothing except the messages that are new in the source")
     func again() async throws {
         let (source, target) = (ListedSessions(), ListedSessions())
         try await source.add("a", chats(0..<4))
@@ -67,10 +67,10 @@ struct SessionMigrationTests {
         try await source.updateSessionMessages(id: "a", messages: kept + chats(4..<6))
         let third = try await source.migrate(to: target)
         #expect((third.movedSessions, third.addedMessages) == (1, 2))
-        #expect(try await target.contents().map(\.id) == ["a", "b"], "what was said last is listed first")
+        #expect(try await target.contents().map(\.id) == ["a", "b"], "the session with the latest message is first")
     }
 
-    @Test("what the target has of its own stays, and gaps are filled where the source has them")
+    @Test("The target's own messages stay, and missing ones are inserted in the source's order")
     func ownMessages() async throws {
         let (source, target) = (ListedSessions(), ListedSessions())
         let all = chats(0..<8)
@@ -87,7 +87,7 @@ struct SessionMigrationTests {
         #expect(try await target.getSession(id: "other")?.messages == own)
     }
 
-    @Test("other content under an id is left alone, told with its session and field, and holds nothing else up")
+    @Test("Different content under an ID stays, is reported with session and field, and stops no other session")
     func conflict() async throws {
         let (source, target) = (ListedSessions(), ListedSessions())
         let messages = chats(0..<3)
@@ -107,7 +107,7 @@ struct SessionMigrationTests {
     }
 
     @Test(
-        "a target that keeps a message with less stops the migration at its first session",
+        "A target that loses a field of a message stops the migration at its first session",
         arguments: ["toolName", "metadata", "timestamp", "attachments", "isComplete", "wasCancelled", "content"])
     func lossy(field: String) async throws {
         let (source, picture) = (ListedSessions(), Attachment(mediaType: "image/png", content: .inline(Data([1]))))
@@ -138,7 +138,7 @@ struct SessionMigrationTests {
     }
 
     @Test(
-        "text in another form of Unicode is other text, in every field",
+        "Texts in different Unicode forms differ, in every field",
         arguments: ["toolName", "toolInputData", "attachments", "metadata"])
     func forms(field: String) {
         func message(_ value: String) -> ChatMessage {
@@ -157,7 +157,7 @@ struct SessionMigrationTests {
         #expect(MessageDifference.field(message("\u{E9}"), message("e\u{301}")) == field)
     }
 
-    @Test("the name of the field is right for unknown fields in another form of Unicode")
+    @Test("A different Unicode form in unknown fields is reported as `unknownFields`")
     func unknownFieldForms() {
         let messages = ["\u{E9}", "e\u{301}"].map {
             ConversationMessage(
@@ -167,7 +167,7 @@ struct SessionMigrationTests {
         #expect(MessageDifference.field(messages[0], messages[1]) == "unknownFields")
     }
 
-    @Test("an attachment that one side keeps by its hash is the same")
+    @Test("An attachment that is inline on one side and stored by hash on the other is equal")
     func hashedAttachments() async throws {
         let (source, bytes) = (ListedSessions(), Data("picture".utf8))
         try await source.add(
@@ -186,7 +186,7 @@ struct SessionMigrationTests {
         #expect(try await source.migrate(to: target).addedMessages == 0)
     }
 
-    @Test("5,000 messages, cancelled at random writes and run again until done: equal content, nothing twice")
+    @Test("5,000 messages, canceled at random writes and resumed, arrive equal and without duplicates")
     func interrupted() async {
         await Seeds.run(1) { seed in
             let random = Locked(SeededGenerator(seed: seed))
@@ -195,7 +195,7 @@ struct SessionMigrationTests {
             let target = ListedSessions(beforeWrite: {
                 guard random.withLock({ Int.random(in: 0..<10, using: &$0) }) == 0 else { return }
                 withUnsafeCurrentTask { $0?.cancel() }
-                // Some storages notice at once, others go on.
+                // Some storages react to the cancellation at once, others continue.
                 if random.withLock({ Bool.random(using: &$0) }) { throw CancellationError() }
             })
             var runs = 0
@@ -217,7 +217,7 @@ struct SessionMigrationTests {
         }
     }
 
-    @Test("storages that are not Sendable are moved where they are called")
+    @Test("Storages that are not Sendable are migrated on the caller's actor")
     @MainActor
     func notSendable() async throws {
         final class Wrapped: SessionStorageProtocol {

@@ -3,14 +3,14 @@ import Testing
 
 @testable import RecollectCore
 
-@Suite("Values that are nested deep")
+@Suite("Deeply nested values")
 struct DepthTests {
-    /// A value of so many arrays and objects.
+    /// A value with the given number of nested arrays and objects.
     private static func nested(_ levels: Int) -> JSONValue {
         (0..<levels).reduce("bottom") { value, level in level.isMultiple(of: 2) ? [value] : ["in": value] }
     }
 
-    /// A message for each place that may hold such a value.
+    /// A message for each position that can hold such a value.
     private static func messages(_ levels: Int) -> [ConversationMessage] {
         let deep = nested(levels)
         return [
@@ -22,7 +22,9 @@ struct DepthTests {
         ]
     }
 
-    @Test("are stored up to 496 levels and refused from 497 on, wherever they stand", arguments: SimpleStore.all)
+    @Test(
+        "Values nested up to 496 levels are saved, and deeper values throw, at every position",
+        arguments: SimpleStore.all)
     func chatStorages(_ kind: SimpleStore) async throws {
         let (store, keep) = try kind.make(.keep)
         let deepest = Self.messages(496)
@@ -37,7 +39,7 @@ struct DepthTests {
         withExtendedLifetime(keep) {}
     }
 
-    @Test("are stored up to 496 levels and refused from 497 on in a chat UI's sessions")
+    @Test("Session storages save values nested up to 496 levels and throw for deeper values")
     func sessionStorages() async throws {
         let suite = DefaultsSuite()
         let storages: [any SessionStorageProtocol] = [

@@ -4,9 +4,9 @@ import Testing
 
 @testable import RecollectCore
 
-@Suite("The merged view")
+@Suite("Merged view")
 struct MergedChatsTests {
-    @Test("no scope is reordered, nothing is lost, and the earliest head goes first")
+    @Test("No scope is reordered, nothing is lost, and the scope with the earliest next message comes first")
     func merge() async {
         await Seeds.run(500) { seed in
             var generator = SeededGenerator(seed: seed)
@@ -25,7 +25,7 @@ struct MergedChatsTests {
             for message in merged {
                 let heads = rest.filter { !$0.messages.isEmpty }
                 let earliest = heads.map { $0.messages[0].timestamp }.min()
-                // Of equal heads the agent whose id comes first.
+                // Of equal messages, the one of the agent with the first ID.
                 let next = heads.first { $0.messages[0].timestamp == earliest }
                 try #require(next?.messages[0].id == message.id)
                 for index in rest.indices where rest[index].agentId == next?.agentId {
@@ -35,7 +35,7 @@ struct MergedChatsTests {
         }
     }
 
-    @Test("what assistants said bears their name")
+    @Test("Assistant messages have the agent's ID as a prefix")
     func attribution() {
         let said = ConversationMessage(role: .assistant, text: "hello")
         #expect(MergedChats.merge([AgentMessages(agentId: "tech", messages: [said])]).map(\.text) == ["[tech] hello"])
@@ -45,7 +45,7 @@ struct MergedChatsTests {
 @Suite("Scopes")
 struct ScopeTests {
     @Test(
-        "scopes are their bytes",
+        "Scopes are equal only if their bytes are equal",
         arguments: [
             (Scope(userId: "a.b", sessionId: "c", agentId: "x"), Scope(userId: "a", sessionId: "b.c", agentId: "x")),
             (Scope(userId: "Bob", sessionId: "s", agentId: "x"), Scope(userId: "bob", sessionId: "s", agentId: "x")),
@@ -74,10 +74,10 @@ struct ScopeTests {
     }
 }
 
-@Suite("The window")
+@Suite("Message windows")
 struct MessageWindowTests {
     @Test(
-        "a budget is rounded down to even, 1 or less gives none, nil keeps all",
+        "A budget is rounded down to even; 1 or less keeps no message, and nil keeps all",
         arguments: [
             (nil, 5), (100, 5), (5, 4), (4, 4), (3, 2), (2, 2), (1, 0), (0, 0), (-1, 0), (.min, 0), (.max, 5),
         ] as [(Int?, Int)])
@@ -87,7 +87,7 @@ struct MessageWindowTests {
         #expect(trimmed == messages.suffix(kept))
     }
 
-    @Test("a role repeats only in messages without a tool call or result")
+    @Test("Only messages without a tool call or result count as a repeated role")
     func sameRole() {
         let store = InMemoryChatStorage()
         let stored = [ConversationMessage(role: .tool, parts: [.toolResult(id: "1", content: "r")])]

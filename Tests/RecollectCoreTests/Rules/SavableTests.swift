@@ -3,9 +3,9 @@ import Testing
 
 @testable import RecollectCore
 
-@Suite("What could not be read again")
+@Suite("Values that cannot be read back")
 struct SavableTests {
-    /// A message for each place that may hold such a value.
+    /// A message for each position that can hold such a value.
     private static let messages: [ConversationMessage] =
         [Double.infinity, -.infinity, .nan].flatMap { number in
             let value: JSONValue = ["a": [1, .number(number)]]
@@ -22,7 +22,9 @@ struct SavableTests {
             ConversationMessage(id: "6", role: .user, parts: [], unknownFields: [name: "mine"])
         }
 
-    @Test("is refused with its whole batch: infinite numbers, fields with a known name", arguments: SimpleStore.all)
+    @Test(
+        "Infinite numbers and unknown fields with a known name throw, and nothing of their batch is saved",
+        arguments: SimpleStore.all)
     func refused(_ kind: SimpleStore) async throws {
         let (store, keep) = try kind.make(.keep)
         try await store.save(turn(1))
@@ -34,7 +36,7 @@ struct SavableTests {
         withExtendedLifetime(keep) {}
     }
 
-    @Test("is refused by a chat UI's sessions")
+    @Test("Session storages throw for infinite numbers and save nothing")
     func sessionStorages() async throws {
         let suite = DefaultsSuite()
         let storages: [any SessionStorageProtocol] = [

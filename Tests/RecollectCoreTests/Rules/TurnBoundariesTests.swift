@@ -2,7 +2,7 @@ import Testing
 
 @testable import RecollectCore
 
-@Suite("The turns of a history")
+@Suite("Turn boundaries")
 struct TurnsTests {
     private func message(_ id: String) -> ConversationMessage {
         switch id.first {
@@ -30,7 +30,7 @@ struct TurnsTests {
     }
 
     @Test(
-        "begin with what the user says, and never inside an exchange or between questions in a row",
+        "A turn begins with a user message, never inside an exchange or between consecutive user messages",
         arguments: [
             ("", []), ("u1 a1", ["u1 a1"]), ("u1 a1 u2", ["u1 a1", "u2"]), ("a0 s0 u1 a1 u2", ["a0 s0 u1 a1", "u2"]),
             ("u1 c1 r1 a1 u2 a2", ["u1 c1 r1 a1", "u2 a2"]), ("u1 u2 a2 u3", ["u1 u2 a2", "u3"]),

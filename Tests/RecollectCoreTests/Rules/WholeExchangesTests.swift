@@ -20,7 +20,7 @@ struct WholeExchangesTests {
         }
     }
 
-    /// Whether every result answers an open call before it and every call is answered.
+    /// Whether every result follows an open call and every call has a result.
     private func isWhole(_ messages: [ConversationMessage]) -> Bool {
         var open: [String: Int] = [:]
         for part in messages.flatMap(\.parts) {
@@ -35,7 +35,7 @@ struct WholeExchangesTests {
         return open.values.allSatisfy { $0 == 0 }
     }
 
-    @Test("no half is left, and a second repair changes nothing")
+    @Test("No half of an exchange is left, and a second pass changes nothing")
     func repairs() async {
         await Seeds.run(2_000) { seed in
             var generator = SeededGenerator(seed: seed)
@@ -45,7 +45,7 @@ struct WholeExchangesTests {
         }
     }
 
-    @Test("a history without halves comes back as it is")
+    @Test("A history of whole exchanges stays unchanged")
     func keepsWhole() async {
         var whole = 0
         await Seeds.run(2_000) { seed in
@@ -58,7 +58,7 @@ struct WholeExchangesTests {
         #expect(whole > 50 || !Seeds.areFixed)
     }
 
-    @Test("everything that is no half stays, in order")
+    @Test("All content except half exchanges stays, in order")
     func keepsTheRest() async {
         func rest(_ messages: [ConversationMessage]) -> [ContentPart] {
             messages.flatMap(\.parts).filter { !$0.belongsToToolExchange }
@@ -70,7 +70,7 @@ struct WholeExchangesTests {
         }
     }
 
-    @Test("a window that begins between a call and its result loses the result alone")
+    @Test("A window that begins between a call and its result loses only the result")
     func window() {
         let messages = [
             ConversationMessage(role: .tool, parts: [.toolResult(id: "1", content: "r"), .text("note")]),
@@ -80,7 +80,7 @@ struct WholeExchangesTests {
         #expect(messages.wholeExchanges().map(\.parts) == [[.text("note")], [.text("done")]])
     }
 
-    @Test("a result before its call is no answer, and one call is answered once")
+    @Test("A result before its call does not match it, and a call matches one result")
     func orderAndRepetition() {
         let call = ConversationMessage(
             id: "c", role: .assistant, parts: [.toolCall(id: "1", name: "n", arguments: [:])])

@@ -4,9 +4,9 @@ import Testing
 
 @testable import RecollectCore
 
-@Suite("The two message models")
+@Suite("Mapping between the two message models")
 struct MessageMappingTests {
-    @Test("what a UI saved is read with every field, for all roles and types")
+    @Test("A message saved by a UI is read with every field, for all roles and types")
     func savedIsRead() async {
         await Seeds.run(20) { seed in
             var generator = SeededGenerator(seed: seed)
@@ -23,19 +23,19 @@ struct MessageMappingTests {
         }
     }
 
-    @Test("a message that was read and is saved back stays as it is")
+    @Test("A message that is read and saved back stays unchanged")
     func readAndSavedBack() async {
         await Seeds.run(1000) { seed in
             var generator = SeededGenerator(seed: seed)
             var random = RandomJSON(seed: generator.next())
             let message = random.historyMessage()
             let chats = message.chatMessages()
-            try require(!chats.isEmpty && Set(chats.map(\.id)).count == chats.count, "ids of their own")
+            try require(!chats.isEmpty && Set(chats.map(\.id)).count == chats.count, "unique IDs")
             try require(message.replacing(chats) == message, "unchanged")
         }
     }
 
-    @Test("what a UI changed, moved and removed of a message is read again, and the rest is not touched")
+    @Test("Changes, moves and removals by a UI are read again, and the rest of the message stays")
     func editedIsRead() async {
         await Seeds.run(2000) { seed in
             var generator = SeededGenerator(seed: seed)
@@ -53,17 +53,17 @@ struct MessageMappingTests {
                 if chats.isEmpty { break }
             }
             guard let saved = message.replacing(chats) else {
-                try require(chats.isEmpty, "nothing is left only where nothing was given")
+                try require(chats.isEmpty, "nothing is left only if no entries were given")
                 return
             }
             try expectSame(saved.chatMessages(), chats)
             try expectSame(try stored(saved).chatMessages(), chats)
             try require(saved.replacing(chats) == saved, "saving again changes nothing")
-            try require(saved.id == message.id && saved.unknownFields == message.unknownFields, "the message's own")
+            try require(saved.id == message.id && saved.unknownFields == message.unknownFields, "ID and unknown fields")
         }
     }
 
-    @Test("metadata whose key is spelled in other bytes is read with these")
+    @Test("A metadata key respelled in other bytes is read with these bytes")
     func respelledKey() throws {
         let message = ConversationMessage(role: .user, parts: [.text("hi")], metadata: ["\u{E9}": 1])
         var chats = message.chatMessages()
@@ -73,7 +73,7 @@ struct MessageMappingTests {
         try expectSame(saved.chatMessages(), chats)
     }
 
-    @Test("metadata of one entry of several whose key is spelled in other bytes is read with these")
+    @Test("A metadata key respelled in other bytes in one of several entries is read with these bytes")
     func respelledKeyOfOneEntry() throws {
         let message = ConversationMessage(
             role: .assistant, parts: [.thinking("Well.", signature: nil), .text("hi")], metadata: ["\u{E9}": 1, "b": 2])
@@ -84,7 +84,7 @@ struct MessageMappingTests {
         try expectSame(try stored(saved).chatMessages(), chats)
     }
 
-    @Test("a question with a picture is one entry, under the message's id whatever its case")
+    @Test("An input with a picture is one entry, under the message's ID in either letter case")
     func pictures() throws {
         let id = UUID()
         let picture = Attachment(mediaType: "image/png", content: .remote(url: "https://example.org/p.png"))
@@ -105,7 +105,7 @@ struct MessageMappingTests {
         #expect(picturesAlone.parts == [.attachment(picture)])
     }
 
-    @Test("an agent's turn is shown in entries of the guide's roles and types, and the ids are the same everywhere")
+    @Test("An agent's message is shown in entries of the guide's roles and types, with stable IDs")
     func agentTurn() throws {
         let turn = ConversationMessage(
             id: "turn-1", role: .assistant,
@@ -125,7 +125,7 @@ struct MessageMappingTests {
         #expect(chats[0].id == UUID(uuidString: "DC783289-E1F0-59BF-86E2-C487F5935216"))
     }
 
-    @Test("a tool's result is shown as text, as a failure where the importer noted one, and finds its call")
+    @Test("A tool result is shown as text, or as an error if the importer marked one, and references its call")
     func results() throws {
         let message = ConversationMessage(
             role: .tool,
@@ -146,7 +146,7 @@ struct MessageMappingTests {
         try expectSame(saved.chatMessages(), [chats[2]])
     }
 
-    @Test("arguments that a UI did not touch keep what they are, the others become what was typed")
+    @Test("Arguments that a UI did not change keep their values; edited arguments take the entered value")
     func arguments() throws {
         let arguments: JSONValue = ["path": "a", "lines": [1, 2], "depth": 3, "all": true]
         let call = ConversationMessage(
@@ -162,7 +162,7 @@ struct MessageMappingTests {
         #expect(call.replacing([chat])?.parts == [.toolCall(id: "c", name: "Grep", arguments: edited)])
     }
 
-    @Test("a call and its result that a UI made are an exchange that agents are given")
+    @Test("A call and its result that are made by a UI form an exchange for agents")
     func exchanges() throws {
         let call = ChatMessage(
             role: .toolUse, content: "", messageType: .toolUse, toolName: "Read",
@@ -181,7 +181,7 @@ struct MessageMappingTests {
         #expect(ConversationMessage(own).parts == [.toolCall(id: "call-7", name: "Read", arguments: [:])])
     }
 
-    @Test("reasoning that was changed loses its signature, reasoning that was not keeps it")
+    @Test("Edited reasoning loses its signature; unedited reasoning keeps it")
     func signatures() throws {
         let message = ConversationMessage(role: .assistant, parts: [.thinking("a", signature: "s"), .text("b")])
         var chats = message.chatMessages()
@@ -191,7 +191,7 @@ struct MessageMappingTests {
         #expect(message.replacing(chats)?.parts == [.thinking("d", signature: nil), .text("c")])
     }
 
-    @Test("interruption and flight are the message's own state")
+    @Test("Interruption and streaming are states of the message")
     func states() throws {
         let cancelled = ChatMessage(role: .assistant, content: "half", isComplete: false, wasCancelled: true)
         let message = ConversationMessage(cancelled)
@@ -206,7 +206,7 @@ struct MessageMappingTests {
         #expect(flying.replacing(chats)?.isStreaming == false)
     }
 
-    @Test("entries keep their ids when others go, and a message of which none is left goes")
+    @Test("Entries keep their IDs when others are removed; a message without entries is removed")
     func removal() throws {
         let message = ConversationMessage(id: UUID().uuidString, role: .assistant, parts: [.text("a"), .text("b")])
         let chats = message.chatMessages()
@@ -217,7 +217,7 @@ struct MessageMappingTests {
         #expect(message.replacing([ChatMessage(role: .user, content: "another message's")]) == nil)
     }
 
-    @Test("notes that a newer version made of an entry survive its editing here")
+    @Test("Notes of a newer version about an entry survive an edit")
     func newerNotes() throws {
         let message = ConversationMessage(
             role: .user, parts: [.text("a")], metadata: ["chat": ["0": ["isError": true, "mood": "good"]]])
@@ -227,7 +227,7 @@ struct MessageMappingTests {
         #expect(message.replacing([chat])?.metadata == ["chat": ["0": ["mood": "good"]]])
     }
 
-    @Test("a change from é to é is a change, wherever it is made")
+    @Test("A change of only the Unicode form of “é” is a change, in every field")
     func sameLook() throws {
         let (one, two) = ("\u{E9}", "e\u{301}")
         func chat(_ text: String) -> ChatMessage {
@@ -250,7 +250,7 @@ struct MessageMappingTests {
         }
     }
 
-    @Test("entries given twice are one: at the first place, as last given")
+    @Test("Duplicate entries become one entry, at the first position and with the last content")
     func eachIdOnce() {
         let (first, second) = (ChatMessage(role: .user, content: "a"), ChatMessage(role: .user, content: "b"))
         var later = first
@@ -258,7 +258,7 @@ struct MessageMappingTests {
         #expect([first, second, later].eachIdOnce().map(\.content) == ["c", "b"])
     }
 
-    /// The message as a store gives it back.
+    /// The message as a store returns it.
     private func stored(_ message: ConversationMessage) throws -> ConversationMessage {
         var writer = JSONWriter()
         writer.write(message)

@@ -2,7 +2,7 @@ import Foundation
 
 @testable import RecollectCore
 
-/// Random entries of transcripts: all roles with all types, strangers too, and every field.
+/// Random entries of sessions: all roles with all types, including unknown ones, and every field.
 extension RandomJSON {
     static let roles: [MessageRole] = [
         .user, .assistant, .system, .toolUse, .toolResult, .toolError, .toolDenied, .thinking,
@@ -24,7 +24,7 @@ extension RandomJSON {
             taskGroupId: pick([nil, UUID()]), isTaskContainer: flag(), metadata: chatMetadata())
     }
 
-    /// The entry with one to three of its fields made anew.
+    /// The entry with one to three of its fields changed at random.
     mutating func edited(_ chat: ChatMessage) -> ChatMessage {
         var chat = chat
         let other = self.chat()
@@ -83,7 +83,7 @@ extension RandomJSON {
         }
     }
 
-    /// Metadata in which the names that the mapping uses are taken by others now and then.
+    /// Metadata that sometimes contains the names used by the mapping.
     private mutating func chatMetadata() -> [String: JSONValue] {
         var members = object()
         for name in ["chat", "interrupted", "inFlight", "toolCallId", "partFields"] where pick([true, false, false]) {

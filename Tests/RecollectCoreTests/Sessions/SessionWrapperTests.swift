@@ -4,11 +4,11 @@ import Testing
 
 @testable import RecollectCore
 
-@Suite("Wrappers of session storages")
+@Suite("Session storage wrappers")
 struct SessionWrapperTests {
     private let below = SlowSessionStorage()
 
-    @Test("what was read is not read again until it is written")
+    @Test("A read is cached until the next write")
     func remembers() async throws {
         let storage = CachedSessionStorage(wrapping: below)
         try await storage.saveSession(id: "a", firstMessage: "hello")
@@ -30,7 +30,7 @@ struct SessionWrapperTests {
         #expect(below.reads == 6)
     }
 
-    @Test("a write that fails is no lie afterwards, and one that failed after it had been done neither")
+    @Test("A failed write leaves the cache correct, whether it failed before or after the change")
     func failedWrites() async throws {
         let storage = CachedSessionStorage(wrapping: below)
         try await storage.saveSession(id: "a", firstMessage: "hello")
@@ -46,7 +46,7 @@ struct SessionWrapperTests {
         }
     }
 
-    @Test("what was read before a write ended is not remembered after it")
+    @Test("A read that began before a write is not cached after it")
     func overtakenReads() async throws {
         let storage = CachedSessionStorage(wrapping: below)
         try await storage.saveSession(id: "a", firstMessage: "hello")
@@ -65,7 +65,7 @@ struct SessionWrapperTests {
         #expect(try await storage.getAllSessions().map(\.messages) == [chats])
     }
 
-    @Test("no more messages are remembered than allowed, and those of the session opened last")
+    @Test("The cache holds at most its capacity of messages, from the most recently opened sessions")
     func bounded() async throws {
         let storage = CachedSessionStorage(wrapping: below, capacity: 10)
         for (id, count) in [("a", 4), ("b", 4), ("c", 4), ("huge", 11)] {
@@ -83,14 +83,14 @@ struct SessionWrapperTests {
         #expect(try await readsBelow("huge") == 1)
         #expect(try await readsBelow("b") == 1)
         #expect(try await readsBelow("a") == 1)
-        // The list of this storage holds all messages: 23.
+        // The list of this storage holds all 23 messages.
         _ = try await storage.getAllSessions()
         let before = below.reads
         _ = try await storage.getAllSessions()
         #expect(below.reads == before + 1)
     }
 
-    @Test("a remembered list does not remember the messages that were read from it")
+    @Test("A cached list does not hold the messages that were read from it")
     func listsStayLight() async throws {
         let suite = DefaultsSuite()
         let stored = suite.storage()
@@ -104,7 +104,7 @@ struct SessionWrapperTests {
         }
     }
 
-    @Test("calls are logged with counts and never with bodies, ids or foreign errors' texts")
+    @Test("Calls are logged with counts, never with contents, IDs or texts of foreign errors")
     func logs() async throws {
         let log = LogLines()
         let storage = LoggingSessionStorage(wrapping: below, logger: log.logger)
@@ -133,7 +133,7 @@ struct SessionWrapperTests {
     }
 }
 
-/// A storage in memory that counts its reads, can be held in them, and fails when told to.
+/// A storage in memory that counts its reads, can pause in them, and fails on demand.
 private final class SlowSessionStorage: SessionStorageProtocol, Sendable {
     enum Failure { case before, after, foreign }
 
@@ -222,7 +222,7 @@ private final class SlowSessionStorage: SessionStorageProtocol, Sendable {
     }
 }
 
-/// Holds whoever waits until it is opened.
+/// Suspends its callers until it is opened.
 private actor Gate {
     private var waiting: [CheckedContinuation<Void, Never>] = []
     private var watcher: (count: Int, continuation: CheckedContinuation<Void, Never>)?

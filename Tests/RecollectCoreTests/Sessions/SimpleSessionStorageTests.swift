@@ -5,7 +5,7 @@ import Testing
 
 @testable import RecollectCore
 
-/// A storage that every test of this file runs on, made fresh with a clock of the test's.
+/// A kind of storage that every test of this file runs on; `make` creates a new one with the test's clock.
 struct SimpleSessionStorage: CustomTestStringConvertible, Sendable {
     let testDescription: String
     let make: @Sendable (Clock) -> (storage: any SessionStorageProtocol & Sendable, keep: AnyObject & Sendable)
@@ -38,7 +38,7 @@ struct SimpleSessionStorage: CustomTestStringConvertible, Sendable {
     }
 }
 
-/// A suite of user defaults that goes with its last reference.
+/// A suite of user defaults that is removed with its last reference.
 final class DefaultsSuite: Sendable {
     let name = "recollect-\(UUID().uuidString)"
 
@@ -47,7 +47,7 @@ final class DefaultsSuite: Sendable {
         return UserDefaultsSessionStorage(suiteName: name, logger: logger, now: now)
     }
 
-    /// Opened anew each time, as another part of an app would.
+    /// Opened again for each access, as by another part of an app.
     var defaults: UserDefaults {
         let defaults = UserDefaults(suiteName: name) ?? .standard
         defaults.synchronize()
@@ -63,12 +63,12 @@ final class DefaultsSuite: Sendable {
     deinit { UserDefaults.standard.removePersistentDomain(forName: name) }
 }
 
-@Suite("What all simple session storages promise")
+@Suite("Simple session storages")
 struct SimpleSessionStorageTests {
     private let clock = SimpleSessionStorage.Clock()
 
     @Test(
-        "what a session's user said first is whole, and told by the first transcript that says it",
+        "A session's first user message is stored whole, from the first transcript that contains one",
         arguments: SimpleSessionStorage.all)
     func firstUserMessage(_ kind: SimpleSessionStorage) async throws {
         let (storage, keep) = kind.make(clock)
@@ -87,7 +87,7 @@ struct SimpleSessionStorageTests {
     }
 
     @Test(
-        "a session keeps its first message, and the last one opened is the first of the list",
+        "A session keeps its first message, and the session opened last is first in the list",
         arguments: SimpleSessionStorage.all)
     func listing(_ kind: SimpleSessionStorage) async throws {
         let (storage, keep) = kind.make(clock)
@@ -109,7 +109,7 @@ struct SimpleSessionStorageTests {
     }
 
     @Test(
-        "a transcript comes back with every field, saving it again changes nothing, and edits and removals are kept",
+        "A transcript is read back with every field, saving it again changes nothing, and edits are saved",
         arguments: SimpleSessionStorage.all)
     func transcripts(_ kind: SimpleSessionStorage) async {
         await Seeds.run(5) { seed in
@@ -134,7 +134,7 @@ struct SimpleSessionStorageTests {
     }
 
     @Test(
-        "messages of a session that is not there make it, and what its user says first counts when it is told",
+        "Messages of an unknown session create it, and its first user message is set as soon as it is known",
         arguments: SimpleSessionStorage.all)
     func unknownSession(_ kind: SimpleSessionStorage) async throws {
         let (storage, keep) = kind.make(clock)
@@ -149,7 +149,7 @@ struct SimpleSessionStorageTests {
     }
 
     @Test(
-        "another id takes the messages along, and what is there already is joined, nothing lost",
+        "A new session ID takes the messages along, and merges them with those of an existing session",
         arguments: SimpleSessionStorage.all)
     func renaming(_ kind: SimpleSessionStorage) async throws {
         let (storage, keep) = kind.make(clock)
@@ -176,7 +176,7 @@ struct SimpleSessionStorageTests {
         withExtendedLifetime(keep) {}
     }
 
-    @Test("a deleted session is gone, others stay, and any string is an id", arguments: SimpleSessionStorage.all)
+    @Test("A deleted session is gone, others stay, and any string is a valid ID", arguments: SimpleSessionStorage.all)
     func deleting(_ kind: SimpleSessionStorage) async throws {
         let (storage, keep) = kind.make(clock)
         let ids = ["", "_", "a", "A", "a/b", "a.b", "\u{e9}", "e\u{301}", "a\u{0}", "%41", "a/", "漢"]
@@ -198,7 +198,7 @@ struct SimpleSessionStorageTests {
         withExtendedLifetime(keep) {}
     }
 
-    @Test("concurrent calls lose nothing", arguments: SimpleSessionStorage.all)
+    @Test("Concurrent calls lose nothing", arguments: SimpleSessionStorage.all)
     func concurrency(_ kind: SimpleSessionStorage) async throws {
         let (storage, keep) = kind.make(clock)
         let chats = (0..<30).map { ChatMessage(role: .user, content: "message \($0)") }

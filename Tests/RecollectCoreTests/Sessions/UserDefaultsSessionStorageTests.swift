@@ -8,7 +8,7 @@ struct UserDefaultsSessionStorageTests {
     private let suite = DefaultsSuite()
     private let chats = ["one", "two", "three"].map { ChatMessage(role: .user, content: $0) }
 
-    @Test("storages of one suite see and lose nothing of each other's, and a later one goes on in order")
+    @Test("Concurrent storages of one suite lose nothing of each other's sessions")
     func oneSuite() async throws {
         let storages = [suite.storage(), suite.storage()]
         try await withThrowingTaskGroup { group in
@@ -25,7 +25,7 @@ struct UserDefaultsSessionStorageTests {
         #expect(sessions.allSatisfy { $0.messages == chats })
     }
 
-    @Test("a save writes the key of its session alone, and a storage writes no key of anyone else's")
+    @Test("A save writes only the key of its session, and a storage writes no foreign key")
     func keys() async throws {
         suite.set("mine", forKey: "recollect")
         let storage = suite.storage()
@@ -39,7 +39,7 @@ struct UserDefaultsSessionStorageTests {
         #expect(suite.defaults.dictionaryRepresentation().keys.filter { $0.hasPrefix("recollect") } == ["recollect"])
     }
 
-    @Test("what a newer version wrote of a session and its messages stays when they are written")
+    @Test("Unknown data of a newer version in a session and its messages survives a save")
     func foreignMessages() async throws {
         let storage = suite.storage()
         try await storage.updateSessionMessages(id: "s", messages: chats)
@@ -56,7 +56,7 @@ struct UserDefaultsSessionStorageTests {
         #expect(try await storage.getSession(id: "s")?.messages == edited)
     }
 
-    @Test("listing reads no messages, so one damaged transcript does not concern the list")
+    @Test("Listing reads no messages, so that a damaged transcript does not affect the list")
     func listing() async throws {
         let storage = suite.storage()
         try await storage.updateSessionMessages(id: "s", messages: chats)
@@ -70,7 +70,7 @@ struct UserDefaultsSessionStorageTests {
         #expect(storage.events.takeUndelivered().map(\.recoveredMessages) == [2])
     }
 
-    @Test("a damaged transcript is kept aside, what can be read of it goes on, and deleting its session erases both")
+    @Test("A damaged transcript is set aside and salvaged, and deleting its session erases both values")
     func damagedTranscript() async throws {
         let storage = suite.storage()
         try await storage.saveSession(id: "s", firstMessage: "hello")
@@ -90,7 +90,7 @@ struct UserDefaultsSessionStorageTests {
     }
 
     @Test(
-        "a value that is no session at all is kept aside, and the list goes on", arguments: ["", "\n", "{}\n[]", "["])
+        "A value that is not a session is set aside, and the list still works", arguments: ["", "\n", "{}\n[]", "["])
     func damagedSession(_ text: String) async throws {
         let storage = suite.storage()
         try await storage.updateSessionMessages(id: "good", messages: chats)
@@ -102,7 +102,7 @@ struct UserDefaultsSessionStorageTests {
         #expect(try await suite.storage().getSession(id: "s")?.messages == chats)
     }
 
-    @Test("the first line gone, the messages and what its user said first are still there")
+    @Test("If the first line of a value is damaged, the messages and the first user message are still read")
     func damagedFirstLine() async throws {
         let storage = suite.storage()
         try await storage.updateSessionMessages(id: "s", messages: chats)

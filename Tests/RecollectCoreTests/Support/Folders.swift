@@ -15,8 +15,8 @@ final class TemporaryFolder: Sendable {
         try? FileManager.default.removeItem(at: url)
     }
 
-    /// In memory where the system has such a place: thousands of syncs would make a busy disk the slowest part of the tests.
-    /// What only a disk can show is tested on one of the tests' own.
+    /// In memory if the system supports it: thousands of syncs would make a busy disk the slowest part of the tests.
+    /// Tests that need a disk use a disk of their own.
     private static let base: URL = {
         let memory = "/dev/shm"
         let isThere = FileManager.default.isWritableFile(atPath: memory)
@@ -33,7 +33,7 @@ final class TemporaryFolder: Sendable {
         try FileManager.default.contentsOfDirectory(atPath: url.appendingPathComponent("u/s").path).sorted()
     }
 
-    /// Writes a scope's file as some other program would.
+    /// Writes a scope's file as another program would.
     func write(_ bytes: some Sequence<UInt8>, agent: String = "a") throws {
         let file = file(agent: agent)
         try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
@@ -41,7 +41,7 @@ final class TemporaryFolder: Sendable {
     }
 }
 
-/// The scope that most tests use.
+/// Calls with the scope that most tests use.
 extension ChatStorage {
     func save(
         _ messages: [ConversationMessage], agent: String = "a", session: String = "s", user: String = "u",
@@ -57,7 +57,7 @@ extension ChatStorage {
     }
 }
 
-/// A question and its answer whose ids begin with the number.
+/// A user message and its reply, with IDs that begin with the number.
 func turn(_ number: Int, text: String = "text") -> [ConversationMessage] {
     let moment = Date(millisecondsSince1970: 1_700_000_000_000 + Int64(number) * 1000)
     return [

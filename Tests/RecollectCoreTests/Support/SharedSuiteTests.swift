@@ -5,7 +5,7 @@
 
     @testable import RecollectCore
 
-    @Suite("A suite of user defaults that processes share", .needs(.processes))
+    @Suite("User defaults shared by processes", .needs(.processes))
     struct SharedSuiteTests {
         private let suite = DefaultsSuite()
         private let store: UserDefaultsChatStorage
@@ -18,7 +18,7 @@
             try Worker(["append", "defaults:\(suite.name)", "a", writer, "\(count)", "0", "0"])
         }
 
-        @Test("what another process saved meanwhile is seen, and stays at the next save")
+        @Test("Messages saved by another process are read, and stay at the next save")
         func meanwhile() async throws {
             try await store.save(turn(1))
             let worker = try worker("w", 2)
@@ -29,7 +29,7 @@
             #expect(try await store.load().map(\.id) == turn(1).map(\.id) + theirs + turn(2).map(\.id))
         }
 
-        @Test("processes that save at the same time lose nothing of each other's")
+        @Test("Processes that save concurrently lose nothing of each other's messages")
         func together() async throws {
             let workers = try (0..<3).map { try worker("w\($0)", 20) }
             for number in 0..<20 { try await store.save(turn(number)) }

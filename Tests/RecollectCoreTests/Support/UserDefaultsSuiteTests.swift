@@ -5,7 +5,7 @@
 
     @testable import RecollectCore
 
-    @Suite("The file of a suite of user defaults")
+    @Suite("User defaults suite files")
     struct UserDefaultsSuiteTests {
         private let name = "recollect-\(UUID().uuidString)"
 
@@ -18,7 +18,7 @@
             try FileManager.default.attributesOfItem(atPath: url.path)[.systemFileNumber] as? Int
         }
 
-        @Test("is replaced by one with what others wrote, the moment a store has saved")
+        @Test("A save replaces the file at once and keeps the values of other writers")
         func replaced() async throws {
             let url = try UserDefaultsSuite.file(of: name)
             defer { try? FileManager.default.removeItem(at: url) }
@@ -49,7 +49,7 @@
             #expect(try values() == ["other": "theirs again", "mine": "1"])
         }
 
-        @Test("is read again when it was changed, and not made by reading")
+        @Test("A changed file is read again, and a read creates no file")
         func changed() async throws {
             let url = try UserDefaultsSuite.file(of: name)
             defer { try? FileManager.default.removeItem(at: url) }
@@ -63,7 +63,7 @@
                     try writer.save()
                 }
                 if number % 10 == 0 {
-                    // Old enough to be known by its stamp.
+                    // Old enough to be recognized by its time stamp.
                     let old = [FileAttributeKey.modificationDate: Date(timeIntervalSinceNow: -10)]
                     try FileManager.default.setAttributes(old, ofItemAtPath: url.path)
                 }
@@ -71,7 +71,7 @@
             }
         }
 
-        @Test("a save that fails says so, and changes nothing")
+        @Test("A failed save throws and changes nothing")
         func failing() async throws {
             let url = try UserDefaultsSuite.file(of: name)
             try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
@@ -87,7 +87,7 @@
             #expect(try await chat.load() == turn(1))
         }
 
-        @Test("that cannot be read stays as it is")
+        @Test("An unreadable file throws and stays unchanged")
         func damaged() async throws {
             let url = try UserDefaultsSuite.file(of: name)
             defer { try? FileManager.default.removeItem(at: url) }
@@ -101,7 +101,7 @@
             #expect(try Data(contentsOf: url) == Data("not a list".utf8))
         }
 
-        @Test("that is too large to read stays as it is")
+        @Test("A file too large to read throws and stays unchanged")
         func tooLarge() async throws {
             let url = try UserDefaultsSuite.file(of: name)
             defer { try? FileManager.default.removeItem(at: url) }
@@ -117,7 +117,7 @@
         }
 
         @Test(
-            "on a full disk: a damaged chat is read, and its value stays until the copy beside it is saved",
+            "On a full disk, a damaged chat is read, and its value stays until it can be set aside",
             .needs(.tinyDisk))
         func damagedOnFullDisk() async throws {
             let folder = try TemporaryFolder()
@@ -156,7 +156,7 @@
             #expect(asides == [torn])
         }
 
-        @Test("that becomes unreadable while sessions are listed is told by an event")
+        @Test("A file that becomes unreadable after sessions are listed posts an event")
         func damagedMeanwhile() async throws {
             let url = try UserDefaultsSuite.file(of: name)
             defer { try? FileManager.default.removeItem(at: url) }
@@ -176,7 +176,7 @@
         }
 
         @Test(
-            "that cannot be replaced: damage is reported once, until it can be set aside",
+            "Damage in a file that cannot be replaced is reported once, and set aside when possible",
             .needs(.bindMount))
         func damagedAndFixed() async throws {
             let url = try UserDefaultsSuite.file(of: name)
@@ -192,7 +192,7 @@
             func asideCount() async throws -> Int {
                 try await suite.run { suite.keys.count { $0.hasPrefix("recollect.aside/") } }
             }
-            // No file can take the name of a mount.
+            // No file can replace a mount point.
             var mount: BindMount? = try BindMount(of: url, at: url)
             for _ in 0..<3 { _ = try await sessions.getSession(id: "s") }
             #expect(mount != nil)
@@ -204,7 +204,7 @@
         }
 
         @Test(
-            "lies where Foundation looks for it",
+            "The file's path is the one that Foundation uses",
             arguments: [
                 (["HOME": "/home/ann"], "/home/ann/.config"), ([:], "/.config"), (["HOME": ""], "/.config"),
                 (["HOME": "ann"], FileManager.default.currentDirectoryPath + "/ann/.config"),
@@ -216,7 +216,7 @@
             #expect(try UserDefaultsSuite.file(of: "suite", environment: environment).path == folder + "/suite.plist")
         }
 
-        @Test("what a killed save left beside it goes with the next one, and nothing else does")
+        @Test("A save removes the temporary file of a killed save, and no other file")
         func leftovers() async throws {
             let url = try UserDefaultsSuite.file(of: name)
             let config = url.deletingLastPathComponent()
@@ -231,7 +231,7 @@
             #expect(FileManager.default.fileExists(atPath: theirs.path))
         }
 
-        @Test("whose name no file can have is told", arguments: ["../x", String(repeating: "x", count: 251)])
+        @Test("A suite name that no file can have throws", arguments: ["../x", String(repeating: "x", count: 251)])
         func names(_ name: String) async throws {
             let error = await #expect(throws: RecollectError.self) {
                 try await UserDefaultsChatStorage(suiteName: name).save(turn(1))

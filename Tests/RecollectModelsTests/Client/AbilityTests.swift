@@ -7,10 +7,10 @@ import Testing
 
 @testable import RecollectModels
 
-@Suite("A chat-completions client and what not every transport can", .timeLimit(.minutes(10)))
+@Suite("Optional transport abilities", .timeLimit(.minutes(10)))
 struct AbilityTests {
     @Test(
-        "a hang-up inside the head is a lost connection", .requires(.survivesCutHeads),
+        "A hang-up inside the response head is a lost connection", .requires(.survivesCutHeads),
         .eachTransport(with: .survivesCutHeads))
     func hangUpInHead() async throws {
         let server = try await ModelServer.start { _ in .raw(["HTTP/1.1 200 OK\r\nContent-Ty", .hangUp]) }
@@ -19,7 +19,7 @@ struct AbilityTests {
     }
 
     @Test(
-        "a connection is used again, though the body ends a moment after [DONE]", .requires(.reusesConnections),
+        "A connection is reused, even if the body ends shortly after [DONE]", .requires(.reusesConnections),
         .eachTransport(with: .reusesConnections))
     func usesConnectionsAgain() async throws {
         let gates = Locked<[Gate]>([])
@@ -30,13 +30,13 @@ struct AbilityTests {
         }
         let other = try await ModelServer.start { _ in .text(["ok"]) }
         var timeouts = ChatCompletionsClient.Timeouts()
-        // A busy machine may take longer than the usual limit to bring the end.
+        // A busy machine may exceed the usual limit for the end.
         timeouts.end = .seconds(60)
         let client = ChatCompletionsClient(server, timeouts: timeouts)
-        // A connection is free again shortly after an answer; the next request may be there before.
+        // A connection is free again shortly after a response; the next request may come before that.
         for _ in 0..<10 where server.requests.count == server.connectionCount {
             #expect(try await client.events().completion != nil)
-            // Meanwhile a client that closes connections has closed this one.
+            // Meanwhile, a client that closes connections would have closed this one.
             for _ in 0..<3 { _ = try await ChatCompletionsClient(other).events() }
             gates.withLock { $0.last }?.open()
             _ = try await ChatCompletionsClient(other).events()

@@ -6,9 +6,9 @@ import RecollectTestSupport
 import Testing
 @testable import RecollectModels
 
-@Suite("A chat-completions client and what servers answer", .eachTransport, .timeLimit(.minutes(10)))
+@Suite("Responses of chat-completions servers", .eachTransport, .timeLimit(.minutes(10)))
 struct AnswerTests {
-    @Test("prose comes in pieces, then the end with what it took")
+    @Test("Text arrives in pieces, followed by the end with the usage")
     func prose() async throws {
         let server = try await ModelServer.start { _ in .text(["Good ", "day"]) }
         #expect(
@@ -21,7 +21,7 @@ struct AnswerTests {
         try await server.stop()
     }
 
-    @Test("the request has all that was asked, at the right address; extraBody has the last word")
+    @Test("The request contains all parameters at the right URL, and `extraBody` overrides them")
     func request() async throws {
         let server = try await ModelServer.start { _ in .text(["ok"]) }
         let address = try #require(URL(string: server.baseURL.absoluteString + "/?api-version=1"))
@@ -58,7 +58,7 @@ struct AnswerTests {
         try await server.stop()
     }
 
-    @Test("a piece is given on as soon as it has come")
+    @Test("A piece is passed on as soon as it arrives")
     func streams() async throws {
         let gate = Gate()
         let server = try await ModelServer.start { _ in
@@ -67,14 +67,14 @@ struct AnswerTests {
         var events: [LLMStreamEvent] = []
         for try await event in ChatCompletionsClient(server).complete(LLMRequest(messages: [])) {
             events.append(event)
-            // Only the piece itself lets the server go on.
+            // Only the received piece lets the server continue.
             if event == .textDelta("now") { gate.open() }
         }
         #expect(events.completion?.reason == .stop)
         try await server.stop()
     }
 
-    @Test("tool calls come whole")
+    @Test("Tool calls arrive whole")
     func toolCalls() async throws {
         let server = try await ModelServer.start { _ in
             .toolCalls([("a", "search", ["q": "Grüße"]), ("b", "read", [:])])
@@ -89,7 +89,7 @@ struct AnswerTests {
         try await server.stop()
     }
 
-    @Test("however the bytes are cut and padded, the answer is the same")
+    @Test("Any segmentation and padding of the bytes gives the same events")
     func awkwardPieces() async throws {
         let pieces = ["Grüße, ", "👩‍👩‍👧", " 日本\n", "done"]
         let clean = ModelReply.text(pieces).steps.flatMap { step -> [UInt8] in
@@ -123,7 +123,7 @@ struct AnswerTests {
         }
     }
 
-    @Test("a server that does not stream is understood")
+    @Test("A response without streaming is read")
     func whole() async throws {
         let server = try await ModelServer.start { _ in
             .json([
@@ -147,7 +147,7 @@ struct AnswerTests {
         try await server.stop()
     }
 
-    @Test("[DONE] is an end without a reason and with the connection kept open; a reason is one without [DONE]")
+    @Test("[DONE] ends a response without a reason on an open connection; a reason ends one without [DONE]")
     func ends() async throws {
         let server = try await ModelServer.start(replies: [
             .stream([.delta(["content": "a"]), .done, .silence]),
@@ -162,7 +162,7 @@ struct AnswerTests {
         try await server.stop()
     }
 
-    @Test("a server that refuses stream_options is asked without, and then no more")
+    @Test("A server that refuses `stream_options` receives requests without it from then on")
     func refusesUsage() async throws {
         let server = try await ModelServer.start { request in
             request.body["stream_options"] == nil

@@ -6,9 +6,9 @@ import RecollectTestSupport
 import Testing
 @testable import RecollectModels
 
-@Suite("A chat-completions client and what goes wrong", .eachTransport, .timeLimit(.minutes(10)))
+@Suite("Failures of chat-completions requests", .eachTransport, .timeLimit(.minutes(10)))
 struct FailureTests {
-    @Test("a hang-up in the middle is an error, at any byte, whether orderly or not")
+    @Test("A hang-up in the middle is an error at any byte, orderly or not")
     func hangUps() async throws {
         let event = Array(#"data: {"choices":[{"index":0,"delta":{"content":"half"}}]}"#.utf8) + [10, 10]
         for last in [ModelReply.Step.hangUp, .reset] {
@@ -25,7 +25,7 @@ struct FailureTests {
     }
 
     @Test(
-        "a head that is no HTTP is told as such, and the request is not sent again",
+        "An invalid response head throws an error that names the problem, without a retry",
         arguments: [
             ("Content-Length: -5\r\n\r\nabc", ["invalid character in content-length", "Invalid Content-Length"]),
             (
@@ -45,7 +45,7 @@ struct FailureTests {
         try await server.stop()
     }
 
-    @Test("a limit that no clock counts to is none, and one below zero is over", arguments: [true, false])
+    @Test("A limit too large for the clock is no limit, and a negative limit has expired", arguments: [true, false])
     func endlessLimit(isTotal: Bool) async throws {
         let server = try await ModelServer.start { _ in .text(["ok"]) }
         for (seconds, code) in [(Int64.max, nil), (.min, ModelError.Code.timedOut)] {
@@ -58,7 +58,7 @@ struct FailureTests {
         try await server.stop()
     }
 
-    @Test("a number that no port has is refused")
+    @Test("An invalid port number throws")
     func noPort() async throws {
         let client = ChatCompletionsClient(
             baseURL: try #require(URL(string: "http://127.0.0.1:99999/v1")), model: "m",
@@ -67,7 +67,7 @@ struct FailureTests {
         #expect(error.code == .invalidArgument && error.message.contains("99999"))
     }
 
-    @Test("an orderly end of the stream without a reason or [DONE] is an error too")
+    @Test("An orderly end of the stream without a reason or [DONE] is also an error")
     func silentEnd() async throws {
         let server = try await ModelServer.start(replies: [
             .stream([.delta(["content": "said"])]),
@@ -78,7 +78,7 @@ struct FailureTests {
         try await server.stop()
     }
 
-    @Test("statuses have codes, and messages that name the server and what to do")
+    @Test("Each status has an error code, and a message with the server and a remedy")
     func statuses() async throws {
         let expected: [(Int, ModelError.Code, String)] = [
             (400, .refused, "with status 400"), (401, .unauthorized, "OPENAI_API_KEY"),
@@ -99,7 +99,7 @@ struct FailureTests {
         }
     }
 
-    @Test("web pages, empty answers, other JSON and garbage are no completions")
+    @Test("Web pages, empty responses, other JSON and garbage are not completions")
     func notCompletions() async throws {
         let page: ModelReply.Step = "<!doctype html><html><body>data: welcome</body></html>"
         let replies: [ModelReply] = [
@@ -117,7 +117,7 @@ struct FailureTests {
         try await server.stop()
     }
 
-    @Test("an error in the middle of a stream ends it, with the status that it tells")
+    @Test("An error in the middle of a stream ends it, with the status given in the error")
     func midStream() async throws {
         let server = try await ModelServer.start(replies: [
             .stream([.delta(["content": "a"]), .event(["error": ["message": "overloaded", "code": 503]])]),
@@ -134,7 +134,7 @@ struct FailureTests {
         try await server.stop()
     }
 
-    @Test("a line without an end is given up")
+    @Test("A line without an end throws")
     func endlessLine() async throws {
         let megabyte = [UInt8](repeating: UInt8(ascii: "x"), count: 1 << 20)
         let server = try await ModelServer.start { _ in
@@ -146,7 +146,7 @@ struct FailureTests {
         try await server.stop()
     }
 
-    @Test("a refusal without an end is read as far as it says something", .timeLimit(.minutes(10)))
+    @Test("An error response without an end is read only up to a limit", .timeLimit(.minutes(10)))
     func endlessRefusal() async throws {
         let piece = [UInt8](repeating: UInt8(ascii: "x"), count: 64 << 10)
         let server = try await ModelServer.start { _ in
@@ -163,7 +163,8 @@ struct FailureTests {
     }
 
     @Test(
-        "a name of a header that cannot be sent is named", arguments: ["X-Größe", "X A", "A\r\nB", "", "a:b", "ä"])
+        "An invalid header name throws an error that reports it",
+        arguments: ["X-Größe", "X A", "A\r\nB", "", "a:b", "ä"])
     func headerNames(name: String) async throws {
         let client = ChatCompletionsClient(
             baseURL: URL(string: "http://127.0.0.1:9/v1")!, model: "m", headers: [name: "1"],
@@ -173,7 +174,7 @@ struct FailureTests {
         #expect(!error.message.contains("\n"))
     }
 
-    @Test("nobody listening is told at once, with the question whether the server runs")
+    @Test("A refused connection is reported at once, with a hint to check that the server is running")
     func refusedConnection() async throws {
         let server = try await ModelServer.start { _ in .text([]) }
         try await server.stop()
@@ -182,7 +183,7 @@ struct FailureTests {
         #expect(error.message.contains("is running"))
     }
 
-    @Test("silence longer than allowed is a time-out, before the head and in the middle; the connection closes")
+    @Test("Silence beyond the limit times out, before the head and in the middle, and closes the connection")
     func idle() async throws {
         let server = try await ModelServer.start(replies: [
             .raw([.silence]), .stream([.delta(["content": "a"]), .silence]),
@@ -193,7 +194,7 @@ struct FailureTests {
         try await server.stop()
     }
 
-    @Test("the total time ends an answer that never falls silent")
+    @Test("The total limit ends a response that is never silent")
     func total() async throws {
         let gates = (0..<2_000).map { _ in Gate() }
         let server = try await ModelServer.start { _ in
@@ -203,7 +204,7 @@ struct FailureTests {
         var count = 0
         await #expect {
             for try await _ in client.complete(LLMRequest(messages: [])) {
-                // Every piece asks for the next one, until there are none: then it waits.
+                // Each piece lets the server send the next one, until none is left: then the server waits.
                 gates[count].open()
                 count = min(count + 1, gates.count - 1)
             }
@@ -211,7 +212,7 @@ struct FailureTests {
         try await server.stop()
     }
 
-    @Test("ending the iteration closes the connection")
+    @Test("Ending the iteration closes the connection")
     func endedIteration() async throws {
         let server = try await ModelServer.start { _ in .stream([.delta(["content": "a"]), .silence]) }
         for try await _ in ChatCompletionsClient(server).complete(LLMRequest(messages: [])) { break }
@@ -219,7 +220,7 @@ struct FailureTests {
         try await server.stop()
     }
 
-    @Test("cancelling the task closes the connection, before the head and in the middle")
+    @Test("Canceling the task closes the connection, before the head and in the middle")
     func cancelledTask() async throws {
         let asked = Gate()
         let heard = Gate()

@@ -6,40 +6,40 @@ import RecollectTestSupport
 import Testing
 @testable import RecollectModels
 
-@Suite("A chat-completions client and answers that are not by the book", .eachTransport, .timeLimit(.minutes(10)))
+@Suite("Unusual responses of chat-completions servers", .eachTransport, .timeLimit(.minutes(10)))
 struct OddAnswerTests {
     private let chunk: ModelReply.Step = .delta(["content": "ok"], finishReason: "stop")
 
-    @Test("the end is told at once where a server keeps the body open behind [DONE]")
+    @Test("The end is reported at once if the server keeps the body open after [DONE]")
     func toldAtOnce() async throws {
         let server = try await ModelServer.start { _ in .stream([chunk, .done, .silence]) }
         let events = try await ChatCompletionsClient(server).events()
         #expect(events.completion?.reason == .stop)
-        // The client gives the connection up by itself.
+        // The client closes the connection by itself.
         try await server.requests[0].closed()
         try await server.stop()
     }
 
-    @Test("a server that falls silent behind the reason, or sends comments without end, has said all")
+    @Test("A response is complete if only silence or comments follow its finish reason")
     func silentBehindTheReason() async throws {
         let comments = [ModelReply.Step](repeating: ": ping\n\n", count: 50)
         for rest in [[], comments] {
             let server = try await ModelServer.start { _ in .stream([chunk] + rest + [.silence]) }
-            // Long enough for the answer itself on a busy machine.
+            // Long enough for the response itself on a busy machine.
             let client = ChatCompletionsClient(server, timeouts: .init(idle: .seconds(5)))
             #expect(try await client.events().completion?.reason == .stop)
             try await server.stop()
         }
     }
 
-    @Test("[DONE] with blanks around it is the end")
+    @Test("[DONE] with surrounding spaces is the end")
     func blanks() async throws {
         let server = try await ModelServer.start { _ in .stream([chunk, "data:  [DONE] \n\n", .silence]) }
         #expect(try await ChatCompletionsClient(server).events().completion?.reason == .stop)
         try await server.stop()
     }
 
-    @Test("an event of the name error is one, whatever its shape")
+    @Test("An event named error is an error, whatever the shape of its data")
     func errorEvents() async throws {
         let server = try await ModelServer.start(replies: [
             .stream([
@@ -59,7 +59,7 @@ struct OddAnswerTests {
         try await server.stop()
     }
 
-    @Test("what a body is, its beginning tells, not its type")
+    @Test("A body is recognized by its beginning, not by its content type")
     func wrongTypes() async throws {
         let whole: JSONValue = [
             "choices": [["index": 0, "finish_reason": "stop", "message": ["role": "assistant", "content": "ok"]]]
@@ -80,7 +80,7 @@ struct OddAnswerTests {
     }
 
     @Test(
-        "numbers that JSON has not, in members that say nothing of the answer, are passed over",
+        "Invalid JSON numbers are ignored in members that are not part of the reply",
         arguments: ["NaN", "Infinity", "-Infinity", "1e999", "-1e999"])
     func oddNumbers(number: String) async throws {
         let whole =
@@ -99,7 +99,7 @@ struct OddAnswerTests {
         try await server.stop()
     }
 
-    @Test("a call in the shape that came before tool_calls is a call")
+    @Test("A call in the older `function_call` format is a tool call")
     func functionCall() async throws {
         let whole: JSONValue = [
             "choices": [
@@ -128,9 +128,9 @@ struct OddAnswerTests {
         try await server.stop()
     }
 
-    @Test("an answer that is compressed beyond all measure, or not as it says, is told so")
+    @Test("An excessively or incorrectly compressed response throws an error about its compression")
     func compression() async throws {
-        // 50,000 letters in one piece of an answer.
+        // 50,000 letters in one piece of a response.
         let bomb = try #require(Data(base64Encoded: Self.bomb))
         let type = [(name: "Content-Type", value: "text/event-stream"), ("Content-Encoding", "gzip")]
         let server = try await ModelServer.start(replies: [
@@ -150,7 +150,9 @@ struct OddAnswerTests {
         + "pevUT+9b71tvXIUQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAPgrcZ7TmVIt"
         + "veRhvD0f9ymlL+c+aseWwwAA"
 
-    @Test("an answer without end is cut off at the limit, and what came is kept", arguments: [false, true])
+    @Test(
+        "An endless response is cut off at the limit, and the part before the limit is returned",
+        arguments: [false, true])
     func limit(isCall: Bool) async throws {
         let piece = String(repeating: "é", count: 1 << 11)
         let delta: JSONValue =
@@ -166,7 +168,7 @@ struct OddAnswerTests {
         #expect(events.completion?.reason == .length)
         if isCall {
             guard case .toolCall("a", "f", .string(let arguments)) = events.first else {
-                Issue.record("no call")
+                Issue.record("no tool call")
                 return
             }
             #expect((31 << 10...32 << 10).contains(arguments.utf8.count))
@@ -176,7 +178,7 @@ struct OddAnswerTests {
         try await server.stop()
     }
 
-    @Test("an answer of just the limit is whole", arguments: [(7, "stop"), (6, "length")])
+    @Test("A response of exactly the maximum size is complete", arguments: [(7, "stop"), (6, "length")])
     func exactLimit(limit: Int, reason: String) async throws {
         let server = try await ModelServer.start { _ in .text(["Grü", "ße"]) }
         let client = ChatCompletionsClient(
@@ -188,18 +190,18 @@ struct OddAnswerTests {
     }
 }
 
-@Suite("A base URL", .eachTransport)
+@Suite("Base URLs", .eachTransport)
 struct BaseURLTests {
     private let secret = "swordfish-42"
 
-    @Test("with an address of IPv6 is shown as it is written")
+    @Test("An IPv6 address is printed as written")
     func version6() throws {
         let url = try #require(URL(string: "http://[::1]:9911/v1"))
         #expect(
             "\(ChatCompletionsClient(baseURL: url, model: "m"))" == "ChatCompletionsClient(m at http://[::1]:9911)")
     }
 
-    @Test("with a user and a password sends them, and shows them nowhere")
+    @Test("A user and a password in the URL are sent, and never printed")
     func user() async throws {
         let server = try await ModelServer.start(replies: [.text(["ok"]), .status(400, "bad \(secret)")])
         let address = server.baseURL.absoluteString.replacing("http://", with: "http://ada%40home:\(secret)@")
@@ -217,7 +219,7 @@ struct BaseURLTests {
     }
 
     @Test(
-        "without a server's address is refused at once, and not tried again",
+        "A URL without a server address throws at once, without a retry",
         arguments: ["ftp://127.0.0.1/v1", "no-address", "http:///v1", "http://127.0.0.1:99999/v1"])
     func noAddress(text: String) async throws {
         let waits = Locked<[Duration]>([])
@@ -232,7 +234,7 @@ struct BaseURLTests {
         #expect(waits.withLock { $0 } == [])
     }
 
-    @Test("with a user and a key beside it is refused: only one of them can be sent")
+    @Test("A URL with a user throws if there is an API key, too")
     func userAndKey() async throws {
         let url = try #require(URL(string: "http://ada:\(secret)@127.0.0.1:9/v1"))
         let client = ChatCompletionsClient(

@@ -5,11 +5,11 @@ import RecollectTestServer
 import Testing
 @testable import RecollectModels
 
-@Suite("A chat-completions client that tries again", .eachTransport, .timeLimit(.minutes(10)))
+@Suite("Retries of chat-completions requests", .eachTransport, .timeLimit(.minutes(10)))
 struct RetryTests {
     private let policy = RetryPolicy(maxRetries: 3, firstDelay: .seconds(1), maxDelay: .seconds(3))
 
-    @Test("429, 5xx and lost connections are tried again, after waits that double up to the longest")
+    @Test("429, 5xx and lost connections are retried, after waits that double up to a maximum")
     func backoff() async throws {
         let server = try await ModelServer.start(replies: [
             .status(429, "slow"), .raw([.reset]), .status(503, "later"), .text(["ok"]),
@@ -22,7 +22,7 @@ struct RetryTests {
         try await server.stop()
     }
 
-    @Test("it gives up after the last retry with the last failure")
+    @Test("After the last retry, the last error is thrown")
     func givesUp() async throws {
         let server = try await ModelServer.start { _ in .status(500, "broken") }
         let error = await ChatCompletionsClient(server, retries: policy).failure().error
@@ -31,7 +31,7 @@ struct RetryTests {
         try await server.stop()
     }
 
-    @Test("what cannot pass by itself is not tried again")
+    @Test("Permanent failures are not retried")
     func permanent() async throws {
         for status in [307, 400, 401, 403, 404, 422] {
             let server = try await ModelServer.start { _ in .status(status, "no") }
@@ -41,7 +41,7 @@ struct RetryTests {
         }
     }
 
-    @Test("once something was given on, nothing is tried again")
+    @Test("After the first event, nothing is retried")
     func afterYield() async throws {
         let server = try await ModelServer.start { _ in .stream([.delta(["content": "a"]), .hangUp]) }
         let outcome = await ChatCompletionsClient(server, retries: policy).failure()
@@ -50,7 +50,7 @@ struct RetryTests {
         try await server.stop()
     }
 
-    @Test("Retry-After is obeyed, in seconds and as a date; what is longer than allowed is told at once")
+    @Test("Retry-After is followed in seconds and as a date; a wait over the limit throws at once")
     func retryAfter() async throws {
         let now = Date(timeIntervalSince1970: 1_445_412_480)
         let server = try await ModelServer.start(replies: [
@@ -66,7 +66,7 @@ struct RetryTests {
         try await server.stop()
     }
 
-    @Test("values of Retry-After that say nothing are none")
+    @Test("Invalid values of Retry-After are ignored")
     func retryAfterValues() {
         let now = Date(timeIntervalSince1970: 1_445_412_480)
         #expect(RetryAfter.duration(" 1.5 ", now: now) == .seconds(1.5))
@@ -76,7 +76,7 @@ struct RetryTests {
         }
     }
 
-    @Test("jitter halves a wait at most")
+    @Test("Jitter shortens a wait by half at most")
     func jitter() {
         let error = ModelError(.serverFailed, "")
         #expect(policy.delay(before: 0, after: error, jitter: 0) == .milliseconds(500))

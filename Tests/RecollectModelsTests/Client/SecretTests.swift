@@ -4,7 +4,7 @@ import RecollectTestServer
 import Testing
 @testable import RecollectModels
 
-@Suite("A chat-completions client and what nobody else may read", .eachTransport, .timeLimit(.minutes(10)))
+@Suite("Protection of credentials and messages", .eachTransport, .timeLimit(.minutes(10)))
 struct SecretTests {
     private let key = "sk-canary-0123456789"
     private let request = LLMRequest(
@@ -14,7 +14,7 @@ struct SecretTests {
             ConversationMessage(role: .assistant, text: "canary"),
         ])
 
-    @Test("a redirect is told, not followed: neither key nor conversation goes elsewhere")
+    @Test("A redirect throws and is not followed: no key and no message reaches another server")
     func redirects() async throws {
         let other = try await ModelServer.start { _ in .text(["mine now"]) }
         let address = other.baseURL.absoluteString + "/chat/completions"
@@ -31,7 +31,7 @@ struct SecretTests {
         try await other.stop()
     }
 
-    @Test("no error holds a key or what was said, even where the server quotes them")
+    @Test("No error contains a credential or a message, even if the server quotes them")
     func quotations() async throws {
         let secrets = [key, "header-canary-42", "diary says I hate", "discreet butler", "'canary'"]
         let words = [
@@ -52,7 +52,7 @@ struct SecretTests {
     }
 
     @Test(
-        "a key with a line break behind it is sent without; one with a line break inside is refused and not shown")
+        "A line break after a key is removed; a key with a line break inside throws and is not printed")
     func keysThatCannotBeSent() async throws {
         let server = try await ModelServer.start { _ in .text(["ok"]) }
         _ = try await ChatCompletionsClient(server, apiKey: key + "\n").events()
@@ -69,7 +69,7 @@ struct SecretTests {
         try await server.stop()
     }
 
-    @Test("printing or dumping a client does not show its key")
+    @Test("Printing or dumping a client does not reveal its key")
     func printing() async throws {
         let server = try await ModelServer.start { _ in .text([]) }
         let client = ChatCompletionsClient(server, apiKey: key, headers: ["api-key": key])

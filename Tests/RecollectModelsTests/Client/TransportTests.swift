@@ -6,9 +6,9 @@ import RecollectTestSupport
 import Testing
 @testable import RecollectModels
 
-@Suite("A transport", .eachTransport, .timeLimit(.minutes(10)))
+@Suite("HTTP transports", .eachTransport, .timeLimit(.minutes(10)))
 struct TransportTests {
-    /// `RECOLLECT_STREAMS=1000` needs 2,000 open files, too many beside the tests that start processes.
+    /// `RECOLLECT_STREAMS=1000` needs 2,000 open files, too many next to the tests that start processes.
     private static let streams = ProcessInfo.processInfo.environment["RECOLLECT_STREAMS"].flatMap { Int($0) } ?? 100
 
     private func request(_ server: ModelServer, _ body: String = "{}") -> TransportRequest {
@@ -16,7 +16,7 @@ struct TransportTests {
             url: server.baseURL, headers: [("Content-Type", "application/json")], body: Data(body.utf8))
     }
 
-    @Test("many answers stream at once: none waits for the end of another")
+    @Test("Many responses stream at once, and none waits for the end of another")
     func manyStreams() async throws {
         let gate = Gate()
         let count = Locked(0)
@@ -36,7 +36,7 @@ struct TransportTests {
         try await server.stop()
     }
 
-    @Test("canceling many requests at any moment closes their connections")
+    @Test("Canceling many requests at any time closes their connections")
     func cancelsMany() async throws {
         let server = try await ModelServer.start { request in
             request.messages.isEmpty
@@ -60,7 +60,7 @@ struct TransportTests {
         try await server.stop()
     }
 
-    @Test("a body longer than a megabyte arrives whole, and so does an answer of many")
+    @Test("Request bodies over a megabyte and even larger responses arrive whole")
     func largeBodies() async throws {
         let piece = [UInt8](repeating: UInt8(ascii: "x"), count: 1 << 20)
         let server = try await ModelServer.start { _ in
@@ -75,7 +75,7 @@ struct TransportTests {
         try await server.stop()
     }
 
-    @Test("a response that is dropped closes the connection")
+    @Test("Releasing a response closes its connection")
     func dropped() async throws {
         let server = try await ModelServer.start { _ in .stream([.delta(["content": "a"]), .silence]) }
         #expect(try await TestTransport.current.send(request(server)).status == 200)
@@ -84,7 +84,7 @@ struct TransportTests {
     }
 
     @Test(
-        "a refusal that asks for credentials is told like any other",
+        "A 401 response with an authentication challenge is reported like any other",
         arguments: ["Basic realm=\"x\"", "Bearer", "Digest realm=\"x\", nonce=\"y\"", "Negotiate", "", "=,\""])
     func credentials(challenge: String) async throws {
         let server = try await ModelServer.start { _ in
@@ -95,7 +95,7 @@ struct TransportTests {
         try await server.stop()
     }
 
-    @Test("cookies are not sent back, and answers are not taken from a cache")
+    @Test("Cookies are not sent back, and responses are not cached")
     func forgets() async throws {
         let server = try await ModelServer.start { _ in
             var reply = ModelReply.text(["ok"])
@@ -108,7 +108,7 @@ struct TransportTests {
         try await server.stop()
     }
 
-    @Test("any transport will do")
+    @Test("A custom transport can be used")
     func custom() async throws {
         struct Canned: HTTPTransport {
             func send(_ request: TransportRequest) async throws -> TransportResponse {

@@ -5,7 +5,7 @@ import RecollectTestSupport
 import Testing
 @testable import RecollectModels
 
-@Suite("A history as chat-completions messages")
+@Suite("History as chat-completions messages")
 struct ChatCompletionsMessagesTests {
     private func map(_ messages: ConversationMessage...) -> [JSONValue] {
         ChatCompletionsMessages.map(messages)
@@ -26,7 +26,7 @@ struct ChatCompletionsMessagesTests {
         ["role": "tool", "tool_call_id": .string(id), "content": .string(content)]
     }
 
-    @Test("a reply with a tool loop becomes calls, results and prose in order")
+    @Test("A reply with a tool loop becomes calls, results and text in order")
     func toolLoop() {
         let reply = assistant(
             .text("Let me see."), .toolCall(id: "a", name: "f", arguments: ["q": 1]),
@@ -42,7 +42,7 @@ struct ChatCompletionsMessagesTests {
             ])
     }
 
-    @Test("results in messages of the role tool stand behind their calls, also where something came between")
+    @Test("Results in tool messages follow their calls directly, even if a message was between them")
     func toolMessages() {
         let messages = map(
             assistant(.toolCall(id: "a", name: "f", arguments: [:])),
@@ -55,7 +55,7 @@ struct ChatCompletionsMessagesTests {
             ])
     }
 
-    @Test("what was said between a call and its result comes behind both")
+    @Test("Text between a call and its result follows both")
     func proseInExchange() {
         let reply = assistant(
             .toolCall(id: "a", name: "f", arguments: [:]), .text("Soon."), .toolResult(id: "a", content: "one"),
@@ -67,7 +67,7 @@ struct ChatCompletionsMessagesTests {
             ])
     }
 
-    @Test("halves, reasoning, unknown parts and empty messages are left out; instructions come first")
+    @Test("Half exchanges, reasoning, unknown parts and empty messages are omitted; instructions come first")
     func leftOut() {
         let history = [
             ConversationMessage(role: .tool, parts: [.toolResult(id: "x", content: "lost")]),
@@ -81,7 +81,7 @@ struct ChatCompletionsMessagesTests {
                 == [["role": "system", "content": "Be brief."], ["role": "user", "content": "heard"]])
     }
 
-    @Test("an interrupted reply says so, whatever there is of it")
+    @Test("An interrupted reply is marked as interrupted, whatever its content")
     func interruption() {
         let note = ChatCompletionsMessages.interruption
         var partial = assistant(.text("The answer is"))
@@ -96,7 +96,7 @@ struct ChatCompletionsMessagesTests {
         #expect(map(inTools).last == ["role": "assistant", "content": .string(note)])
     }
 
-    @Test("images are sent, what cannot be sent is named")
+    @Test("Images are sent, and attachments that cannot be sent are named")
     func attachments() {
         let png = Attachment(mediaType: "image/png", content: .inline(Data([1, 2, 3])))
         let kept = Attachment(mediaType: "image/png", name: "a.png", content: .stored(sha256: "00", byteCount: 3))
@@ -121,14 +121,14 @@ struct ChatCompletionsMessagesTests {
             ])
     }
 
-    @Test("roles that servers do not know speak as a user who says who it is")
+    @Test("Messages with unknown roles become user messages with the role as a prefix")
     func foreignRoles() {
         #expect(
             map(ConversationMessage(role: Role(rawValue: "critic"), text: "Too long."))
                 == [["role": "user", "content": "[critic] Too long."]])
     }
 
-    @Test("calls that a server would refuse are mended: names, arguments, ids that repeat")
+    @Test("Calls that a server would refuse are repaired: names, arguments and repeated IDs")
     func mendedCalls() {
         let reply = assistant(
             .toolCall(id: "", name: "my tool!", arguments: "{broken"),
@@ -146,7 +146,7 @@ struct ChatCompletionsMessagesTests {
         #expect(messages.dropFirst().map { $0["content"] } == ["none", "first", "second"])
     }
 
-    @Test("whatever the history, servers can take the messages, and no whole exchange is lost")
+    @Test("Any history becomes valid messages that lose no whole exchange")
     func alwaysValid() async {
         await Seeds.run(15) { seed in
             var random = SeededGenerator(seed: seed)
@@ -183,7 +183,7 @@ struct ChatCompletionsMessagesTests {
         return message
     }
 
-    /// What servers ask of a sequence of messages.
+    /// The requirements of servers for a sequence of messages.
     private static func check(_ messages: [JSONValue], _ place: Comment) throws {
         var open: [String] = []
         var used: Set<[UInt8]> = []

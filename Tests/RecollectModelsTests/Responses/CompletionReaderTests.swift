@@ -3,7 +3,7 @@ import RecollectCore
 import Testing
 @testable import RecollectModels
 
-@Suite("What a model's answer says")
+@Suite("Completion chunks")
 struct CompletionReaderTests {
     private func events(_ chunks: [JSONValue]) throws -> [LLMStreamEvent] {
         var reader = CompletionReader()
@@ -21,7 +21,7 @@ struct CompletionReaderTests {
         try events(pieces.map { delta(["tool_calls": [$0]]) } + [delta([:], reason: reason)])
     }
 
-    @Test("prose, reasoning under either name, refusals; other choices are not read")
+    @Test("Text, reasoning under either name and refusals are read; other choices are not")
     func pieces() throws {
         let chunks = [
             delta(["role": "assistant", "content": ""]), delta(["reasoning_content": "hm"]),
@@ -37,7 +37,7 @@ struct CompletionReaderTests {
     }
 
     @Test(
-        "what has a key twice, once in another form of its letters, is an error and no silence",
+        "A chunk with two keys that differ only in bytes throws",
         arguments: [
             #"{"choices":[{"index":0,"delta":{"content":"hello ",TWINS}}]}"#,
             #"{"choices":[{"index":0,TWINS,"delta":{"content":"hello "}}]}"#,
@@ -55,7 +55,7 @@ struct CompletionReaderTests {
         #expect(error?.code == .unreadable)
     }
 
-    @Test("nothing, or null, in the place of an object is passed over")
+    @Test("A null or missing object is ignored")
     func nulls() throws {
         let deltas: [JSONValue] = [
             .null, ["content": .null, "tool_calls": .null, "function_call": .null], ["tool_calls": [.null]],
@@ -65,7 +65,7 @@ struct CompletionReaderTests {
         #expect(try events(chunks) == [.textDelta("a"), .done(LLMCompletion(reason: .stop))])
     }
 
-    @Test("calls are put together from their pieces and come whole, in order, before the end")
+    @Test("Calls are assembled from their pieces and arrive whole, in order, before the end")
     func callPieces() throws {
         let pieces: [JSONValue] = [
             ["index": 0, "id": "a", "type": "function", "function": ["name": "sea", "arguments": ""]],
@@ -80,7 +80,7 @@ struct CompletionReaderTests {
             ])
     }
 
-    @Test("whole calls with one index, without any, with arguments that are objects, with the name in every piece")
+    @Test("Whole calls are read with a shared index, without an index, or with a name in every piece")
     func wholeCalls() throws {
         let sameIndex: [JSONValue] = [
             ["index": 0, "id": "a", "function": ["name": "f", "arguments": "{}"]],
@@ -104,7 +104,7 @@ struct CompletionReaderTests {
         }
     }
 
-    @Test("a call without an id, or with another's, gets one of its own")
+    @Test("A call with a missing or duplicate ID gets a unique ID")
     func missingIds() throws {
         let pieces: [JSONValue] = [
             ["function": ["name": "f", "arguments": "{}"]], ["function": ["name": "g", "arguments": "{}"]],
@@ -119,7 +119,7 @@ struct CompletionReaderTests {
         #expect(!ids.contains(""))
     }
 
-    @Test("arguments that nest too deep, or whose keys differ in bytes alone, stay as the model wrote them")
+    @Test("Arguments that nest too deeply or have keys that differ only in bytes stay as text")
     func unkeepableArguments() throws {
         func nested(_ levels: Int) -> String {
             String(repeating: "{ \"in\": ", count: levels - 1) + "[]" + String(repeating: "}", count: levels - 1)
@@ -136,13 +136,13 @@ struct CompletionReaderTests {
         #expect(whole.first == .toolCall(id: "a", name: "f", arguments: .string(deep.jsonString)))
     }
 
-    @Test("arguments that are no JSON stay as the model wrote them")
+    @Test("Arguments that are not JSON stay as text")
     func brokenArguments() throws {
         let events = try calls([["id": "a", "function": ["name": "f", "arguments": "{\"q\": oops"]]])
         #expect(events.first == .toolCall(id: "a", name: "f", arguments: "{\"q\": oops"))
     }
 
-    @Test("usage comes without choices; what was cached is told apart")
+    @Test("Usage arrives without choices, with cached tokens counted separately")
     func usage() throws {
         let usage: JSONValue = [
             "model": "m", "choices": [],
@@ -159,13 +159,13 @@ struct CompletionReaderTests {
                 ])
     }
 
-    @Test("errors that stand bare are errors", arguments: ["object", "type"])
+    @Test("An error that is not wrapped in an `error` member is an error", arguments: ["object", "type"])
     func bareErrors(key: String) {
         let error: JSONValue = [key: "error", "message": "out of memory", "code": 500]
         #expect(throws: CompletionReader.ServerFailure.self) { try events([delta(["content": "so"]), error]) }
     }
 
-    @Test("the id of a call that comes late takes room too")
+    @Test("The ID of a call counts toward the limit, even if it arrives late")
     func lateIds() throws {
         var reader = CompletionReader(maxBytes: 1_000)
         var events: [LLMStreamEvent] = []
@@ -178,7 +178,7 @@ struct CompletionReaderTests {
         #expect(reader.isCutOff)
     }
 
-    @Test("an error in the middle is thrown; a null one is none")
+    @Test("An error in the middle of a stream throws; a null error does not")
     func serverFailure() throws {
         #expect(throws: CompletionReader.ServerFailure.self) { try events([["error": ["message": "overloaded"]]]) }
         #expect(try events([["error": .null, "choices": []]]).count == 1)

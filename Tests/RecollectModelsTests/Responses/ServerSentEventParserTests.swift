@@ -20,34 +20,34 @@ struct ServerSentEventParserTests {
         try events([Array(text.utf8)])
     }
 
-    @Test("the data of events, whatever ends their lines")
+    @Test("Events are read with any line ending")
     func lineEndings() throws {
         #expect(try events("data: a\n\ndata: b\n\n") == ["a", "b"])
         #expect(try events("data: a\r\n\r\ndata: b\r\n\r\n") == ["a", "b"])
         #expect(try events("data: a\r\rdata: b\r\r") == ["a", "b"])
     }
 
-    @Test("comments, other fields and a byte order mark are read past")
+    @Test("Comments, other fields and a byte order mark are skipped")
     func otherLines() throws {
         #expect(try events("\u{FEFF}data: a\n\n") == ["a"])
         #expect(try events(": ping\n\nevent: message\nid: 7\nretry: 10\ndata: a\n\n: ping\n\n") == ["a"])
         #expect(try events("database: x\n\ndat: y\n\n") == [])
     }
 
-    @Test("one space after the colon goes, several lines are one event, no colon is an empty line")
+    @Test("One space after the colon is removed, lines are joined, and a field without a colon is empty")
     func data() throws {
         #expect(try events("data:a\n\ndata:  b\n\n") == ["a", " b"])
         #expect(try events("data: a\ndata\ndata: b\n\n") == ["a\n\nb"])
         #expect(try events("\n\n\n") == [])
     }
 
-    @Test("an event at the end of the stream counts without its empty line, and without its line's end")
+    @Test("The last event of a stream counts without its empty line or its line ending")
     func unendedEvent() throws {
         #expect(try events("data: a\n\ndata: b\n") == ["a", "b"])
         #expect(try events("data: a\n\ndata: b") == ["a", "b"])
     }
 
-    @Test("the name of an event is its own: not that of one without data, nor of the one before")
+    @Test("An event's name applies only to that event, and is dropped if the event has no data")
     func names() throws {
         var parser = ServerSentEventParser(limit: 1 << 20)
         var names: [String] = []
@@ -59,7 +59,7 @@ struct ServerSentEventParserTests {
         #expect(names == ["a", "", "", "d"])
     }
 
-    @Test("a line or an event over the limit is refused")
+    @Test("A line or an event over the limit throws")
     func limit() throws {
         let long = [UInt8](repeating: UInt8(ascii: "x"), count: 40)
         #expect(throws: ServerSentEventParser.TooLong.self) { try events([Array("data: ".utf8), long], limit: 30) }
@@ -68,7 +68,7 @@ struct ServerSentEventParserTests {
         #expect(try events(lines, limit: 40).count == 1)
     }
 
-    @Test("however a stream is cut, its events are the same")
+    @Test("Any segmentation of a stream gives the same events")
     func anyPieces() async throws {
         let stream = Array(
             "\u{FEFF}: hi\r\n\r\ndata: {\"a\":\"Grüße 👩‍👩‍👧\"}\r\n\r\ndata: x\r\ndata: y\r\n\r\nevent: x\rdata: one\rdata: two\r\rid\ndata:\n\ndata: 日本\n\n"

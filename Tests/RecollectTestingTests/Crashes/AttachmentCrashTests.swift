@@ -8,8 +8,8 @@ import Testing
 @testable import RecollectTesting
 
 @Suite("Attachments and power cuts", .needs(.time)) struct AttachmentCrashTests {
-    /// All crash points of one attachment. The folders were made by a process killed before it synced their names.
-    @Test("a kept attachment survives, also in a folder with a name that was not synced", arguments: [0, 1, 2])
+    /// All crash points of one attachment, in folders created by a process killed before it synced their names.
+    @Test("A saved attachment survives, also in a folder with an unsynced name", arguments: [0, 1, 2])
     func unsyncedFolders(count: Int) async throws {
         let bytes = Data("a picture".utf8)
         let hash = Attachment.sha256(of: bytes)

@@ -5,9 +5,9 @@ import Testing
 
 @testable import RecollectTesting
 
-@Suite("The crash explorer")
+@Suite("Crash explorer")
 struct CrashExplorerTests {
-    @Test("finds nothing wrong with a store that is right")
+    @Test("A correct store has no faults")
     func rightStore() async throws {
         let report = try await CrashExplorer(seed: 1).explore(LineStore.scenario(.none))
         #expect(report.isFaultless, "\(report)")
@@ -16,7 +16,7 @@ struct CrashExplorerTests {
     }
 
     @Test(
-        "finds each way in which a store is wrong",
+        "Each fault of a store is found",
         arguments: [
             (LineStore.Fault.unsyncedFile, "lost"), (.unsyncedFolder, "lost"), (.inPlace, "lost"), (.early, "lost"),
             (.copyStays, "words"),
@@ -24,13 +24,13 @@ struct CrashExplorerTests {
     func wrongStores(fault: LineStore.Fault, kind: String) async throws {
         let report = try await CrashExplorer(seed: 1).explore(LineStore.scenario(fault))
         #expect(report.counts.keys.contains(kind), "\(report)")
-        // A killed process loses nothing that was only not synced.
+        // A killed process loses no unsynced data.
         if fault == .unsyncedFile || fault == .unsyncedFolder {
             #expect(report.faults.allSatisfy { $0.point?.powerCut != nil }, "\(report)")
         }
     }
 
-    @Test("repeats a fault at the point that it names")
+    @Test("A fault is repeatable at its crash point")
     func repeating() async throws {
         var explorer = CrashExplorer(seed: 5)
         let found = try await explorer.explore(LineStore.scenario(.unsyncedFile))
@@ -41,7 +41,7 @@ struct CrashExplorerTests {
         #expect(again.faults.map(\.text) == found.faults.filter { $0.point == fault.point }.map(\.text))
     }
 
-    @Test("refuses a run whose files were written past it")
+    @Test("A run with unrecorded writes throws")
     func unseen() async throws {
         let scenario = CrashScenario("past it") { run in
             try Data("unseen".utf8).write(to: run.folder.appendingPathComponent("file"))
@@ -51,7 +51,7 @@ struct CrashExplorerTests {
         await #expect(throws: RecollectError.self) { try await CrashExplorer(seed: 1).explore(scenario) }
     }
 
-    @Test("sees every operation of SQLite: the recorded ones explain the files of a history")
+    @Test("Every operation of SQLite is recorded")
     func history() async throws {
         let scenario = CrashScenario("history") { run in
             let history = SQLiteHistoryStore(
@@ -77,7 +77,7 @@ struct CrashExplorerTests {
     }
 }
 
-@Suite("The image of a disk")
+@Suite("Disk images")
 struct DiskImageTests {
     private let file = FileIdentity(device: 1, inode: 2)
 
@@ -97,7 +97,7 @@ struct DiskImageTests {
         ]
     }
 
-    @Test("certain is what a file had at its sync, under a name that its folder had at its own")
+    @Test("Certain are contents at the last sync of the file, and names at the last sync of the folder")
     func certainty() throws {
         let synced = try image(of: made + [RecordedStep(action: .syncFile, path: "a", file: file)])
         #expect(synced.certainNames.isEmpty)
@@ -108,7 +108,7 @@ struct DiskImageTests {
         #expect(named.contents[0] == [1, 2, 3])
     }
 
-    @Test("a file keeps what is written to it under its new name, and after its name is gone")
+    @Test("Writes follow a file to its new name, and do not recreate a removed name")
     func renamed() throws {
         let write = RecordedStep(action: .write, path: "a", file: file, number: 2, bytes: [9, 9])
         let moved = try image(of: made + [RecordedStep(action: .rename, path: "a", target: "b"), write])
@@ -116,12 +116,12 @@ struct DiskImageTests {
         #expect(moved.contents[0] == [1, 2, 9, 9])
         let removed = try image(of: made + [RecordedStep(action: .remove, path: "a"), write])
         #expect(removed.names.isEmpty)
-        // The number of an inode comes again with another file.
+        // An inode number can be reused by another file.
         let again = try image(of: made + [RecordedStep(action: .remove, path: "a")] + made)
         #expect(again.names == ["a": .file(1)])
     }
 
-    @Test("of what is not certain, a power cut leaves parts, and never anything else")
+    @Test("A power cut leaves parts of uncertain data, and no other data")
     func powerCuts() throws {
         let image = try image(of: made + [RecordedStep(action: .syncFolder)])
         var found: Set<[UInt8]> = []
@@ -132,8 +132,8 @@ struct DiskImageTests {
         #expect(found.count > 2)
     }
 
-    /// What power cuts leave of a file with `size` certain bytes, of which `count` are then written anew from `offset` on: how
-    /// long the file is, and how many of the new bytes are there.
+    /// Returns the outcomes of power cuts after a write of `count` bytes at `offset` to a file of `size` bytes:
+    /// the length of the file, and the number of new bytes in it.
     private func outcomes(size: Int, offset: Int, count: Int) throws -> Set<[Int]> {
         let image = try image(of: [
             RecordedStep(action: .makeFile, path: "a", file: file),
@@ -153,7 +153,7 @@ struct DiskImageTests {
         return found
     }
 
-    @Test("within a file, a torn write ends with a sector; behind the file's end, anywhere")
+    @Test("A torn write ends at a sector within the file, and anywhere behind its end")
     func torn() throws {
         #expect(try outcomes(size: 600, offset: 0, count: 32) == [[600, 0], [600, 32]])
         #expect(

@@ -3,9 +3,9 @@ import Testing
 
 @testable import RecollectTesting
 
-@Suite("The damage explorer")
+@Suite("Damage explorer")
 struct DamageExplorerTests {
-    @Test("judges each of two damaged places by what that place allows")
+    @Test("Each of two damaged places is judged by its own permitted loss")
     func pairs() async throws {
         #expect(try await faults { lines, _ in CrashedStore(lists: ["lines": lines]) } == [])
         let invented = try await faults { lines, _ in
@@ -15,7 +15,7 @@ struct DamageExplorerTests {
         #expect(invented.count == 4 && invented.allSatisfy { $0.contains("invented") }, "\(invented)")
     }
 
-    @Test("reports the run that lost most outside the damaged places, and never less than none")
+    @Test("A report has the worst loss outside the damaged places, and at least zero")
     func worstLoss() throws {
         var report = DamageReport(name: "s", seed: 1)
         report.add("page", lost: 1, allowed: 5, faults: [], run: "1")
@@ -28,13 +28,13 @@ struct DamageExplorerTests {
         #expect(report.worstLoss == 2)
     }
 
-    /// Openings after the first one, with a damaged line.
+    /// The behavior of openings after the first one, with a damaged line.
     enum Late: CaseIterable {
         case told, untold, elsewhere, again
     }
 
     @Test(
-        "lets a store give up what is damaged after the first opening, if it tells, and nothing else",
+        "A store may lose damaged entries after the first opening, only if it reports the loss",
         arguments: Late.allCases)
     func late(_ late: Late) async throws {
         let faults = try await faults { lines, opening in
@@ -48,14 +48,14 @@ struct DamageExplorerTests {
         }
         switch late {
         case .told: #expect(faults == [])
-        case .untold: #expect(faults.count == 4 && faults.allSatisfy { $0.contains("without a word") }, "\(faults)")
+        case .untold: #expect(faults.count == 4 && faults.allSatisfy { $0.contains("without a report") }, "\(faults)")
         case .elsewhere, .again:
-            #expect(faults.count == 4 && faults.allSatisfy { $0.contains("something else") }, "\(faults)")
+            #expect(faults.count == 4 && faults.allSatisfy { $0.contains("other entries") }, "\(faults)")
         }
     }
 
-    /// What the explorer finds in a file of three lines without checksums, of which a part of the first is damaged, alone and three
-    /// times together with another file.
+    /// Returns the faults in a file of three lines without checksums. Part of the first line is damaged, alone and in
+    /// three pairs with another file.
     private func faults(
         _ read: @escaping @Sendable (_ lines: [String], _ opening: Int) -> CrashedStore
     ) async throws -> [String] {
@@ -68,7 +68,7 @@ struct DamageExplorerTests {
                 DamagedRegion(file: "other", offset: 0, count: 5, name: "another file"),
             ]
         } reopen: { image in
-            // Each opening leaves a mark, as that of a store that mends itself does.
+            // Each opening leaves a mark, like an opening with a repair.
             let marks = image.folder.appendingPathComponent("marks")
             let opening = FileManager.default.contents(atPath: marks.path)?.count ?? 0
             try Data(count: opening + 1).write(to: marks)

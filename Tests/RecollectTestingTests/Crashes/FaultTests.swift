@@ -4,14 +4,14 @@ import RecollectTesting
 import Testing
 
 /// A short run of `make faults`, with a fixed seed.
-@Suite("Faults of our stores", .needs(.time))
+@Suite("Crashes and damage of Recollect's stores", .needs(.time))
 struct FaultTests {
     @Test(
-        "crashes lose nothing that was acknowledged",
+        "A crash loses no acknowledged entry",
         arguments: FaultScenarios.crashes)
     func crash(_ scenario: CrashScenario) async throws {
         var explorer = CrashExplorer(seed: 11)
-        // Making a history is short and every point of it counts; of the others `make faults` explores more.
+        // The first opening is short, so explore all its points; `make faults` explores more points of the others.
         explorer.limit = scenario.name == "first opening" ? nil : 4
         explorer.powerCuts = 2
         let report = try await explorer.explore(scenario)
@@ -20,7 +20,7 @@ struct FaultTests {
     }
 
     @Test(
-        "damage costs at most what lies on it, and is told",
+        "Damage loses at most the entries on the damaged places, and the loss is reported",
         arguments: FaultScenarios.damages)
     func damage(_ scenario: DamageScenario) async throws {
         var explorer = DamageExplorer(seed: 11)

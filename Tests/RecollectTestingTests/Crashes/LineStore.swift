@@ -3,19 +3,19 @@ import RecollectCore
 import RecollectFileSystem
 import RecollectTesting
 
-/// A list of lines in a file that is replaced with each addition; wrong in one way, or in none.
+/// A list of lines in a file replaced with each change, correct or with one fault.
 struct LineStore: Sendable {
     enum Fault: String, CaseIterable, Sendable {
         case none
         /// The new file is not synced before it gets its name.
         case unsyncedFile
-        /// The folder is not synced after the renaming.
+        /// The folder is not synced after the rename.
         case unsyncedFolder
         /// The file is emptied and written in place.
         case inPlace
         /// A line is acknowledged before it is written.
         case early
-        /// A removed line stays in a copy.
+        /// A removed line stays in a copy of the file.
         case copyStays
     }
 
@@ -24,7 +24,7 @@ struct LineStore: Sendable {
 
     private static let name = "lines"
 
-    /// The lines that are stored.
+    /// Returns the stored lines.
     func lines() throws -> [String] {
         let url = folder.appendingPathComponent(Self.name)
         guard FileManager.default.fileExists(atPath: url.path) else { return [] }
@@ -50,7 +50,7 @@ struct LineStore: Sendable {
         if fault != .unsyncedFolder { try opened.synchronize() }
     }
 
-    /// Adds four lines, one by one, and removes the second.
+    /// Returns a scenario of four additions, one by one, and the removal of the second line.
     static func scenario(_ fault: Fault) -> CrashScenario {
         CrashScenario(fault.rawValue) { run in
             let store = LineStore(folder: run.folder, fault: fault)
@@ -65,7 +65,7 @@ struct LineStore: Sendable {
                 try store.change { $0.filter { $0 != "line1" } }
             }
         } reopen: { image in
-            // What an interrupted replacing left is removed by whoever opens the store.
+            // Opening the store removes the remains of an interrupted replacement.
             let opened = try OpenFolder(path: image.folder.path)
             try opened.removeLeftovers(among: opened.names())
             return CrashedStore(lists: ["lines": try LineStore(folder: image.folder).lines()])

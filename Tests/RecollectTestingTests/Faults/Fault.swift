@@ -1,4 +1,4 @@
-/// A way for a chat storage to be wrong, and the check that names it.
+/// A fault of a chat storage, with the name of its check as the raw value.
 enum Fault: String, NamedFault {
     case inventsAGreeting = "scope.unknownIsEmpty"
     case joinsIdsWithDots = "scope.joinedIdsNeverMeet"
@@ -92,6 +92,6 @@ enum Fault: String, NamedFault {
 
     case growsAWindowToItsCall = "model.randomSaves"
 
-    /// The check that must fail.
+    /// The name of the check required to fail.
     var caughtBy: String { rawValue }
 }

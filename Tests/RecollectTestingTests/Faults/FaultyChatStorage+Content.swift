@@ -1,9 +1,9 @@
 import Foundation
 import RecollectCore
 
-/// What a faulty store keeps of a message's content.
+/// The faults in the content of messages.
 extension FaultyChatStorage {
-    /// The message as it is kept: itself, in a store without fault.
+    /// Returns the message as stored; unchanged in a correct store.
     func kept(_ message: ConversationMessage) -> ConversationMessage {
         var message = message
         switch fault {
@@ -18,7 +18,7 @@ extension FaultyChatStorage {
         return message
     }
 
-    /// The message as a file keeps it that writes numbers with too few digits.
+    /// Returns the message as read from a file with too few digits of numbers.
     static func losingNumbers(_ message: ConversationMessage) -> ConversationMessage {
         var message = message
         message.parts = message.parts.map { part in
@@ -53,7 +53,7 @@ extension FaultyChatStorage {
         }
     }
 
-    /// Whole numbers as a language sees them that has doubles alone.
+    /// Returns integers as read by a language with doubles only.
     private static func asDoubles(_ value: JSONValue) -> JSONValue {
         switch value {
         case .integer(let integer): Int64(exactly: Double(integer)).map(JSONValue.integer) ?? .number(Double(integer))

@@ -1,9 +1,9 @@
 import Foundation
 import RecollectCore
 
-/// What a faulty store makes of ids, windows and merged views.
+/// The faults in IDs, windows and merged views.
 extension FaultyChatStorage {
-    /// Where a scope lies: the scope itself, in a store without fault.
+    /// Returns the scope of the storage location; unchanged in a correct store.
     func address(_ scope: Scope) -> Scope {
         switch fault {
         case .joinsIdsWithDots:
@@ -19,7 +19,7 @@ extension FaultyChatStorage {
         }
     }
 
-    /// Whether a drawer belongs to a conversation.
+    /// Whether a drawer belongs to a session.
     func isPart(_ scope: Scope, of session: SessionKey) -> Bool {
         if fault == .findsAgentsByPrefix {
             return scope.userId == session.userId && scope.sessionId.hasPrefix(session.sessionId)
@@ -27,7 +27,7 @@ extension FaultyChatStorage {
         return address(scope).session == address(session.scope(agentId: scope.agentId)).session
     }
 
-    /// What message ids are compared by.
+    /// Returns the key for comparisons of message IDs.
     func key(_ id: String) -> ByteString {
         switch fault {
         case .foldsCaseOfMessageIds: ByteString(id.lowercased())
@@ -46,14 +46,14 @@ extension FaultyChatStorage {
 
     // MARK: - Windows
 
-    /// The size of a budget.
+    /// Returns the number of messages for a budget.
     func size(_ budget: Int?) -> Int? {
         guard let budget else { return fault == .capsAtTheDefault ? ChatStorageDefaults.maxMessages : nil }
         guard budget > 1 else { return 0 }
         return fault == .splitsPairsOnOddBudgets ? budget : budget - budget % 2
     }
 
-    /// What a fetch with a budget gives.
+    /// Returns the window of a fetch with a budget.
     func window(_ messages: [ConversationMessage], budget: Int?) -> [ConversationMessage] {
         guard let size = size(budget) else { return messages }
         switch fault {
@@ -64,7 +64,7 @@ extension FaultyChatStorage {
         }
     }
 
-    /// What a save with a budget leaves.
+    /// Returns the window after a save with a budget.
     func trimmed(_ messages: [ConversationMessage], budget: Int?) -> [ConversationMessage] {
         guard fault != .trimsAtFetchOnly, let size = size(budget), size < messages.count else { return messages }
         if fault == .neverTrimsToNothing && size == 0 { return messages }
@@ -75,7 +75,7 @@ extension FaultyChatStorage {
 
     // MARK: - Order
 
-    /// What a scope shows of what it holds.
+    /// Returns the messages of a scope, in their order.
     func presented(_ messages: [ConversationMessage]) -> [ConversationMessage] {
         switch fault {
         case .sortsByClock: return Self.sorted(messages) { $0.timestamp < $1.timestamp }
@@ -87,7 +87,7 @@ extension FaultyChatStorage {
         }
     }
 
-    /// What the merged view shows of its drawers.
+    /// Returns the merged view of drawers.
     func merged(_ drawers: [ShelfState.Drawer]) -> [ConversationMessage] {
         let scopes = drawers.map { drawer in
             AgentMessages(
@@ -120,7 +120,7 @@ extension FaultyChatStorage {
         }
     }
 
-    /// Sorts and keeps the order of what compares equal.
+    /// Returns the elements sorted, with a stable order of equal elements.
     private static func sorted(
         _ messages: [ConversationMessage], by isBefore: (ConversationMessage, ConversationMessage) -> Bool
     ) -> [ConversationMessage] {

@@ -2,15 +2,15 @@ import Foundation
 import RecollectCore
 import RecollectTesting
 
-/// A place where faulty stores keep things: what is left when a store is opened again.
+/// The location of faulty stores, with the content preserved for reopening.
 typealias Shelf = Locked<ShelfState>
 
 struct ShelfState: Sendable {
     struct Drawer: Sendable {
-        /// The scope as it was written to.
+        /// The scope named by the save.
         var scope: Scope
         var messages: [ConversationMessage] = []
-        /// What a trim would have left out, too.
+        /// All messages, including trimmed ones.
         var everything: [ConversationMessage] = []
         var lastRole: Role?
     }
@@ -20,7 +20,7 @@ struct ShelfState: Sendable {
     var writersAtWork = 0
 }
 
-/// A chat storage that keeps every rule, or breaks one: short, in memory, for the suite to be tested with.
+/// A short chat storage in memory, correct or with one fault, for tests of the suite.
 final class FaultyChatStorage: ChatStorage {
     let fault: Fault?
     private let shelf: Shelf
@@ -51,7 +51,7 @@ final class FaultyChatStorage: ChatStorage {
         }
     }
 
-    /// Fixtures of stores with this fault, or without any.
+    /// Returns a fixture of stores with the fault; correct ones for `nil`.
     static func fixture(_ fault: Fault?) -> StoreFixture<any ChatStorage> {
         StoreFixture(
             place: { Shelf(ShelfState()) }, open: { FaultyChatStorage(fault, on: $0) }, remove: { _ in })
@@ -99,7 +99,7 @@ final class FaultyChatStorage: ChatStorage {
 
     // MARK: - Writing
 
-    /// Takes a batch; the faults that need more than one step are here, the others in `append`.
+    /// Saves a batch. Faults with several steps are here, others in `append`.
     private func write(_ batch: [ConversationMessage], to scope: Scope, budget: Int?) async throws {
         switch fault {
         case .losesUpdates:
@@ -166,7 +166,7 @@ final class FaultyChatStorage: ChatStorage {
         if fault == .trimsBeforeTheBatch { drawer.messages = trimmed(drawer.messages, budget: budget) }
         var last = lastRole(of: drawer, in: state)
         var added = 0
-        // A store that writes row by row without a transaction leaves the rows before a failure.
+        // A store with one write for each row and no transaction leaves the rows before a failure.
         func put() { state.drawers[address(scope)] = drawer }
         for message in fault == .capsABatch ? batch.prefix(1000) : batch[...] {
             if fault == .savesUpToTheFailure {
@@ -252,7 +252,7 @@ final class FaultyChatStorage: ChatStorage {
         return known
     }
 
-    // MARK: - Where things lie
+    // MARK: - Lookup
 
     private func withState<Result>(_ body: (inout ShelfState) throws -> Result) rethrows -> Result {
         guard fault == .overwritesOtherInstances else { return try shelf.withLock(body) }
@@ -263,7 +263,7 @@ final class FaultyChatStorage: ChatStorage {
         }
     }
 
-    /// Long enough for other tasks to come between.
+    /// Yields long enough for other tasks to run in between.
     private func pause() async {
         for _ in 0..<20 { await Task.yield() }
     }

@@ -1,7 +1,7 @@
 import Foundation
 import Recollect
 
-/// Details, edits, moves, branches, discarding and replies, with their faults.
+/// Details, edits, moves, branches, discards and replies, with their faults.
 extension FaultyHistoryStore {
     func update(
         _ session: SessionKey, with details: SessionDetails, makesNew: Bool
@@ -17,7 +17,7 @@ extension FaultyHistoryStore {
         case .showsTheLastAccessSet:
             if let moment = details.lastAccessedAt { lie(about: id) { $0.lastAccessedAt = moment } }
         case .showsNoDeepMetadata:
-            // As a store does that writes what it cannot read: the deep member hides all others.
+            // Like a store with unreadable metadata: the deep member hides all others.
             if let deep = details.metadata.first(where: { $0.key.hasPrefix("deep") }), deep.key != "deep 100" {
                 lie(about: id) { $0.metadata = [:] }
             }
@@ -99,7 +99,7 @@ extension FaultyHistoryStore {
         }
     }
 
-    // MARK: - Discarding
+    // MARK: - Discards
 
     func discardSession(_ session: SessionKey) async throws -> Bool {
         try await base.discardSession(kept(session))
@@ -167,7 +167,7 @@ extension FaultyHistoryStore {
     }
 }
 
-/// Keeps a reply whose prose all stands where the first of it stood.
+/// Saves a reply with all text moved to the position of the first text.
 private struct ProseJoiningKeeper: ReplyWriter {
     let base: StreamingReply
 

@@ -90,7 +90,7 @@ extension FaultyHistoryStore {
         return session
     }
 
-    /// Cursors that count messages, as `OFFSET` does.
+    /// Returns a page with cursors counting messages, like `OFFSET`.
     private func pageByOffset(
         of session: SessionKey, agentId: String?, _ request: PageRequest<MessageCursor>
     ) async throws -> Page<StoredMessage, MessageCursor> {
@@ -112,7 +112,7 @@ extension FaultyHistoryStore {
         }
     }
 
-    // MARK: - What has changed
+    // MARK: - Change feed
 
     func latestChange() async throws -> ChangeCursor {
         relative(try await base.latestChange())
@@ -148,7 +148,7 @@ extension FaultyHistoryStore {
         }
     }
 
-    /// What there is to tell at each signal.
+    /// Returns the changes to yield at each signal.
     private func stream(
         after cursor: ChangeCursor, at signals: AsyncStream<Void>
     ) -> AsyncThrowingStream<HistoryChange, any Error> {

@@ -33,7 +33,7 @@ extension FaultyHistoryStore {
         return page
     }
 
-    /// Copies are shown where a session is named.
+    /// Returns the hits of each session separately, including copied messages.
     private func everySession(_ query: SearchQuery) async throws -> Page<SearchHit, SearchCursor> {
         var hits: [SearchHit] = []
         for session in try await base.sessions(of: query.userId, page: PageRequest(limit: 1000)).elements {
@@ -44,7 +44,7 @@ extension FaultyHistoryStore {
         return Page(elements: Array(hits.prefix(query.limit)), next: nil)
     }
 
-    /// What agents share is shown for each of them.
+    /// Returns the hits of each agent separately, including shared messages.
     private func everyAgent(_ query: SearchQuery) async throws -> Page<SearchHit, SearchCursor> {
         var hits: [SearchHit] = []
         let all = try await base.sessions(of: query.userId, page: PageRequest(limit: 1000)).elements
@@ -67,7 +67,7 @@ extension FaultyHistoryStore {
         return hit
     }
 
-    /// Whether a search that understands less would find this, too.
+    /// Whether a search with the fault returns the hit.
     private func shows(_ hit: SearchHit, for query: SearchQuery) async throws -> Bool {
         if fault == .indexesLater { return hit.messageId != memory.withLock { $0.hiddenID } }
         if fault == .losesEditedMessagesInSearch { return !memory.withLock { $0.editedIDs.contains(hit.messageId) } }

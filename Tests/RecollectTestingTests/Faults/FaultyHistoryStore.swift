@@ -2,7 +2,7 @@ import Foundation
 import Recollect
 import RecollectTesting
 
-/// A correct history seen through a wrapper that breaks one promise, or none.
+/// A wrapper of a correct history, with one fault or none.
 final class FaultyHistoryStore: HistoryStore {
     struct Memory: Sendable {
         var nextCursors: Set<MessageCursor> = []
@@ -11,7 +11,7 @@ final class FaultyHistoryStore: HistoryStore {
         var bytes: [String: Data] = [:]
         var hiddenID: String?
         var listeners: [AsyncStream<Void>.Continuation] = []
-        /// What summaries say that is not so.
+        /// Wrong values in summaries.
         var lies: [SessionKey: @Sendable (inout Session) -> Void] = [:]
         var editedIDs: Set<String> = []
         var movedIDs: Set<SessionKey> = []
@@ -22,7 +22,7 @@ final class FaultyHistoryStore: HistoryStore {
     let fault: HistoryFault?
     let base: SQLiteHistoryStore
     let memory = Locked(Memory())
-    /// Where the feed stood when this instance was opened.
+    /// The last change before this instance was opened.
     let opened: Int64
 
     var events: StoreEvents { base.events }
@@ -33,7 +33,7 @@ final class FaultyHistoryStore: HistoryStore {
         self.opened = opened
     }
 
-    /// Fixtures of histories with this fault, or without any: on the disk where the fault is about opening again.
+    /// Returns a fixture of histories with the fault, on disk for faults of reopening; correct ones for `nil`.
     static func fixture(_ fault: HistoryFault?) -> StoreFixture<any HistoryStore> {
         let retention: Retention = fault == .deletesWhatIsTrimmed ? .window : .everything
         let configuration = HistoryConfiguration(durability: .relaxed, retention: retention)
@@ -152,7 +152,7 @@ final class FaultyHistoryStore: HistoryStore {
         for session in page.elements { try await base.deleteSession(session.id) }
     }
 
-    // MARK: - What an agent is given
+    // MARK: - Windows
 
     func window(of scope: Scope, maxMessages: Int?) async throws -> [ConversationMessage] {
         let window = try await base.window(
@@ -188,14 +188,14 @@ final class FaultyHistoryStore: HistoryStore {
         }
     }
 
-    // MARK: - Ids
+    // MARK: - IDs
 
-    /// The user as the wrapped history is asked for them.
+    /// Returns the user ID for the wrapped history.
     func kept(_ userId: String) -> String {
         fault == .foldsCaseOfUsers ? userId.lowercased() : userId
     }
 
-    /// The session as the wrapped history is asked for it.
+    /// Returns the session key for the wrapped history.
     func kept(_ session: SessionKey) -> SessionKey {
         let id = session.sessionId
         return SessionKey(

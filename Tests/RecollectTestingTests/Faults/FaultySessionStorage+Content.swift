@@ -1,9 +1,9 @@
 import Foundation
 import RecollectCore
 
-/// What a faulty session storage makes of a transcript and of its messages.
+/// The faults in the content of transcripts and messages.
 extension FaultySessionStorage {
-    /// The transcript after a save: what was wanted, in a storage without fault.
+    /// Returns the transcript after a save; in a correct storage, the saved one.
     func merged(_ wanted: [ChatMessage], into drawer: SessionShelfState.Drawer) throws -> [ChatMessage] {
         let before = drawer.messages
         let known = Dictionary(before.map { ($0.id, $0) }) { first, _ in first }
@@ -40,7 +40,7 @@ extension FaultySessionStorage {
         }
     }
 
-    /// The message as it is kept: itself, in a storage without fault.
+    /// Returns the message as stored; unchanged in a correct storage.
     func kept(_ message: ChatMessage) -> ChatMessage? {
         var message = message
         switch fault {
@@ -57,7 +57,7 @@ extension FaultySessionStorage {
             if message.toolInputData?.parameters.isEmpty == true { message.toolInputData = nil }
         case .readsNumbersAsDoubles: message.metadata = message.metadata.mapValues(Self.asDoubles)
         case .dropsDeepMetadata:
-            // What no reader of JSON takes.
+            // Remove values above the depth limit of JSON readers.
             message.metadata = message.metadata.filter { (try? JSONValue(parsing: $0.value.jsonString)) != nil }
         case .cutsAttachments:
             message.attachments = message.attachments.map { attachment in
@@ -71,7 +71,7 @@ extension FaultySessionStorage {
         return message
     }
 
-    /// Whole numbers as a language sees them that has doubles alone.
+    /// Returns integers as read by a language with doubles only.
     private static func asDoubles(_ value: JSONValue) -> JSONValue {
         switch value {
         case .integer(let integer): Int64(exactly: Double(integer)).map(JSONValue.integer) ?? .number(Double(integer))
@@ -109,7 +109,7 @@ extension FaultySessionStorage {
         }
     }
 
-    /// Two transcripts as one: the old session's first; the new one's words stay, others get an id of their own.
+    /// Merges two transcripts, the old one first. The new content keeps its ID; different old content gets a new ID.
     private func united(_ old: [ChatMessage], _ new: [ChatMessage]) -> [ChatMessage] {
         if fault == .replacesTheNewSession { return old }
         let known = Dictionary(new.map { ($0.id, $0) }) { first, _ in first }

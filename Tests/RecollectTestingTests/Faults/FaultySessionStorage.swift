@@ -2,7 +2,7 @@ import Foundation
 import RecollectCore
 import RecollectTesting
 
-/// A place where faulty session storages keep things: what is left when one is opened again.
+/// The location of faulty session storages, with the content preserved for reopening.
 typealias SessionShelf = Locked<SessionShelfState>
 
 struct SessionShelfState: Sendable {
@@ -12,25 +12,25 @@ struct SessionShelfState: Sendable {
         var firstMessage: String
         var lastAccessedAt: Date
         var messages: [ChatMessage] = []
-        /// Messages that no save removes any more.
+        /// Messages not removed by later saves.
         var stuckIDs: Set<UUID> = []
     }
 
     var drawers: [ByteString: Drawer] = [:]
-    /// Messages that a deletion forgot.
+    /// Messages left by a deletion.
     var remains: [ByteString: [ChatMessage]] = [:]
-    /// Old ids that still lead to their session.
+    /// Old IDs still resolved to their session.
     var aliases: [ByteString: String] = [:]
 }
 
-/// A session storage that keeps every promise, or breaks one: short, in memory, for the suite to be tested with.
+/// A short session storage in memory, correct or with one fault, for tests of the suite.
 final class FaultySessionStorage: SessionStorageProtocol, Sendable {
-    /// What an instance remembers of its own.
+    /// The state of one instance.
     struct Memory: Sendable {
         var hiddenIDs: Set<ByteString> = []
         var savedIDs: Set<UUID> = []
         var late: (id: String, messages: [ChatMessage])?
-        /// How many transcripts were saved.
+        /// The number of saved transcripts.
         var saves = 0
     }
 
@@ -50,7 +50,7 @@ final class FaultySessionStorage: SessionStorageProtocol, Sendable {
         writeWhatIsLate()
     }
 
-    /// Fixtures of storages with this fault, or without any.
+    /// Returns a fixture of storages with the fault; correct ones for `nil`.
     static func fixture(_ fault: SessionFault?) -> StoreFixture<any SessionStorageProtocol & Sendable> {
         StoreFixture(
             place: { SessionShelf(SessionShelfState()) }, open: { FaultySessionStorage(fault, on: $0) },
@@ -143,7 +143,7 @@ final class FaultySessionStorage: SessionStorageProtocol, Sendable {
             await pause()
             try save(messages, to: id)
         case .writesMessageByMessage:
-            // Writers that go in step, as they do on a busy machine, would do no harm: each begins while others are under way.
+            // Writers in lockstep, as on a busy machine, do not interfere. So each begins during another save.
             let number = memory.withLock { memory in
                 memory.saves += 1
                 return memory.saves
@@ -199,9 +199,9 @@ final class FaultySessionStorage: SessionStorageProtocol, Sendable {
             messages: state.remains.removeValue(forKey: key(id)) ?? [])
     }
 
-    // MARK: - Where things lie
+    // MARK: - Lookup
 
-    /// The id as a storage looks for it: itself, in one without fault.
+    /// Returns the ID as looked up; unchanged in a correct storage.
     func key(_ id: String) -> ByteString {
         switch fault {
         case .composesIds: ByteString(id.precomposedStringWithCanonicalMapping)
@@ -223,7 +223,7 @@ final class FaultySessionStorage: SessionStorageProtocol, Sendable {
         }
     }
 
-    /// Changes one session: in one step, or, where the fault is that, by writing back what was read a while ago.
+    /// Changes one session: atomically or, with the fault for it, by writing back an earlier read.
     private func change(
         _ id: String, _ body: @Sendable (inout SessionShelfState) throws -> Void
     ) async throws {
@@ -242,11 +242,11 @@ final class FaultySessionStorage: SessionStorageProtocol, Sendable {
             defer { memory.late = nil }
             return memory.late
         }
-        // This fault alone has something late, and its saves do not fail.
+        // Only one fault delays a save, and its saves do not fail.
         if let late { try? save(late.messages, to: late.id) }
     }
 
-    /// Long enough for other tasks to come between.
+    /// Yields long enough for other tasks to run in between.
     func pause() async {
         for _ in 0..<20 { await Task.yield() }
     }

@@ -1,4 +1,4 @@
-/// A way for a history to be wrong, and the check that names it.
+/// A fault of a history, with the name of its check as the raw value.
 enum HistoryFault: String, NamedFault {
     case countsAllAsAdded = "append.tellsWhatBecameOfABatch"
     case dropsRepeatedRoles = "append.keepsRepeatedRoles"
@@ -111,6 +111,6 @@ enum HistoryFault: String, NamedFault {
     case losesAllOnReopening = "reopening.keepsTheLibrary"
     case numbersChangesFromOpening = "reopening.keepsTheFeed"
 
-    /// The check that must fail.
+    /// The name of the check required to fail.
     var caughtBy: String { rawValue }
 }

@@ -1,18 +1,18 @@
 import RecollectTesting
 import Testing
 
-/// What a broken store does wrong, and the check that must say so.
+/// A fault of a store, and the check required to find it.
 protocol NamedFault: CaseIterable, Equatable, Sendable {
-    /// The name of the check that catches it.
+    /// The name of the check required to fail.
     var caughtBy: String { get }
 }
 
-/// Expects that the check which names a fault catches it, while most others pass.
+/// Expects a failure of the check of the fault, and a pass of most others.
 func expectCaught<Fault: NamedFault, Store: Sendable>(
     _ fault: Fault, by checks: [ConformanceCheck<Store>], on fixture: StoreFixture<Store>
 ) async throws {
     let named = try #require(checks.first { $0.name == fault.caughtBy })
-    // A race shows only where tasks or threads meet, which a busy machine may put off: the check has some tries.
+    // A race depends on the scheduling of tasks and threads, so the check has several attempts.
     var failure: ConformanceFailure?
     for _ in 0..<20 where failure == nil {
         do {
@@ -22,16 +22,16 @@ func expectCaught<Fault: NamedFault, Store: Sendable>(
         }
     }
     #expect(failure?.check == fault.caughtBy)
-    // Every eighth of the other checks, others for each fault: all of them for every fault would take minutes.
+    // Run every eighth of the other checks, different ones for each fault: all of them would take minutes.
     let place = Array(Fault.allCases).firstIndex(of: fault) ?? 0
     let others = checks.enumerated().filter { $0.offset % 8 == place % 8 }.map(\.element)
         .filter { $0.name != named.name && !$0.isLong }
     var failed: [String] = []
     for check in others where (try? await check.run(on: fixture)) == nil { failed.append(check.name) }
-    #expect(failed.count <= others.count / 2, "of \(others.count) other checks failed: \(failed)")
+    #expect(failed.count <= others.count / 2, "failed checks of \(others.count) others: \(failed)")
 }
 
-/// Expects that there is a broken store for every check, and a check for every broken store.
+/// Expects a faulty store for every check, and a check for every faulty store.
 func expectEveryCheckCanFail<Fault: NamedFault, Store>(_: Fault.Type, of checks: [ConformanceCheck<Store>]) {
     let caught = Set(Fault.allCases.map(\.caughtBy))
     let names = Set(checks.map(\.name))

@@ -1,4 +1,4 @@
-/// A way for a session storage to be wrong, and the check that names it.
+/// A fault of a session storage, with the name of its check as the raw value.
 enum SessionFault: String, NamedFault {
     case makesWhatIsTouched = "sessions.unknownIsNil"
     case replacesTheFirstMessage = "sessions.keepTheirFirstMessage"
@@ -64,6 +64,6 @@ enum SessionFault: String, NamedFault {
     case writesOneSaveLate = "reopened.savedBeforeReturning"
     case overwritesOtherInstances = "reopened.instancesShareAPlace"
 
-    /// The check that must fail.
+    /// The name of the check required to fail.
     var caughtBy: String { rawValue }
 }

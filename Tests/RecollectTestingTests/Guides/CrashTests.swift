@@ -3,13 +3,13 @@ import RecollectCore
 import RecollectTesting
 import Testing
 
-/// Saves ten messages, and reads what a crash left of them. An entry is a message's id.
+/// Saves ten messages, and reads the messages left by a crash. An entry is a message ID.
 let tenMessages = CrashScenario("ten messages") { run in
     let store = FileChatStorage(baseURL: run.folder)
     for number in 0..<10 {
         let role: Role = number.isMultiple(of: 2) ? .user : .assistant
         let message = ConversationMessage(id: "m\(number)", role: role, text: "text \(number)")
-        // Stored when this returns; until then, perhaps.
+        // The message is certainly saved after the call, and possibly before.
         try await run.change("chat", adding: [message.id]) {
             try await store.save(message, userId: "ann", sessionId: "s", agentId: "a", maxMessages: nil)
         }

@@ -3,7 +3,7 @@ import RecollectCore
 import RecollectTesting
 import Testing
 
-/// Stores that live in a folder: every check gets a folder of its own and may open it more than once.
+/// Stores in a folder. Every check gets a new folder and may open it more than once.
 let folders = StoreFixture<any ChatStorage>(
     capabilities: .all,
     place: { FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString) },

@@ -1,8 +1,8 @@
 import RecollectCore
 
-/// Keeps chats in memory, as plainly as the rules allow.
+/// Saves chats in memory, with the simplest code for the rules.
 actor NotebookChatStorage: ChatStorage {
-    // A `Scope` is compared as bytes; joined strings, or tuples of strings, would let users meet.
+    // A `Scope` compares bytes. Joined strings or tuples of strings could mix up two users.
     private var pages: [Scope: [ConversationMessage]] = [:]
 
     func fetch(
@@ -22,7 +22,7 @@ actor NotebookChatStorage: ChatStorage {
     func saveMessages(
         _ messages: [ConversationMessage], userId: String, sessionId: String, agentId: String, maxMessages: Int?
     ) async throws {
-        // From here to the end there is no `await`: nobody comes between, and a cancelled task has saved nothing.
+        // No `await` from here on: no other call runs in between, and a canceled task has saved nothing.
         try Task.checkCancellation()
         let scope = Scope(userId: userId, sessionId: sessionId, agentId: agentId)
         var page = pages[scope] ?? []

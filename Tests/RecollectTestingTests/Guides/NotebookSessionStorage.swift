@@ -1,9 +1,9 @@
 import Foundation
 import RecollectCore
 
-/// Keeps sessions in memory, as plainly as the promises allow.
+/// Saves sessions in memory, with the simplest code for the promises.
 actor NotebookSessionStorage: SessionStorageProtocol {
-    // The bytes of an id: as `String`s, `é` in one code point and `é` in two would be one session.
+    // The keys are bytes: for `String`, `é` in one code point and `é` in two are the same key.
     private var sessions: [[UInt8]: StoredSession] = [:]
 
     func saveSession(id: String, firstMessage: String) async throws {
@@ -31,7 +31,7 @@ actor NotebookSessionStorage: SessionStorageProtocol {
     }
 
     func updateSessionMessages(id: String, messages: [ChatMessage]) async throws {
-        // From here to the end there is no `await`: nobody comes between, and a cancelled task has saved nothing.
+        // No `await` from here on: no other call runs in between, and a canceled task has saved nothing.
         try Task.checkCancellation()
         open(id, messages.first { $0.role == .user }?.content ?? "")
         sessions[Array(id.utf8)]?.messages = messages
@@ -45,7 +45,7 @@ actor NotebookSessionStorage: SessionStorageProtocol {
             messages: new.map { united(old.messages, $0.messages) } ?? old.messages)
     }
 
-    /// Notes that a session was opened; makes it if it is new.
+    /// Updates the date of last access; creates a new session.
     private func open(_ id: String, _ firstMessage: String) {
         var session =
             sessions[Array(id.utf8)]
@@ -55,7 +55,7 @@ actor NotebookSessionStorage: SessionStorageProtocol {
         sessions[Array(id.utf8)] = session
     }
 
-    /// The old session's messages first, each id once; where both know an id with other words, both words stay.
+    /// Merges two transcripts: the old messages first, each ID once, different contents under separate IDs.
     private func united(_ old: [ChatMessage], _ new: [ChatMessage]) -> [ChatMessage] {
         let known = Dictionary(new.map { ($0.id, $0) }) { first, _ in first }
         let beginning = old.flatMap { message -> [ChatMessage] in

@@ -1,6 +1,6 @@
 import RecollectTesting
 
-/// Prints what became of every check; gives the exit code of a program that does nothing else.
+/// Prints the result of every check, and returns an exit code.
 func prove() async -> Int32 {
     let report = await ChatStorageConformance.report(includingLong: false) { NotebookChatStorage() }
     print(report)

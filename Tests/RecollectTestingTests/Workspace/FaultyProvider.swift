@@ -3,11 +3,11 @@ import RecollectCore
 import RecollectTesting
 import RecollectWorkspace
 
-/// A provider of a simulated device that keeps every promise, or breaks one.
+/// A provider of a simulated device, correct or with one fault.
 struct FaultyProvider: WorkspaceProvider {
     let fault: WorkspaceFault?
     let device: SimulatedDevice
-    /// What the fault remembers: downloads that were asked for, who listens.
+    /// The state of the fault: requested downloads and the number of listeners.
     let asked = Locked<Set<WorkspacePath>>([])
     let listeners = Locked(0)
     let bells = Locked<[AsyncStream<Void>.Continuation]>([])
@@ -15,7 +15,7 @@ struct FaultyProvider: WorkspaceProvider {
     private var sound: SimulatedProvider { device.provider }
     var rootURL: URL { sound.rootURL }
 
-    /// Fixtures of providers with this fault, or without any.
+    /// Returns a fixture of providers with the fault; correct ones for `nil`.
     static func fixture(_ fault: WorkspaceFault?) -> StoreFixture<WorkspaceProviderFixture> {
         let behaviour = CloudBehavior(conflicts: .syncthing)
         return StoreFixture(
@@ -39,7 +39,7 @@ struct FaultyProvider: WorkspaceProvider {
             remove: { _ in })
     }
 
-    // MARK: - Looking
+    // MARK: - Reading
 
     func items(in folder: WorkspacePath) throws -> [WorkspaceItem] {
         do {
@@ -97,7 +97,7 @@ struct FaultyProvider: WorkspaceProvider {
         }
     }
 
-    // MARK: - Changing
+    // MARK: - Writing
 
     func write(_ bytes: [UInt8], to path: WorkspacePath, replacing expected: ContentHash?) throws {
         defer { ring(path.names.joined(separator: "/"), isOwn: true) }
@@ -204,7 +204,7 @@ struct FaultyProvider: WorkspaceProvider {
         try sound.writeLineageFile(name, bytes.map { before + $0 })
     }
 
-    // MARK: - Waking
+    // MARK: - Notifications
 
     func changeSignals() -> AsyncStream<Void> {
         switch fault {
@@ -222,7 +222,7 @@ struct FaultyProvider: WorkspaceProvider {
         }
     }
 
-    /// Wakes the listeners of a fault that hear of this change.
+    /// Notifies the listeners of a change, according to the fault.
     private func ring(_ path: String, isOwn: Bool) {
         let isHeard =
             switch fault {

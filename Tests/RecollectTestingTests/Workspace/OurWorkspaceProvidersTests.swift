@@ -2,11 +2,11 @@ import RecollectTesting
 import RecollectWorkspace
 import Testing
 
-/// The workspace providers that Recollect brings. All of them keep every promise.
-@Suite("Recollect's own workspace providers")
+/// The workspace providers of Recollect.
+@Suite("Conformance of Recollect's workspace providers")
 struct OurWorkspaceProvidersTests {
     @Test(
-        "SimulatedProvider conforms, whichever service it imitates",
+        "SimulatedProvider conforms for every service",
         arguments: WorkspaceProviderSuite.checks, CloudBehavior.all.map(\.name))
     func simulated(_ check: WorkspaceProviderCheck, _ name: String) async throws {
         let service = try #require(CloudBehavior.all.first { $0.name == name })

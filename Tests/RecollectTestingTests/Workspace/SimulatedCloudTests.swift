@@ -5,12 +5,12 @@ import RecollectTesting
 import RecollectWorkspace
 import Testing
 
-/// The facts about synced folders, each as the simulator imitates it.
-@Suite("The simulated cloud")
+/// The behavior of sync services, as imitated by the simulator.
+@Suite("Simulated cloud")
 struct SimulatedCloudTests {
     // MARK: - Agreement and replay
 
-    @Test("brings every file to every device, whatever the order", arguments: CloudBehavior.all.map(\.name))
+    @Test("Every file reaches every device, in any order of events", arguments: CloudBehavior.all.map(\.name))
     func agrees(_ name: String) async {
         await Seeds.run(100) { seed in
             let cloud = try Self.wildCloud(seed, name)
@@ -26,7 +26,7 @@ struct SimulatedCloudTests {
         }
     }
 
-    @Test("replays a seed to the byte", arguments: CloudBehavior.all.map(\.name))
+    @Test("The same seed gives the same bytes and log", arguments: CloudBehavior.all.map(\.name))
     func replays(_ name: String) throws {
         for seed in UInt64(0)..<20 {
             let (first, second) = (try Self.wildCloud(seed, name), try Self.wildCloud(seed, name))
@@ -39,7 +39,7 @@ struct SimulatedCloudTests {
         #expect(logs.count == 20)
     }
 
-    @Test("does nothing between devices by itself")
+    @Test("Nothing is synced without a request")
     func nothingByItself() {
         let cloud = SimulatedCloud(seed: 1)
         let (a, b) = (cloud.device("a"), cloud.device("b"))
@@ -48,7 +48,7 @@ struct SimulatedCloudTests {
         #expect(cloud.files().isEmpty)
     }
 
-    @Test("shows other orders to other seeds")
+    @Test("Different seeds give different orders of arrival")
     func reorders() throws {
         var arrivals: Set<[String]> = []
         for seed in UInt64(0)..<50 {
@@ -64,7 +64,7 @@ struct SimulatedCloudTests {
         #expect(arrivals.count == 6)
     }
 
-    @Test("says which seed and what happened when devices never agree")
+    @Test("A sync without agreement throws an error with the seed and the log")
     func saysWhatHappened() throws {
         let cloud = SimulatedCloud(seed: 77)
         _ = cloud.device("b")
@@ -76,7 +76,7 @@ struct SimulatedCloudTests {
 
     // MARK: - Conflicts
 
-    /// What is left of two edits of a file that both knew, on every device: what others than the file there are.
+    /// Returns the result of two concurrent edits of a file: its text, and the other files with their texts.
     private func copies(
         _ behaviour: CloudBehavior, seed: UInt64 = 1, isNew: Bool = false
     ) throws -> (cloud: SimulatedCloud, main: String, others: [String: String]) {
@@ -94,7 +94,7 @@ struct SimulatedCloudTests {
         return (cloud, main, files.filter { $0.key != "Journal/day.md" })
     }
 
-    @Test("makes a copy of what loses, under the service's name for it")
+    @Test("The losing content becomes a conflict copy with a name in the service's format")
     func copyNames() async {
         await Seeds.run(10) { seed in
             let cases: [(CloudBehavior.Conflicts, Regex<Substring>)] = [
@@ -113,7 +113,7 @@ struct SimulatedCloudTests {
         }
     }
 
-    @Test("names Syncthing's copies after the device that won, which is the one with the later time")
+    @Test("For Syncthing, the later edit wins and names the conflict copy")
     func syncthingNamesTheWinner() async {
         await Seeds.run(20) { seed in
             let (_, main, others) = try copies(.syncthing, seed: seed)
@@ -124,7 +124,7 @@ struct SimulatedCloudTests {
         }
     }
 
-    @Test("lets a clock that is ahead win")
+    @Test("A device with a clock ahead wins a conflict")
     func clockSkew() async {
         await Seeds.run(20) { seed in
             let cloud = SimulatedCloud(seed: seed, behaviour: .syncthing)
@@ -140,7 +140,7 @@ struct SimulatedCloudTests {
         }
     }
 
-    @Test("keeps iCloud's conflicts of edits as versions, and of new files as a second file")
+    @Test("For iCloud, conflicting edits become versions, and conflicting new files become two files")
     func iCloudConflicts() throws {
         let (cloud, main, others) = try copies(.iCloud)
         #expect(others.isEmpty)
@@ -156,7 +156,7 @@ struct SimulatedCloudTests {
         #expect(made.others.keys.sorted() == ["Journal/day 2.md"])
     }
 
-    @Test("forgets versions on all devices once one has resolved them, and only those")
+    @Test("Resolving versions on one device removes only these versions on all devices")
     func resolves() throws {
         let (cloud, _, _) = try copies(CloudBehavior(conflicts: .fileVersions))
         let path = try WorkspacePath("Journal/day.md")
@@ -173,7 +173,7 @@ struct SimulatedCloudTests {
         #expect(try b.item(at: path)?.state == .local)
     }
 
-    @Test("makes no conflict of identical bytes", arguments: CloudBehavior.all.map(\.name))
+    @Test("Identical content is no conflict", arguments: CloudBehavior.all.map(\.name))
     func identicalBytes(_ name: String) async {
         await Seeds.run(20) { seed in
             let cloud = SimulatedCloud(seed: seed, behaviour: try Self.service(name))
@@ -184,7 +184,7 @@ struct SimulatedCloudTests {
         }
     }
 
-    @Test("lets an edit beat a deletion, whichever comes first", arguments: CloudBehavior.all.map(\.name))
+    @Test("An edit wins over a deletion, in any order", arguments: CloudBehavior.all.map(\.name))
     func editBeatsDeletion(_ name: String) async {
         await Seeds.run(20) { seed in
             let cloud = SimulatedCloud(seed: seed, behaviour: try Self.service(name))
@@ -198,7 +198,7 @@ struct SimulatedCloudTests {
         }
     }
 
-    @Test("carries deletions to all devices")
+    @Test("A deletion reaches all devices")
     func deletions() throws {
         let cloud = SimulatedCloud(seed: 3)
         let (a, b) = (cloud.device("a"), cloud.device("b"))
@@ -212,7 +212,7 @@ struct SimulatedCloudTests {
         #expect(a.files() == ["x.md": Array("again".utf8)])
     }
 
-    @Test("loses one content of a conflict copy that was edited on both sides, for Syncthing alone")
+    @Test("Only Syncthing loses one content of a conflict copy edited on both sides")
     func editedCopies() throws {
         for (behaviour, count) in [(CloudBehavior.syncthing, 2), (.dropbox, 3)] {
             let (cloud, _, others) = try copies(behaviour)
@@ -226,7 +226,7 @@ struct SimulatedCloudTests {
         }
     }
 
-    @Test("keeps every text of three devices that edit apart, except where Syncthing loses one")
+    @Test("Concurrent edits of three devices are all preserved")
     func threeDevices() async {
         await Seeds.run(30) { seed in
             for service in CloudBehavior.all {
@@ -253,9 +253,9 @@ struct SimulatedCloudTests {
         }
     }
 
-    // MARK: - What arrives
+    // MARK: - Arrivals
 
-    @Test("shows the first part of a file that arrives in place, and never lets it come back")
+    @Test("A file arriving in place is visible in part, and the part is never uploaded")
     func arrivesInPlace() throws {
         let text = String(repeating: "line\n", count: 20)
         var parts = 0
@@ -274,7 +274,7 @@ struct SimulatedCloudTests {
         #expect(parts == 20)
     }
 
-    @Test("makes a conflict of an edit that comes while the file arrives, and loses neither")
+    @Test("An edit during an arrival is a conflict, and both contents are preserved")
     func editsWhatArrives() async {
         await Seeds.run(20) { seed in
             let cloud = SimulatedCloud(seed: seed, behaviour: .inPlace)
@@ -289,7 +289,7 @@ struct SimulatedCloudTests {
         }
     }
 
-    @Test("hides a file that arrives under a temporary name")
+    @Test("A file arriving under a temporary name is not listed")
     func arrivesUnderATemporaryName() throws {
         let cloud = SimulatedCloud(seed: 4, behaviour: .syncthing)
         let (a, b) = (cloud.device("a"), cloud.device("b"))
@@ -302,7 +302,7 @@ struct SimulatedCloudTests {
         #expect(b.files().count == 1)
     }
 
-    @Test("carries logs that are cut in the middle of a line, and the rest later")
+    @Test("A log may arrive cut in the middle of a line, and the rest arrives later")
     func cutLogs() throws {
         var cuts = 0
         for seed in UInt64(0)..<100 {
@@ -316,11 +316,11 @@ struct SimulatedCloudTests {
             cuts += seen.filter { !$0.isEmpty && $0.last != UInt8(ascii: "\n") }.count
             #expect(b.files()["log.md"] == Array("first line\nsecond line\nthird line\n".utf8))
         }
-        // Three appends a run: about a third arrived cut, as it was seen with Syncthing.
+        // Three appends for each run: about a third arrives cut, as observed with Syncthing.
         #expect((50...250).contains(cuts), "\(cuts)")
     }
 
-    @Test("carries a log that was rolled back")
+    @Test("A shortened log reaches the other devices")
     func rollback() throws {
         let cloud = SimulatedCloud(seed: 5)
         let (a, b) = (cloud.device("a"), cloud.device("b"))
@@ -333,7 +333,7 @@ struct SimulatedCloudTests {
 
     // MARK: - Names
 
-    @Test("composes decomposed names on the disk")
+    @Test("A decomposed name is composed on disk")
     func composes() throws {
         let cloud = SimulatedCloud(seed: 6)
         let (a, b) = (cloud.device("a"), cloud.device("b"))
@@ -344,7 +344,7 @@ struct SimulatedCloudTests {
         for device in [a, b] { #expect(device.files().keys.map { Array($0.utf8) } == [Array("caf\u{E9}.md".utf8)]) }
     }
 
-    @Test("never lets one of two twins take the other's place")
+    @Test("On a case-insensitive disk, one file of a name collision never replaces the other")
     func twins() async {
         await Seeds.run(20) { seed in
             let cloud = SimulatedCloud(seed: seed, behaviour: .syncthing)
@@ -363,7 +363,7 @@ struct SimulatedCloudTests {
         }
     }
 
-    @Test("takes both spellings for one file where the disk folds case")
+    @Test("On a case-insensitive disk, both spellings name one file")
     func folding() throws {
         let device = SimulatedCloud(seed: 8).device("folding")
         device.foldsCase = true
@@ -374,7 +374,7 @@ struct SimulatedCloudTests {
         }
     }
 
-    @Test("renames the second of two twins where the service folds case")
+    @Test("A case-insensitive service renames the second file of a name collision")
     func caseConflicts() throws {
         let cloud = SimulatedCloud(seed: 9, behaviour: .dropbox)
         cloud.device("a").edit("notes.md", "small")
@@ -384,9 +384,9 @@ struct SimulatedCloudTests {
         #expect(cloud.files().keys.sorted() == ["Notes (Case Conflict).md", "notes.md"])
     }
 
-    // MARK: - Content that is elsewhere
+    // MARK: - Evicted files
 
-    @Test("evicts what the service has, and brings it when it is asked for")
+    @Test("An uploaded file can be evicted, and is downloaded on request")
     func evicts() throws {
         for (behaviour, size) in [(CloudBehavior.iCloud, 4), (.oldICloud, 0)] {
             let cloud = SimulatedCloud(seed: 10, behaviour: behaviour)
@@ -408,7 +408,7 @@ struct SimulatedCloudTests {
         }
     }
 
-    @Test("evicts of its own accord, never what only this device has")
+    @Test("Spontaneous evictions never affect a file not yet uploaded")
     func evictsByItself() throws {
         var evicted = 0
         for seed in UInt64(0)..<50 {
@@ -424,7 +424,7 @@ struct SimulatedCloudTests {
         #expect(evicted > 20)
     }
 
-    @Test("stalls a download as long as it is told to, and brings it at once where it is told that")
+    @Test("A download stalls, or finishes at once, according to the behavior")
     func stalls() throws {
         let cloud = SimulatedCloud(seed: 11, behaviour: .iCloud)
         cloud.behaviour.downloads = .stalled
@@ -446,7 +446,7 @@ struct SimulatedCloudTests {
 
     // MARK: - Quota, disk, folder
 
-    @Test("keeps local writes working over the quota, and sends them when there is room")
+    @Test("Local writes succeed over the quota, and are uploaded once there is room")
     func quota() throws {
         let cloud = SimulatedCloud(seed: 12)
         let (a, b) = (cloud.device("a"), cloud.device("b"))
@@ -465,7 +465,7 @@ struct SimulatedCloudTests {
         #expect(b.files().keys.sorted() == ["2.md"])
     }
 
-    @Test("refuses writes that a full disk cannot take, and leaves the file as it was")
+    @Test("A write to a full disk throws and leaves the file unchanged")
     func fullDisk() throws {
         let cloud = SimulatedCloud(seed: 13)
         let (a, b) = (cloud.device("a"), cloud.device("b"))
@@ -484,7 +484,7 @@ struct SimulatedCloudTests {
         #expect(a.files().count == 2)
     }
 
-    @Test("makes everything vanish without telling the service, and brings it back")
+    @Test("A fault removes all files without reaching the service, and can be undone")
     func vanishes() throws {
         let cloud = SimulatedCloud(seed: 14)
         let (a, b) = (cloud.device("a"), cloud.device("b"))
@@ -502,7 +502,7 @@ struct SimulatedCloudTests {
         #expect(a.files().isEmpty)
     }
 
-    @Test("duplicates folders, by copying or by splitting")
+    @Test("A folder is duplicated by copying or by splitting its files")
     func duplicatesFolders() async {
         await Seeds.run(10) { seed in
             for kind in [CloudBehavior.FolderDuplication.copies, .splits] {
@@ -528,7 +528,7 @@ struct SimulatedCloudTests {
         try #require(CloudBehavior.all.first { $0.name == name }).behaviour
     }
 
-    /// Three devices that write, delete, and go on and off line.
+    /// Returns a cloud after random edits, deletions and disconnections of three devices.
     static func wildCloud(_ seed: UInt64, _ name: String) throws -> SimulatedCloud {
         let cloud = SimulatedCloud(seed: seed, behaviour: try service(name))
         var generator = SeededGenerator(seed: seed &+ 1)

@@ -4,9 +4,9 @@ import RecollectTesting
 import RecollectWorkspace
 import Testing
 
-@Suite("The simulated container")
+@Suite("Simulated containers")
 struct SimulatedContainerTests {
-    @Test("gives the account's folder, and that of nobody else")
+    @Test("A container returns only the folder of the account signed in")
     func accounts() throws {
         let (anna, bert) = (SimulatedCloud(seed: 1, account: "anna"), SimulatedCloud(seed: 1, account: "bert"))
         let device = anna.device("phone")
@@ -28,7 +28,7 @@ struct SimulatedContainerTests {
         #expect(container.containerURL() == url)
     }
 
-    @Test("makes the folder unavailable while nobody is signed in, and keeps what was not synced")
+    @Test("The folder is unavailable while signed out, and unsynced changes stay")
     func signOut() throws {
         let cloud = SimulatedCloud(seed: 2)
         let (a, b) = (cloud.device("a"), cloud.device("b"))
@@ -47,7 +47,7 @@ struct SimulatedContainerTests {
         #expect(try provider.items(in: .root).count == 1)
     }
 
-    @Test("finds no folder for a moment although somebody is signed in")
+    @Test("A look-up may temporarily find no folder despite an account")
     func missing() throws {
         let container = SimulatedCloud(seed: 3).device("a").container
         container.isMissing = true
@@ -58,7 +58,7 @@ struct SimulatedContainerTests {
         #expect(container.lookUps == 2)
     }
 
-    @Test("holds look-ups until they are let go")
+    @Test("A look-up blocks until the hold ends")
     func held() async throws {
         let container = SimulatedCloud(seed: 4).device("a").container
         container.isHeld = true
@@ -73,7 +73,7 @@ struct SimulatedContainerTests {
         #expect(await url.value != nil)
     }
 
-    @Test("tells every listener that another account is signed in")
+    @Test("Every listener is notified of a change of the account")
     func changes() async throws {
         let container = SimulatedCloud(seed: 5).device("a").container
         let listeners = [container.accountChanges(), container.accountChanges()]

@@ -3,7 +3,7 @@ import RecollectCore
 import RecollectTesting
 import RecollectWorkspace
 
-/// A way for a workspace provider to be wrong, and the check that names it.
+/// A fault of a workspace provider, with the name of its check as the raw value.
 enum WorkspaceFault: String, NamedFault {
     case takesEmptyForNothing = "write.makesFileAndFolders"
     case neverReplaces = "write.replacesWhatIsKnown"
@@ -50,6 +50,6 @@ enum WorkspaceFault: String, NamedFault {
 
     case appendsToLineageFiles = "lineage.comesBack"
 
-    /// The check that must fail.
+    /// The name of the check required to fail.
     var caughtBy: String { rawValue }
 }

@@ -3,9 +3,9 @@ import RecollectTesting
 import RecollectTestSupport
 import Testing
 
-@Suite("The workspace provider suite")
+@Suite("Workspace provider conformance suite")
 struct WorkspaceProviderSuiteTests {
-    @Test("passes a provider that keeps every promise", arguments: WorkspaceProviderSuite.checks)
+    @Test("A correct provider passes every check", arguments: WorkspaceProviderSuite.checks)
     func passesACorrectProvider(_ check: WorkspaceProviderCheck) async throws {
         let outcome = try await check.run(on: FaultyProvider.fixture(nil))
         guard case .passed = outcome else {
@@ -14,19 +14,19 @@ struct WorkspaceProviderSuiteTests {
         }
     }
 
-    @Test("has a broken provider for every check, and a check for every broken provider")
+    @Test("Every check has a faulty provider, and every faulty provider has a check")
     func everyCheckCanFail() {
         expectEveryCheckCanFail(WorkspaceFault.self, of: WorkspaceProviderSuite.checks)
     }
 
     @Test(
-        "catches a broken provider by the check that names its fault, while most others pass", .needs(.time),
+        "A faulty provider fails the check of its fault and passes most others", .needs(.time),
         arguments: WorkspaceFault.allCases)
     func catchesEveryFault(_ fault: WorkspaceFault) async throws {
         try await expectCaught(fault, by: WorkspaceProviderSuite.checks, on: FaultyProvider.fixture(fault))
     }
 
-    @Test("names what a provider does not declare")
+    @Test("A report lists undeclared capabilities by name")
     func reports() async {
         let fixture = StoreFixture<WorkspaceProviderFixture>.simulatedCloud(.syncthing)
         let report = await WorkspaceProviderSuite.report(on: fixture)
@@ -41,7 +41,7 @@ struct WorkspaceProviderSuiteTests {
         #expect(plain.description.contains(#/root\.goneIsUnavailable +not declared: losesRoot/#))
     }
 
-    @Test("has unique names of a subject and a promise, and says every promise in a line")
+    @Test("Check names are unique and have two parts, and every promise is one line")
     func namesAreStable() throws {
         let checks = WorkspaceProviderSuite.checks
         #expect(Set(checks.map(\.name)).count == checks.count)

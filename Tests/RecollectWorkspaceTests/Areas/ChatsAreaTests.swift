@@ -6,7 +6,7 @@ import Testing
 
 @testable import RecollectWorkspace
 
-@Suite("Chats in a workspace")
+@Suite("Chat projections in a workspace")
 struct ChatsAreaTests {
     private let folder: TestFolder
     private let workspace: SharedWorkspace
@@ -21,7 +21,7 @@ struct ChatsAreaTests {
             configuration: WorkspaceConfiguration(stateURL: folder.url.appendingPathComponent("state")))
     }
 
-    /// The same folder as another device has it.
+    /// The same folder, opened as on another device: with a state folder of its own.
     private func elsewhere() throws -> SharedWorkspace {
         try SharedWorkspace(
             root: folder.root,
@@ -36,7 +36,7 @@ struct ChatsAreaTests {
         }
     }
 
-    @Test("a history's conversation is a file that stays as it is while nothing is said")
+    @Test("A session is published as a file that does not change until the session has new messages")
     func publishes() async throws {
         try await say("one", "two", in: history)
         try await workspace.chats.synchronize(id, with: history)
@@ -50,7 +50,7 @@ struct ChatsAreaTests {
         #expect(try await workspace.chats.sessions() == ["Moby Dick"])
     }
 
-    @Test("chat-projection: two histories over one file come to hold the same and write it no more")
+    @Test("chat-projection: two histories synchronized through one file converge and stop writing it")
     func twoHistories() async throws {
         let other = SQLiteHistoryStore.inMemory()
         try await say("one", in: history)
@@ -71,7 +71,7 @@ struct ChatsAreaTests {
         }
     }
 
-    @Test("chat-edits: what a person changed in the file is taken in, and a broken file is archived and written anew")
+    @Test("chat-edits: an edited message is imported, and a damaged file is archived and rewritten")
     func externalEdit() async throws {
         try await say("one", "two", in: history, prefix: "m-")
         try await workspace.chats.synchronize(id, with: history)
@@ -98,7 +98,7 @@ struct ChatsAreaTests {
         #expect(workspace.events.takeUndelivered().map(\.kind) == [.externalEdit, .externalEdit])
     }
 
-    @Test("chat-edits: a file that was copied over another conversation's gives that none of its messages")
+    @Test("chat-edits: another session's file copied over this one adds no messages to the history")
     func copiedOver() async throws {
         try await say("one", in: history)
         try await workspace.chats.synchronize(id, with: history)
@@ -112,7 +112,7 @@ struct ChatsAreaTests {
         #expect(workspace.events.takeUndelivered().map(\.kind) == [.externalEdit])
     }
 
-    @Test("a history that was lost gets back what it had published")
+    @Test("A lost history is restored from the published file")
     func lost() async throws {
         try await say("one", "two", in: history)
         try await workspace.chats.synchronize(id, with: history)
@@ -121,7 +121,7 @@ struct ChatsAreaTests {
         #expect(try await empty.message("two", in: id) != nil)
     }
 
-    @Test("what was deleted from the history does not come back from the file, and is deleted nowhere else by itself")
+    @Test("A deleted message is not restored from the file, and other devices do not delete it automatically")
     func deletions() async throws {
         let other = SQLiteHistoryStore.inMemory()
         let elsewhere = try elsewhere()
@@ -139,7 +139,7 @@ struct ChatsAreaTests {
         #expect(try await workspace.chats.read("Moby Dick")?.deleted == ["one"])
     }
 
-    @Test("a file of a newer format stays as it is")
+    @Test("A file of a newer format is rejected and stays unchanged")
     func newer() async throws {
         try await say("one", in: history)
         let newer = #"{"format":"recollect.chat/2"}"#

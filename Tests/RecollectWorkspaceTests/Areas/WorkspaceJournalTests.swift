@@ -7,7 +7,7 @@ import Testing
 /// Saturday, 2026-11-21, 09:12:07.123 in UTC.
 let morning = Date(timeIntervalSince1970: 1_795_252_327.123).wholeMilliseconds
 
-@Suite("The journal of a workspace")
+@Suite("Workspace journal")
 struct WorkspaceJournalTests {
     private let folder: TestFolder
     private let journal: WorkspaceJournal
@@ -25,7 +25,7 @@ struct WorkspaceJournalTests {
         try await journal.entries(query, in: id).map(\.text)
     }
 
-    @Test("is a file for the user and one for agents each day, which tells who wrote what")
+    @Test("Each day has one file for the user and one for the agents, and entries name their author")
     func format() async throws {
         let own = try await journal.write("Slept well", at: morning)
         let noted = try await journal.write("Asked for\n## tea", by: .agent("my scribe"), at: morning)
@@ -49,7 +49,7 @@ struct WorkspaceJournalTests {
         #expect(try await journal.days(by: .user) == [Date(timeIntervalSince1970: 1_795_219_200)])
     }
 
-    @Test("keeps the agents apart in one file, and gives each what a person wrote there")
+    @Test("Agents share one file; each reads its own entries and the text that an editor added")
     func agents() async throws {
         let ids = ["", "ada", "scribe", "Scribe", "é", "e\u{301}", "a/../b", "--> x"]
         for (number, id) in ids.enumerated() {
@@ -70,7 +70,7 @@ struct WorkspaceJournalTests {
         #expect(try await texts(of: JournalID(userId: "ada", agentId: "Scribe")) == ["by 3", "for all of you"])
     }
 
-    @Test("notes an id once, strikes out and finds, also over midnight in another time zone")
+    @Test("Entries are written once for each ID, struck and found, also across midnight in another time zone")
     func journal() async throws {
         let late = JournalEntry(id: "late", date: morning.addingTimeInterval(14 * 3_600), text: "Café late")
         for _ in 0..<2 { try await journal.append(late, to: scribe) }
@@ -95,7 +95,7 @@ struct WorkspaceJournalTests {
         #expect(try folder.names(in: "Journal/agent") == ["2026-11-21.md"])
     }
 
-    @Test("is written by two processes and many tasks at the same time, and nobody loses anything", .needs(.processes))
+    @Test("Two processes and many tasks write the journal at the same time, and no entry is lost", .needs(.processes))
     func together() async throws {
         let state = folder.url.appendingPathComponent("state").path
         let workers = try ["one", "two"].map { try Worker(["entries", folder.root.path, state, $0, "25"]) }
@@ -113,7 +113,7 @@ struct WorkspaceJournalTests {
         #expect(try await texts(of: scribe).sorted() == expected.sorted())
     }
 
-    @Test("leaves what people write as it is, wherever the file was cut")
+    @Test("Text written in an editor stays unchanged, even if the file ends within an entry")
     func people() async throws {
         let whole = "# My Saturday\nThoughts.\n\n## 10:30 Called\nthe plumber\n\n## 11:0"
         try folder.put(whole, at: "Journal/user/2026-11-21.md")

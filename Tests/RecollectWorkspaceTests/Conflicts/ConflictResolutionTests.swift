@@ -5,10 +5,10 @@ import Testing
 
 @testable import RecollectWorkspace
 
-@Suite("Folding what sync services left")
+@Suite("Conflict resolution")
 struct ConflictResolutionTests {
     @Test(
-        "conflict-copies: copies in the dialects of all services go into the file, whatever lies around them",
+        "conflict-copies: copies named by any service are merged into the file, and other files stay unchanged",
         arguments: [
             "context.sync-conflict-20261121-101112-ABCDEFG.md", "context (Ann's conflicted copy 2026-11-21).md",
             "context-DESKTOP-AB12CD3.md", "context 2.md", "context (1).md",
@@ -35,7 +35,7 @@ struct ConflictResolutionTests {
         #expect(try await left.workspace.resolveConflicts() == [])
     }
 
-    @Test("a content that was changed in place is seen, though it has its old size and time")
+    @Test("A scan detects an in-place change that preserves size and modification date")
     func sameSizeAndTime() async throws {
         let left = try Left()
         let old = Date(timeIntervalSince1970: 1_577_836_800)
@@ -51,7 +51,7 @@ struct ConflictResolutionTests {
         #expect(try await left.workspace.versions(of: WorkspacePath("s.md")).count == 2)
     }
 
-    @Test("what was deleted and what was added since all devices had one text are told apart by it")
+    @Test("The merge base distinguishes deletions from additions")
     func base() async throws {
         let (left, other) = (try Left(), try Left())
         for device in [left, other] { try await device.see("- one\n- two\n- three\n", at: "context.md") }
@@ -66,7 +66,7 @@ struct ConflictResolutionTests {
     }
 
     @Test(
-        "writes of the instance go on while a conflict is folded, and what they change goes into the fold", .endsHanging
+        "Writes continue during a conflict resolution, and the merge includes their changes", .endsHanging
     )
     func writesMeanwhile() async throws {
         let test = try TestWorkspace()
@@ -97,7 +97,7 @@ struct ConflictResolutionTests {
         #expect(["- one", "- two", "- three"].allSatisfy(text.contains))
     }
 
-    @Test("a version that was written by somebody who knew the other one stays as it is")
+    @Test("A conflict copy with an ancestor of the file's version is removed, and the file stays unchanged")
     func superseded() async throws {
         let left = try Left()
         let path = try WorkspacePath("plans/picture.bin")
@@ -109,9 +109,7 @@ struct ConflictResolutionTests {
         #expect(try await left.files().count == 1)
     }
 
-    @Test(
-        "same-resolution: what has no structure is kept side by side, the same on both devices, whichever of both was the copy"
-    )
+    @Test("same-resolution: versions that cannot be merged are both kept, identically on both devices")
     func opaque() async throws {
         var all: [[String: String]] = []
         for contents in [["full", "whole"], ["whole", "full"]] {
@@ -127,7 +125,7 @@ struct ConflictResolutionTests {
         #expect(Set(all[0].values) == ["full", "whole"])
     }
 
-    @Test("same-resolution: devices of which one alone knows the base fold each other's folds to the same bytes")
+    @Test("same-resolution: merges made with and without the merge base merge to the same bytes on both devices")
     func foldsOfFolds() async throws {
         let copy = "context.sync-conflict-20261121-101112-ABCDEFG.md"
         let (knowing, other, third) = (try Left(), try Left(), try Left())
@@ -154,7 +152,7 @@ struct ConflictResolutionTests {
         #expect(try await other.files() == ["context.md": resolutions[1]])
     }
 
-    @Test("a copy over which a service writes another one of the same name goes into the file, too")
+    @Test("A conflict copy overwritten by another one of the same name is merged, too")
     func copiesOfOneName() async throws {
         let left = try Left()
         let copy = "log.sync-conflict-20261122-062621-ABCDEFG.md"
@@ -165,7 +163,7 @@ struct ConflictResolutionTests {
         #expect(try await left.workspace.resolveConflicts().map(\.outcome) == [.merged])
         let lines = Set(try await left.workspace.read(WorkspacePath("log.md")).text.lines)
         #expect(lines.isSuperset(of: ["A-1", "A-2", "B-1", "B-2"]))
-        // Once it was resolved, a copy of this name is a new one.
+        // After the resolution, a conflict copy with this name is a new one.
         try await left.workspace.write(
             "A\n", to: WorkspacePath("log.md"), replacing: left.workspace.read(WorkspacePath("log.md")).version)
         try await left.see("B-3\n", at: copy)
@@ -174,7 +172,7 @@ struct ConflictResolutionTests {
         #expect(later.contains("B-3") && !later.contains("B-1"))
     }
 
-    @Test("folders that were made twice become one, and nothing is left of the second")
+    @Test("Duplicate folders are merged into one, and the second folder is removed")
     func folders() async throws {
         let left = try Left()
         try left.leave("# B\n", at: "Research/moby/sources/b-0123abcd.md")
@@ -183,7 +181,7 @@ struct ConflictResolutionTests {
         try left.leave("# C\n", at: "Journal 2/user/notes.md")
         try left.leave("hello", at: "Journal/user/notes.md")
         try left.leave("mine", at: "Trips 2/notes.md")
-        // What is the same in both may have come before what it lost against: for that is waited.
+        // The winner of the identical files may not have arrived yet, so the resolution waits for it.
         let resolved = try await left.workspace.resolveConflicts()
         #expect(resolved.filter { !$0.outcome.isResolved }.map(\.path.name) == ["b-0123abcd.md"])
         left.now.withLock { $0 += SharedWorkspace.longestDelay + 1 }
@@ -199,7 +197,7 @@ struct ConflictResolutionTests {
         #expect(try await !left.folders().contains { $0.hasSuffix(" 2") && $0 != "Trips 2" })
     }
 
-    @Test("a conflict that cannot be folded says why, stays as it is, and keeps no other from it")
+    @Test("A failed resolution reports the reason, changes nothing, and does not block other conflicts")
     func failing() async throws {
         let left = try Left()
         try left.leave("- one\n", at: "context.md")
@@ -216,7 +214,7 @@ struct ConflictResolutionTests {
             try left.folder.names().filter { $0 != LineageFile.folderName } == [copy, "a.mov", "context.md"].sorted())
     }
 
-    @Test("a copy whose name a folder has now is kept beside that")
+    @Test("A conflict copy whose original is now a folder becomes a kept copy beside the folder")
     func copyOfFolder() async throws {
         let left = try Left()
         try left.leave("inside", at: "notes/a.md")
@@ -228,7 +226,7 @@ struct ConflictResolutionTests {
         #expect(try await left.workspace.resolveConflicts() == [])
     }
 
-    @Test("a base that is damaged in the archive is none")
+    @Test("A merge base damaged in the archive is not used")
     func damagedBase() async throws {
         let left = try Left()
         try left.leave("- one\n", at: "context.md")
@@ -243,7 +241,7 @@ struct ConflictResolutionTests {
     }
 
     @Test(
-        "conflict-copies: a content that was in the file and the copy is folded when the content it lost against comes late",
+        "conflict-copies: a losing version is kept if the winner arrives after the removal of the conflict copy",
         arguments: ["a.md", "a.bin"])
     func lateWinner(name: String) async throws {
         let left = try Left()
@@ -261,7 +259,7 @@ struct ConflictResolutionTests {
         #expect(try await left.workspace.resolveConflicts().isEmpty)
     }
 
-    @Test("conflict-copies: a content that lost is found after many later versions of the content it lost against")
+    @Test("conflict-copies: a losing version is kept even after many later versions of the winner")
     func lateResolution() async throws {
         let left = try Left()
         try await left.see("- lost\n", at: "a.md")
@@ -278,7 +276,7 @@ struct ConflictResolutionTests {
         #expect(try await left.files().values.flatMap(\.lines).contains("- lost"))
     }
 
-    @Test("after an equal copy was removed, a write by somebody who knew the content stays as it is")
+    @Test("After the removal of an identical conflict copy, a write based on its content stays unchanged")
     func writtenLater() async throws {
         let left = try Left()
         try await left.see("- one\n- two\n", at: "a.md")
@@ -294,7 +292,7 @@ struct ConflictResolutionTests {
     }
 
     @Test(
-        "conflict-copies: a copy waits for the content it lost against, also if the file is dated later",
+        "conflict-copies: a copy identical to the file waits for the winner, even if the file has a later date",
         arguments: [false, true])
     func fileAfterCopy(isClockCorrected: Bool) async throws {
         let left = try Left()
@@ -308,7 +306,7 @@ struct ConflictResolutionTests {
         #expect(try await left.files() == ["a.md": "- lost\n- won\n"])
     }
 
-    @Test("waiting tells of nothing folded, and a clock that is set back does not prolong it")
+    @Test("Waiting for a winner posts no event, and setting back the clock does not prolong the wait")
     func clockSetBack() async throws {
         let left = try Left()
         try left.leave("same", at: "a.md")
@@ -320,9 +318,7 @@ struct ConflictResolutionTests {
         #expect(try await left.files() == ["a.md": "same"])
     }
 
-    @Test(
-        "name-collisions: a twin that a service renamed because it folds case goes into the other one, and takes nothing out of it"
-    )
+    @Test("name-collisions: a file renamed by a service as a case conflict is merged and deletes nothing")
     func caseConflict() async throws {
         let left = try Left()
         try left.leave("- one\n", at: "notes/plan.md")
@@ -335,7 +331,7 @@ struct ConflictResolutionTests {
         #expect(try await left.files() == ["notes/plan.md": "- one\n- twin\n- two\n"])
     }
 
-    @Test("a copy whose original is gone comes back in its place")
+    @Test("A conflict copy without its original takes the name of the original")
     func withoutOriginal() async throws {
         let left = try Left()
         try left.leave("text", at: "notes.sync-conflict-20261121-101112-ABCDEFG.md")
@@ -343,7 +339,7 @@ struct ConflictResolutionTests {
         #expect(try await left.files() == ["notes.md": "text"])
     }
 
-    @Test("chat-edits: a chat that is broken does not keep the whole one from being read, and is kept")
+    @Test("chat-edits: an intact version of a chat is readable, and a broken version is kept")
     func brokenChat() async throws {
         let left = try Left()
         let chat = ChatProjection(
@@ -356,7 +352,7 @@ struct ConflictResolutionTests {
         #expect(try await left.files().values.contains("{\"format\":"))
     }
 
-    @Test("chat-edits: two texts of one message are both in files")
+    @Test("chat-edits: two texts of one message are both kept in files")
     func changedMessage() async throws {
         let left = try Left()
         let chat = RandomChats.sample

@@ -4,7 +4,7 @@ import RecollectTestSupport
 
 @testable import RecollectWorkspace
 
-/// A folder with files that a sync service might have left in it.
+/// A workspace folder with files that a sync service may leave behind.
 struct Left {
     let folder: TestFolder
     let workspace: SharedWorkspace
@@ -23,7 +23,7 @@ struct Left {
         try Data(text.utf8).write(to: url)
     }
 
-    /// Brings this folder the lineage logs of others, as a sync service does.
+    /// Copies the lineage logs of other devices into this folder, like a sync service.
     func takeLineage(of others: Left...) throws {
         for other in others {
             for file in try other.workspace.provider.lineageFiles() {
@@ -32,13 +32,13 @@ struct Left {
         }
     }
 
-    /// Leaves a text, and looks.
+    /// Writes a text into the folder, then scans.
     func see(_ text: String, at path: String) async throws {
         try leave(text, at: path)
         _ = try await workspace.status()
     }
 
-    /// Brings a text as a sync service does, dated a minute before its arrival.
+    /// Writes a text like a sync service, with a modification date one minute before its arrival.
     func bring(_ text: String, at path: String) throws {
         try leave(text, at: path)
         try FileManager.default.setAttributes(
@@ -46,13 +46,13 @@ struct Left {
             ofItemAtPath: workspace.rootURL.appendingPathComponent(path).path)
     }
 
-    /// Brings a text, and looks.
+    /// Writes a text like a sync service, then scans.
     func receive(_ text: String, at path: String) async throws {
         try bring(text, at: path)
         _ = try await workspace.status()
     }
 
-    /// Loses a conflict: the content of the file becomes a copy, and another device's takes its place. Then looks.
+    /// Loses a conflict, then scans: the content becomes a conflict copy, and another device's version replaces it.
     func lose(_ path: String, to winner: String, as copy: String) async throws {
         try bring(String(contentsOf: workspace.rootURL.appendingPathComponent(path), encoding: .utf8), at: copy)
         now.withLock { $0 += 1 }

@@ -5,8 +5,8 @@ import Testing
 
 @testable import RecollectWorkspace
 
-/// Conflicts between devices that tell each other which content came of which.
-@Suite("Folding by the lineage of versions")
+/// Conflicts between devices that exchange their lineage logs.
+@Suite("Conflict resolution with lineage")
 struct LineageConflictTests {
     private static let copy = "notes.sync-conflict-20261122-101112-ABCDEFG.md"
     private let here: Left
@@ -19,12 +19,12 @@ struct LineageConflictTests {
         path = try WorkspacePath("notes.md")
     }
 
-    /// Lets time pass on some devices.
+    /// Advances the clocks of some devices.
     private func pass(on lefts: Left..., seconds: TimeInterval = 1) {
         for left in lefts { left.now.withLock { $0 += seconds } }
     }
 
-    /// Folds what this device has with the other one's version, as a copy beside it.
+    /// Puts the other device's version beside this device's as a conflict copy, and resolves the conflict.
     private func resolve() async throws -> String {
         try here.takeLineage(of: there)
         let copy = try await there.workspace.read(path).text
@@ -33,9 +33,7 @@ struct LineageConflictTests {
         return try await here.workspace.read(path).text
     }
 
-    @Test(
-        "concurrent-edits: a template that two devices fill in is no proof that one knows what the other one wrote before"
-    )
+    @Test("concurrent-edits: a template filled in on two devices is no evidence of a deletion")
     func template() async throws {
         let template = "Monday\nWeather: fine\nMood: good\n"
         for left in [here, there] { try await left.see("# Diary\n\n", at: "notes.md") }
@@ -46,21 +44,21 @@ struct LineageConflictTests {
         #expect(lines.isSuperset(of: ["The code of the door: 4711", "here", "there", "Mood: good"]))
     }
 
-    @Test("concurrent-edits: what was written on one device and edited on both is merged by lines")
+    @Test("concurrent-edits: edits on two devices of a text written on one of them are merged by lines")
     func ownWrite() async throws {
         let text = "# Plan\n\none\ntwo\nthree\nfour\n"
         try await here.see("# Plan\n", at: "notes.md")
         try await there.see("# Plan\n", at: "notes.md")
         let version = try await here.workspace.read(path).version
         let written = try await here.workspace.write(text, to: path, replacing: version, by: .agent("a"))
-        try await there.see(text, at: "notes.md")
+        try await there.receive(text, at: "notes.md")
         try await there.see(text.replacingOccurrences(of: "one", with: "ONE"), at: "notes.md")
         try await here.workspace.write(
             text.replacingOccurrences(of: "four", with: "FOUR"), to: path, replacing: written.version)
         #expect(try await resolve() == "# Plan\n\nONE\ntwo\nthree\nFOUR\n")
     }
 
-    @Test("concurrent-edits: what another device took back stays taken back")
+    @Test("concurrent-edits: a change reverted on another device stays reverted")
     func takenBack() async throws {
         for left in [here, there] { try await left.see("# Tea\n\nat four\n", at: "notes.md") }
         let version = try await here.workspace.read(path).version
@@ -71,7 +69,7 @@ struct LineageConflictTests {
         #expect(try await resolve() == "# Tea\n\nat four\n\n# Cake\n")
     }
 
-    @Test("concurrent-edits: without the other device's log nothing counts as deleted")
+    @Test("concurrent-edits: without the other device's log, nothing counts as deleted")
     func unknown() async throws {
         for left in [here, there] { try await left.see("one\ntwo\nthree\n", at: "notes.md") }
         try await here.see("one\nthree\n", at: "notes.md")
@@ -83,13 +81,13 @@ struct LineageConflictTests {
     }
 
     @Test(
-        "concurrent-edits: a version that replaced another one, of which a copy is found only later, did not know it",
+        "concurrent-edits: a late conflict copy shows that the winner does not descend from the losing version",
         arguments: [false, true])
     func lateCopy(hasOtherLog: Bool) async throws {
         for left in [here, there] { try await left.see("start\n", at: "notes.md") }
         try await here.see("start\nmine\n", at: "notes.md")
         try await there.receive("start\ntheirs\n", at: "notes.md")
-        // Theirs arrives here over mine; the service brings the copy afterwards.
+        // The other device's version replaces this device's, and the conflict copy arrives later.
         try await here.receive("start\ntheirs\n", at: "notes.md")
         try here.leave("start\nmine\n", at: Self.copy)
         if hasOtherLog { try here.takeLineage(of: there) }
@@ -99,7 +97,7 @@ struct LineageConflictTests {
     }
 
     @Test(
-        "concurrent-edits: a version that lost to one of a third device takes no earlier text of its own with it",
+        "concurrent-edits: earlier lines of a version that lost to a third device are not deleted",
         arguments: [false, true], [false, true])
     func olderVersionReplaced(isEdited: Bool, hasThirdLog: Bool) async throws {
         let third = try Left()
@@ -112,7 +110,7 @@ struct LineageConflictTests {
         try await there.receive("start\nbravo\n", at: "notes.txt")
         try await third.see("start\nalpha\n", at: "notes.txt")
         try await here.see("start\nbravo\ncharlie\n", at: "notes.txt")
-        // The third device wins here. Its version replaces one there that its writer never saw.
+        // The third device wins here. On the other device, its version replaces one that is not its ancestor.
         pass(on: here, there, third)
         var winner = "start\nalpha\n"
         try here.leave("start\nbravo\ncharlie\n", at: copy)
@@ -138,7 +136,7 @@ struct LineageConflictTests {
         #expect(try await here.files() == there.files())
     }
 
-    @Test("conflict-copies: a merge that lost, and whose copy was removed before the winner came, is merged again")
+    @Test("conflict-copies: a losing merge is merged again, even if the winner arrives after the copy's removal")
     func lateWinnerOfMerge() async throws {
         for left in [here, there] { try await left.see("start\n", at: "notes.txt") }
         let path = try WorkspacePath("notes.txt")
@@ -151,8 +149,8 @@ struct LineageConflictTests {
         #expect(try await here.workspace.resolveConflicts().map(\.outcome) == [.merged])
         let merge = try await here.workspace.read(path).text
         #expect(Set(merge.lines).isSuperset(of: ["start", "mine", "theirs"]))
-        // The other device never had the merge. Its next version won against the merge on a third device, from where
-        // the copy comes first.
+        // The other device never received the merge. Its next version won against the merge on a third device. The
+        // conflict copy arrives from there before the winner.
         try await there.workspace.write("start\ntheirs\nmore\n", to: path, replacing: theirs.version)
         try here.leave(merge, at: copy.replacingOccurrences(of: "101112", with: "101113"))
         #expect(try await here.workspace.resolveConflicts().map(\.outcome) == [.waiting])
@@ -168,7 +166,7 @@ struct LineageConflictTests {
     }
 
     @Test(
-        "concurrent-edits: a winner without a log takes no text with it that it replaced on a third device before the loser's scan",
+        "concurrent-edits: lines that a winner replaced on another device before a scan are not deleted",
         arguments: [false, true])
     func olderVersionReplacedBeforeScan(hasLog: Bool) async throws {
         let third = try Left()
@@ -194,7 +192,7 @@ struct LineageConflictTests {
         #expect(lines.isSuperset(of: ["start", "alpha", "bravo", "charlie"]))
     }
 
-    @Test("concurrent-edits: an edit scanned only after it won is still known to come of the version it replaced")
+    @Test("concurrent-edits: an edit scanned after it won keeps its parent")
     func editScannedLate() async throws {
         let path = try WorkspacePath("notes.txt")
         for left in [here, there] { try await left.see("start\ndelta\n", at: "notes.txt") }
@@ -212,7 +210,7 @@ struct LineageConflictTests {
     }
 
     @Test(
-        "concurrent-edits: a winner takes no earlier text of the loser with it, if no log has their conflict",
+        "concurrent-edits: earlier lines of the loser are not deleted if no log records the conflict",
         arguments: [false, true])
     func conflictNotRecorded(isCommand: Bool) async throws {
         let path = try WorkspacePath("notes.txt")
@@ -225,7 +223,8 @@ struct LineageConflictTests {
         } else {
             try await here.see("start\nbravo\ncharlie\n", at: "notes.txt")
         }
-        // A third device without a log wins here, and its version replaces an earlier one there. Nobody looks here.
+        // A third device without a log wins here. On the other device, its version replaces an earlier one. This device
+        // does not scan.
         pass(on: here, there, seconds: 10)
         try await there.receive("start\nalpha\n", at: "notes.txt")
         try there.takeLineage(of: here)
@@ -237,7 +236,7 @@ struct LineageConflictTests {
     }
 
     @Test(
-        "conflict-copies: a copy replaced by another one of the same name is merged from the archive",
+        "conflict-copies: a conflict copy replaced by another one of its name is merged from the archive",
         arguments: [false, true])
     func replacedCopy(isEdited: Bool) async throws {
         let third = try Left()
@@ -252,10 +251,10 @@ struct LineageConflictTests {
             texts.append(try await left.workspace.read(path).text)
         }
         pass(on: here, there, third, seconds: 10)
-        // Theirs wins here and on the third device in the same second, so both copies have the same name.
+        // The other device wins here and on the third device in the same second, so both copies have the same name.
         try await here.lose("notes.md", to: texts[1], as: Self.copy)
         try await here.see(texts[2], at: Self.copy)
-        // The other device resolves what it got.
+        // The other device resolves its conflict.
         try there.takeLineage(of: here, third)
         try there.leave(texts[2], at: Self.copy)
         try await there.workspace.resolveConflicts()
@@ -269,7 +268,7 @@ struct LineageConflictTests {
         #expect(try await here.workspace.resolveConflicts().isEmpty)
     }
 
-    @Test("a content is an edit if the file's change follows its modification at once")
+    @Test("A content counts as an edit if the file's change date directly follows its modification date")
     func edits() throws {
         func isEdited(_ modified: TimeInterval?, _ changed: TimeInterval?) -> Bool {
             func date(_ seconds: TimeInterval?) -> Date? { seconds.map { Date(timeIntervalSince1970: $0) } }
@@ -281,7 +280,7 @@ struct LineageConflictTests {
     }
 
     @Test(
-        "concurrent-edits: another device's record of the conflict proves nothing about what the loser replaced",
+        "concurrent-edits: another device's record of a conflict is no evidence of deleted lines",
         arguments: [false, true])
     func conflictOfOthers(hasLog: Bool) async throws {
         let third = try Left()
@@ -289,7 +288,7 @@ struct LineageConflictTests {
         let copy = "notes.sync-conflict-20261122-101112-ABCDEFG.txt"
         let (older, lost, winner) = ("start\nbravo\n", "start\nbravo\ncharlie\n", "alpha\nstart\n")
         for left in [here, there, third] { try await left.see("start\n", at: "notes.txt") }
-        // The loser is the third device. It forwards the winner, here in place of an older version of its own.
+        // The third device loses. It forwards the winner, which replaces an older version of the loser here.
         try await third.see(older, at: "notes.txt")
         for left in [here, there] { try await left.receive(older, at: "notes.txt") }
         try await third.see(lost, at: "notes.txt")
@@ -306,21 +305,22 @@ struct LineageConflictTests {
     }
 
     @Test(
-        "concurrent-edits: a merge before the copy of the loser arrives takes nothing of that copy with it",
+        "concurrent-edits: a merge made before a conflict copy arrives deletes no lines of that copy",
         arguments: [false, true])
     func mergeBeforeCopy(isWritten: Bool) async throws {
         let path = try WorkspacePath("notes.txt")
         let copy = "notes.sync-conflict-20261122-101112-ABCDEFG.txt"
         let (lost, winner) = ("start\nbravo\ncharlie\n", "alpha\nstart\n")
         for left in [here, there] { try await left.see("start\n", at: "notes.txt") }
-        // A device without a log wrote the one and the winner another one. The one arrives here and there.
+        // A device without a log wrote the losing version, and another device the winner. The losing version arrives on
+        // both devices.
         for left in [here, there] { try await left.receive(lost, at: "notes.txt") }
         if isWritten {
             try await here.workspace.append("echo\n", to: path)
         } else {
             try await here.see(lost + "echo\n", at: "notes.txt")
         }
-        // The loser forwards the winner there, in place of its own version, and from there it comes here.
+        // The loser forwards the winner to the other device, in place of its own version. From there it arrives here.
         try await there.receive(winner, at: "notes.txt")
         try await here.lose("notes.txt", to: winner, as: copy)
         try here.takeLineage(of: there)
@@ -331,14 +331,14 @@ struct LineageConflictTests {
         #expect(lines.isSuperset(of: ["start", "alpha", "bravo", "charlie", "echo"]))
     }
 
-    @Test("a write is in the lineage log without a scan, and a folder in place of the workspace gets none")
+    @Test("A write is logged without a scan, and a folder that replaces the workspace gets no log")
     func writeWithoutScan() async throws {
         let written = try await here.workspace.write("one\n", to: path, replacing: nil)
         func lines() throws -> [VersionLine] {
             try here.workspace.provider.lineageFiles().compactMap { LineageSegment($0.bytes) }.flatMap(\.lines)
         }
         #expect(try lines().map(\.version.hash) == [written.version])
-        // The next write within the second is published by the next scan or a later write.
+        // Another write within the same second is published by the next scan or a later write.
         let second = try await here.workspace.write("two\n", to: path, replacing: written.version)
         #expect(try lines().count == 1)
         pass(on: here)
@@ -352,19 +352,19 @@ struct LineageConflictTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: root.path).isEmpty)
     }
 
-    @Test("conflict-copies: a content that lost and of which the service kept no copy is folded from the archive")
+    @Test("conflict-copies: a lost version is merged from the archive")
     func lostCopy() async throws {
         let third = try Left()
         for (left, text) in [(here, "- mine\n"), (there, "- theirs\n"), (third, "- others\n")] {
             try await left.workspace.write(text, to: path, replacing: nil)
         }
         pass(on: here, there, third)
-        // The copies of two devices that lost have one name, and the service keeps one of them.
+        // The conflict copies of two losing devices have the same name, and the service keeps only one of them.
         try here.leave("- others\n", at: Self.copy)
         try here.leave("- theirs\n", at: "notes.md")
         #expect(try await here.workspace.status().conflicted == [path])
         try await here.workspace.resolveConflicts()
-        // A gap in the logs proves nothing.
+        // A gap in the logs is no evidence.
         #expect(try await here.workspace.read(path).text == "- others\n- theirs\n")
         for left in [there, third] { _ = try await left.workspace.status() }
         try here.takeLineage(of: there, third)
@@ -374,8 +374,7 @@ struct LineageConflictTests {
         #expect(try await here.workspace.resolveConflicts().isEmpty)
     }
 
-    @Test(
-        "conflict-copies: a content that lost and of which no copy was ever seen is folded if both came of one content")
+    @Test("conflict-copies: a lost version is merged if both versions have a common ancestor")
     func lostWithoutCopies() async throws {
         for left in [here, there] { try await left.see("- start\n", at: "notes.md") }
         for (left, line) in [(here, "- mine\n"), (there, "- theirs\n")] {
@@ -384,7 +383,7 @@ struct LineageConflictTests {
         }
         let theirs = try await there.workspace.read(path).text
         try await here.receive(theirs, at: "notes.md")
-        // A gap in the logs proves nothing.
+        // A gap in the logs is no evidence.
         #expect(try await here.workspace.resolveConflicts().isEmpty)
         try here.takeLineage(of: there)
         #expect(try await here.workspace.resolveConflicts().map(\.outcome) == [.merged])
@@ -393,7 +392,7 @@ struct LineageConflictTests {
     }
 
     @Test(
-        "conflict-copies: where a copy took the name of a deleted file, no earlier content comes back",
+        "conflict-copies: after a conflict copy takes a deleted file's name, no earlier content returns",
         arguments: [false, true])
     func copyOfDeletedFile(hasChange: Bool) async throws {
         for left in [here, there] { try await left.see("- one\n- two\n", at: "notes.md") }
@@ -413,7 +412,7 @@ struct LineageConflictTests {
         #expect(try await here.files() == ["notes.md": "- one\n- theirs\n"])
     }
 
-    @Test("conflict-copies: a content beside the file, under a name that people give too, is not lost")
+    @Test("conflict-copies: a version saved beside the file under an ambiguous name does not count as lost")
     func copyNamedLikeAFile() async throws {
         for left in [here, there] { try await left.see("- start\n", at: "notes.md") }
         for (left, line) in [(here, "- mine\n"), (there, "- theirs\n")] {
@@ -427,7 +426,7 @@ struct LineageConflictTests {
     }
 
     @Test(
-        "conflict-copies: a part of a file that was still arriving is no lost content, not even with an addition",
+        "conflict-copies: a partially arrived file does not count as a lost version, even with an addition",
         arguments: [false, true])
     func arrivingPart(hasAddition: Bool) async throws {
         for left in [here, there] { try await left.see("- start\n", at: "notes.md") }
@@ -441,7 +440,7 @@ struct LineageConflictTests {
         #expect(try await here.files() == ["notes.md": "- start\n- theirs\n"])
     }
 
-    @Test("conflict-copies: where a content came up twice, nothing is lost without a copy as evidence")
+    @Test("conflict-copies: after a repeated content, no version counts as lost without a conflict copy")
     func reverts() async throws {
         let third = try Left()
         let all = [here, there, third]
@@ -451,7 +450,7 @@ struct LineageConflictTests {
             pass(on: here, there, third)
         }
         for left in all { try await left.see("one\ntwo\nthree\n", at: "notes.md") }
-        // Each device writes after the other one's version arrived, then puts back an older version.
+        // Each device writes after the arrival of the other one's version, then restores an older version.
         let texts = ["one\nc1\ntwo\nthree\n", "one\nc1\na1\ntwo\nthree\n", "one\nc1\nc2\ntwo\n", "one\na2\ntwo\n"]
         for (number, text) in (texts + [texts[0], texts[0] + "a5\n"]).enumerated() {
             let writer = number.isMultiple(of: 2) ? here : there
@@ -465,7 +464,7 @@ struct LineageConflictTests {
     }
 
     @Test(
-        "concurrent-edits: what is missing in a part of a file does not count as deleted",
+        "concurrent-edits: lines missing from a partially arrived file do not count as deleted",
         arguments: ["- new\n- on", "- one\n- tw", ""])
     func part(_ part: String) async throws {
         let (old, whole) = (
@@ -487,8 +486,7 @@ struct LineageConflictTests {
         }
     }
 
-    @Test(
-        "conflict-copies: a content that lost against one that an editor put back is folded if the service made a copy")
+    @Test("conflict-copies: a version that lost to a reverted file is merged if the service made a conflict copy")
     func lostAgainstReverted() async throws {
         for left in [here, there] { try await left.see("- start\n", at: "notes.md") }
         try await here.workspace.append("- mine\n", to: path)
@@ -502,13 +500,11 @@ struct LineageConflictTests {
         #expect(try await here.workspace.read(path).text.contains("- mine\n"))
     }
 
-    @Test(
-        "conflict-copies: what another device took back before it wrote on stays taken back, though its log does not tell"
-    )
+    @Test("conflict-copies: a reverted change stays reverted, even if the other device's log does not record it")
     func takenBackUnseen() async throws {
         for left in [here, there] { try await left.see("- start\n", at: "notes.md") }
         try await here.workspace.append("- mine\n", to: path)
-        // There an editor puts the old content back before a look.
+        // On the other device, an editor restores the old content before a scan.
         try await here.see("- start\n", at: "notes.md")
         try await there.workspace.append("- theirs\n", to: path)
         _ = try await there.workspace.status()
@@ -519,7 +515,7 @@ struct LineageConflictTests {
     }
 
     @Test(
-        "conflict-copies: a fold that was lost is folded again only if it has what the present content does not",
+        "conflict-copies: a lost merge is merged again only if it has lines missing from the current version",
         arguments: [true, false])
     func lostFold(isCovered: Bool) async throws {
         let third = try Left()
@@ -536,7 +532,7 @@ struct LineageConflictTests {
             _ = try await left.workspace.status()
         }
         pass(on: here, there, third)
-        // Another version wins here, while the service makes a copy of a fourth one.
+        // Another version wins here, while the service makes a conflict copy of a fourth one.
         try here.leave("- fourth\n", at: "notes.sync-conflict-20261122-101113-ABCDEFG.md")
         let winner = isCovered ? third : there
         try here.takeLineage(of: winner)
@@ -547,7 +543,7 @@ struct LineageConflictTests {
         #expect(try await here.workspace.resolveConflicts().isEmpty)
     }
 
-    @Test("conflict-copies: a lost content that the file has already is folded once")
+    @Test("conflict-copies: a lost version already contained in the file is resolved once")
     func lostAndThere() async throws {
         let third = try Left()
         for (left, text) in [(here, "- a\n"), (there, "- a\n- b\n"), (third, "- a\n- c\n")] {
@@ -564,9 +560,9 @@ struct LineageConflictTests {
         #expect(try await here.workspace.resolveConflicts().isEmpty)
     }
 
-    @Test("conflict-copies: what somebody deleted before they wrote the file anew stays deleted")
+    @Test("conflict-copies: content deleted before the file was written anew stays deleted")
     func writtenAnew() async throws {
-        // A conflict that is long over proves nothing.
+        // A conflict resolved long ago is no evidence.
         for left in [here, there] {
             try left.leave("mine\n", at: "notes.md")
             try left.leave("others\n", at: Self.copy)
@@ -583,7 +579,7 @@ struct LineageConflictTests {
         #expect(try await here.files() == ["notes.md": "new\n"])
     }
 
-    @Test("a preview changes nothing; what a fold took for deleted is told, and what went into it can be brought back")
+    @Test("A preview changes nothing, a merge reports assumed deletions, and its versions can be restored")
     func undone() async throws {
         for left in [here, there] { try await left.see("one\ntwo\nthree\n", at: "notes.md") }
         try await here.see("one\nthree\n", at: "notes.md")
@@ -607,7 +603,7 @@ struct LineageConflictTests {
         await #expect(throws: RecollectError.self) { try await here.workspace.restoreConflict(kept[0]) }
     }
 
-    @Test("a fold that leaves the file as it was can be undone if it took text for deleted")
+    @Test("A merge that leaves the file unchanged can be undone if it assumed deletions")
     func undoneWithoutChange() async throws {
         for left in [here, there] { try await left.see("one\ntwo\nthree\n", at: "notes.md") }
         try await here.see("one\n", at: "notes.md")
@@ -623,7 +619,7 @@ struct LineageConflictTests {
         #expect(try await here.files().filter { $0.key != "notes.md" }.map(\.value) == ["one\nthree\n"])
     }
 
-    @Test("the log goes on in a new process, is bounded, and forgets the oldest changes first", .needs(.time))
+    @Test("A new process continues the lineage log, which is bounded and drops its oldest lines first", .needs(.time))
     func bounded() async throws {
         var text = "start\n"
         for number in 0..<400 {
@@ -642,7 +638,7 @@ struct LineageConflictTests {
         #expect(last.count == 400 && last.contains { $0.version.hash == ContentHash(of: "end\n".utf8) })
     }
 
-    @Test("a state folder that was copied to another device writes a log of its own")
+    @Test("A state folder copied to another device gets a log of its own")
     func copiedState() async throws {
         for text in ["one\n", "two\n"] { try await here.see(text, at: "notes.md") }
         let state = try #require(here.workspace.configuration.stateURL)
@@ -666,9 +662,7 @@ struct LineageConflictTests {
             })
     }
 
-    @Test(
-        "mass-deletion: where all files are gone and the logs with them, nothing is written, and nothing counts as deleted"
-    )
+    @Test("mass-deletion: if all files and logs are missing, nothing is written, and nothing counts as deleted")
     func unmounted() async throws {
         for text in ["one\n", "two\n", "three\n"] { try await here.see(text, at: "notes.md") }
         let (root, aside) = (here.folder.root, here.folder.url.appendingPathComponent("aside"))
@@ -686,7 +680,7 @@ struct LineageConflictTests {
         try await back.write("y", to: WorkspacePath("new.md"), replacing: nil)
     }
 
-    @Test("where somebody removes the folder of the logs, it is made again, and nothing else is missed")
+    @Test("A removed lineage folder is created again, and no file counts as missing")
     func removed() async throws {
         for text in ["one\n", "two\n", "three\n"] { try await here.see(text, at: "notes.md") }
         try FileManager.default.removeItem(at: here.folder.root.appendingPathComponent(LineageFile.folderName))
@@ -696,7 +690,7 @@ struct LineageConflictTests {
         try await here.workspace.write("new", to: WorkspacePath("new.md"), replacing: nil)
     }
 
-    @Test("the folder of the logs is no part of the workspace")
+    @Test("The lineage folder is not part of the workspace")
     func hidden() async throws {
         for text in ["one\n", "two\n"] { try await here.see(text, at: "notes.md") }
         #expect(try !here.workspace.provider.lineageFiles().isEmpty)

@@ -5,12 +5,12 @@ import Testing
 
 @testable import RecollectWorkspace
 
-/// Conflicts with a device that never saw what this one added.
-@Suite("Folding with versions whose writers had not seen all")
+/// Conflicts with a device that never received this device's additions.
+@Suite("Conflicts after unseen changes")
 struct UnseenChangesTests {
     private static let start = "# List\n\nstart\n"
 
-    /// What happens to `context.md` here, before another device's version of it comes.
+    /// A change of `context.md` on this device, before another device's version arrives.
     enum Step {
         case edit(String)
         case append(String)
@@ -24,7 +24,7 @@ struct UnseenChangesTests {
     }
 
     @Test(
-        "concurrent-edits: a change that proves nothing does not make a base of what came before it",
+        "concurrent-edits: an inconclusive change does not make an earlier version the merge base",
         arguments: [
             Case(
                 testDescription: "a typo taken back",
@@ -66,7 +66,7 @@ struct UnseenChangesTests {
         #expect(lines.isSuperset(of: example.expected))
     }
 
-    @Test("journal: a day's entries stay that the other device never saw, whatever an editor changed since")
+    @Test("journal: entries that never reached the other device stay, even after changes by an editor")
     func journal() async throws {
         let left = try Left()
         let journal = WorkspaceJournal(workspace: left.workspace, timeZone: .gmt)
@@ -88,7 +88,7 @@ struct UnseenChangesTests {
         for word in ["first", "second", "third", "fourth", "by hand"] { #expect(merged.contains(word), "\(word)") }
     }
 
-    @Test("a file with more versions than are looked at keeps what the other device never saw", .needs(.time))
+    @Test("In a file with more versions than are examined, lines unknown to the other device stay", .needs(.time))
     func longLog() async throws {
         let left = try Left()
         try left.leave(Self.start, at: "context.md")

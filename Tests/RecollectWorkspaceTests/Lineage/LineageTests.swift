@@ -5,24 +5,29 @@ import Testing
 
 @testable import RecollectWorkspace
 
-@Suite("What the logs of several devices tell") struct LineageTests {
-    /// A line of a device: an edit without an author.
+@Suite("Lineage from several logs") struct LineageTests {
+    /// A line of a device's log: an edit without an author.
     private func line(
-        _ content: String, from parents: [String] = [], at date: Int64 = 1, isWritten: Bool = false
+        _ content: String, from parents: [String] = [], at date: Int64 = 1, isWritten: Bool = false,
+        kind: WorkspaceVersion.Kind? = nil
     ) throws -> VersionLine {
         VersionLine(
             mark: .done, path: try path("a.md"),
             version: WorkspaceVersion(
                 hash: hash(content), date: Date(millisecondsSince1970: date), author: isWritten ? .user : nil,
-                kind: isWritten ? .written : .edited, parents: parents.map(hash)))
+                kind: kind ?? (isWritten ? .written : .edited), parents: parents.map(hash)))
     }
 
     private func hash(_ content: String) -> ContentHash { ContentHash(of: content.utf8) }
 
-    /// A log in which each content was found in place of the one before.
-    private func found(_ contents: String..., at date: Int64 = 1) throws -> [VersionLine] {
+    /// A log in which each content was observed in place of the previous one: an edit, or an arrival.
+    private func found(
+        _ contents: String..., arrived: Set<String> = [], at date: Int64 = 1
+    ) throws -> [VersionLine] {
         try zip([nil] + contents.map(Optional.some), contents).map { before, content in
-            try line(content, from: [before].compactMap { $0 }, at: date)
+            try line(
+                content, from: [before].compactMap { $0 }, at: date,
+                kind: arrived.contains(content) ? .observed : .edited)
         }
     }
 
@@ -40,10 +45,9 @@ import Testing
         return lineage.isAncestor(hash(ancestor), of: hash(descendant))
     }
 
-    @Test(
-        "concurrent-edits: the base is the nearest content that all came of; one that is not kept here is passed over")
+    @Test("concurrent-edits: the merge base is the nearest common ancestor with its content in the archive")
     func nearest() throws {
-        let logs = [try found("old", "start", "here"), try found("old", "start", "there")]
+        let logs = [try found("old", "start", "here"), try found("old", "start", "there", arrived: ["start"])]
         #expect(base(["here", "there"], logs) == hash("start"))
         #expect(base(["here", "there"], logs, without: ["start"]) == hash("old"))
         #expect(base(["here", "there"], logs, without: ["start", "old"]) == nil)
@@ -51,19 +55,21 @@ import Testing
         #expect(base(["here", "there"], [logs[0]]) == nil)
     }
 
-    @Test(
-        "concurrent-edits: a device that gets a content late takes nothing from what others know of it, and adds nothing"
-    )
+    @Test("concurrent-edits: if several logs record a content, its ancestors are those in all of them")
     func late() throws {
         let logs = [
-            try found("old", "start", "here"), try found("old", "start", "there"), try found("other", "old", "here"),
+            try found("old", "start", "here"), try found("old", "start", "there", arrived: ["start"]),
+            try found("other", "old", "here"),
         ]
         #expect(base(["here", "there"], logs) == hash("old"))
-        let joining = [try found("old", "start", "here"), try found("old", "start", "there"), try found("here")]
+        let joining = [
+            try found("old", "start", "here"), try found("old", "start", "there", arrived: ["start"]),
+            try found("here"),
+        ]
         #expect(base(["here", "there"], joining) == hash("start"))
     }
 
-    @Test("what a device wrote counts, whatever others found it in place of")
+    @Test("The parents recorded by the writer count, regardless of other devices' observations")
     func written() throws {
         let writer = [try line("start"), try line("here", from: ["start"], isWritten: true)]
         let logs = [writer, try found("start", "there"), try found("start", "middle", "here")]
@@ -72,7 +78,7 @@ import Testing
         #expect(!isAncestor("middle", of: "here", logs))
     }
 
-    @Test("concurrent-edits: what lay as a copy is not what came in its place came of")
+    @Test("concurrent-edits: the content of a conflict copy is not an ancestor of its replacement")
     func copied() throws {
         let logs = [try found("start", "mine", "theirs", "later", at: 2), try found("start", "theirs")]
         #expect(base(["later", "mine"], logs) == hash("start"))
@@ -97,7 +103,7 @@ import Testing
         }
     }
 
-    @Test("concurrent-edits: a content that was taken back came of what it took back")
+    @Test("concurrent-edits: a reverted content descends from the version it reverted")
     func takenBack() throws {
         let here = try [
             line("four"), line("five", from: ["four"], isWritten: true), line("cake", from: ["five"], isWritten: true),
@@ -108,37 +114,58 @@ import Testing
         #expect(isAncestor("four", of: "cake", [here], copied: ["four", "cake"]))
     }
 
-    @Test("concurrent-edits: what was put back came of what it replaced, though an earlier version has the same bytes")
+    @Test("concurrent-edits: a restored content descends from the version it replaced, despite equal earlier bytes")
     func putBack() throws {
         let here = try found("ab", "qab", "ab n", "qab")
-        #expect(base(["qab", "ab m"], [here, try found("ab", "ab n", "ab m")]) == hash("ab n"))
+        #expect(base(["qab", "ab m"], [here, try found("ab", "ab n", "ab m", arrived: ["ab n"])]) == hash("ab n"))
         let there = try found("qa", "an", "qan")
         #expect(base(["qan", "top"], [try found("qa", "qan", "an", "top"), there]) == nil)
-        let folding = try [line("q"), line("q a", from: ["q"]), line("fold", from: ["q a", "b"], isWritten: true)]
-        let logs = [folding + [try line("top", from: ["fold"])], try found("q", "b", "fold", "q a")]
+        let folding = try [
+            line("q"), line("q a", from: ["q"]), line("fold", from: ["q a", "b"], isWritten: true, kind: .merged),
+        ]
+        let logs = [folding + [try line("top", from: ["fold"])], try found("q", "b", "fold", "q a", arrived: ["fold"])]
         #expect(base(["q a", "top"], logs) == hash("fold"))
         #expect(!isAncestor("q a", of: "top", logs, copied: ["q a", "top"]))
     }
 
-    @Test("concurrent-edits: a log that names a content as a parent alone does not tell which of two parents was first")
+    @Test("concurrent-edits: a log with a content only as a parent does not determine the order of two parents")
     func orderOfParents() throws {
         let logs = [
             [try line("there", isWritten: true)],
-            [try line("here", isWritten: true), try line("there", from: ["here"])],
+            [try line("here", isWritten: true), try line("there", from: ["here"], kind: .observed)],
             [try line("there"), try line("fold", from: ["there", "here"], isWritten: true)],
         ]
         #expect(isAncestor("there", of: "fold", logs, copied: ["there", "fold"]))
         #expect(base(["there", "fold"], logs) == hash("there"))
     }
 
-    @Test("of two folds of the same versions none of these is the base")
+    @Test("concurrent-edits: a content made twice is no ancestor: a third device may have had either")
+    func madeTwice() throws {
+        // Another device writes the earlier bytes again, without a record of the first time.
+        let first = try [
+            line("z"), line("milk", from: ["z"], isWritten: true), line("jam", from: ["milk"], isWritten: true),
+        ]
+        for kind in [WorkspaceVersion.Kind.written, .edited] {
+            let second = try [line("jam", kind: .observed), line("milk", from: ["jam"], isWritten: kind == .written)]
+            let eggs = try [line("eggs", from: ["jam"], isWritten: true)]
+            #expect(!isAncestor("milk", of: "eggs", [first + eggs, second], copied: ["milk", "eggs"]))
+            #expect(
+                try base(["cake", "eggs"], [first + eggs, second, [line("cake", from: ["milk"])]]) != hash("milk"))
+        }
+        #expect(isAncestor("milk", of: "jam", [first]))
+        // A merge by several devices is one content.
+        let merges = try (0..<2).map { _ in [try line("m", from: ["x", "y"], isWritten: true, kind: .merged)] }
+        #expect(base(["a", "b"], merges + [try found("m", "a"), try found("m", "b")]) == hash("m"))
+    }
+
+    @Test("Two merges of the same versions have no merge base among these versions")
     func severalNearest() throws {
         let one = try [line("x", from: ["s"]), line("fold 1", from: ["x", "y"], isWritten: true)]
         let other = try [line("y", from: ["s"]), line("fold 2", from: ["x", "y"], isWritten: true)]
         #expect(base(["fold 1", "fold 2"], [one, other]) == nil)
     }
 
-    @Test("logs that go in circles, and chains without end, say nothing wrong and end", .needs(.time))
+    @Test("Cyclic logs and very long chains give no wrong ancestors, and the search ends", .needs(.time))
     func hostile() throws {
         #expect(base(["x", "y"], [try found("x", "y"), try found("y", "x")]) == nil)
         let many = try (1..<20_000).map { try line("\($0)", from: ["\($0 - 1)"], isWritten: true) }
@@ -147,7 +174,7 @@ import Testing
     }
 }
 
-@Suite("What a device writes of its lineage log") struct LineageWriterTests {
+@Suite("Lineage log writer") struct LineageWriterTests {
     private func lines(_ numbers: Range<Int>) throws -> [VersionLine] {
         try numbers.map { number in
             VersionLine(
@@ -159,10 +186,10 @@ import Testing
     }
 
     @Test(
-        "is the last changes in at most 16 segments, of one change or many at once", .needs(.time),
+        "A lineage log has the newest changes in at most 16 segments, added one by one or many at once", .needs(.time),
         arguments: [1, 7, 2_500])
     func bounded(step: Int) throws {
-        // More than 16 segments hold, and two additions.
+        // More lines than 16 segments can have, and at least two additions.
         let count = max(1_400, 2 * step)
         var writer = LineageWriter()
         var files: [String: [UInt8]] = [:]
@@ -179,7 +206,7 @@ import Testing
         #expect(told.suffix(900).map(\.version.hash) == (count - 900..<count).map { ContentHash(of: "\($0)".utf8) })
     }
 
-    @Test("goes on where its file is older than it knows, or gone; another one's file stays")
+    @Test("A writer replaces an outdated or missing segment, and never overwrites another writer's segment")
     func foreign() throws {
         var writer = LineageWriter()
         let old = writer.add(try lines(0..<2), file: nil).written[0]
@@ -193,7 +220,7 @@ import Testing
     }
 }
 
-@Suite("Segments of a lineage log") struct LineageSegmentTests {
+@Suite("Lineage log segments") struct LineageSegmentTests {
     private func segment() throws -> LineageSegment {
         var segment = LineageSegment(device: "a-b-c", number: 3)
         for name in ["a.md", "Journal/user/2026-11-21.md", "日記.md"] {
@@ -207,14 +234,14 @@ import Testing
         return segment
     }
 
-    @Test("come back as they were written")
+    @Test("A segment is read back as written")
     func roundTrip() throws {
         #expect(try LineageSegment(segment().bytes) == segment())
         let empty = LineageSegment(device: "d", number: 0)
         #expect(LineageSegment(empty.bytes) == empty)
     }
 
-    @Test("one that was cut at any byte, or has another byte anywhere, tells nothing")
+    @Test("A truncated segment, or one with a changed byte, is not read")
     func damaged() throws {
         let bytes = try segment().bytes
         for count in 0..<bytes.count { #expect(LineageSegment(Array(bytes.prefix(count))) == nil) }
@@ -225,7 +252,7 @@ import Testing
         }
     }
 
-    @Test("lines and headers that are none are left out, whole as the file is")
+    @Test("Invalid headers and lines are ignored, even in a segment with a valid checksum")
     func foreign() throws {
         func sealed(_ text: String) -> [UInt8] { Array((text + "# \(ContentHash(of: text.utf8).rawValue)\n").utf8) }
         #expect(LineageSegment(sealed("recollect-lineage 2 d 1\n")) == nil)

@@ -5,9 +5,9 @@ import Testing
 
 @testable import RecollectWorkspace
 
-@Suite("A chat as a file")
+@Suite("Chat projection")
 struct ChatProjectionTests {
-    @Test("keeps the laws of merging and loses no message")
+    @Test("Chat merges obey the laws of merging and lose no message")
     func laws() async {
         let laws = MergeLaws(
             merge: { base, versions in
@@ -31,7 +31,7 @@ struct ChatProjectionTests {
         await Seeds.run(2_000, laws.check)
     }
 
-    @Test("is read back as it was written, and tells a change")
+    @Test("A chat projection is read back as written, and an edit is detected")
     func bytes() throws {
         let chat = try ChatProjection(bytes: Array(RandomChats.sample.utf8))
         #expect(chat.isIntact)
@@ -42,7 +42,7 @@ struct ChatProjectionTests {
         #expect(!read.isIntact && read.entries[0].message.text == "Call me Ishmael.")
     }
 
-    @Test("stands in the order in which it was said, whatever the clock says, and what was said apart stays together")
+    @Test("Messages follow their predecessors, regardless of dates, and concurrent sequences are not interleaved")
     func order() {
         func entry(_ id: String, after: String?, at second: Double) -> ChatProjection.Entry {
             .init(
@@ -60,7 +60,7 @@ struct ChatProjectionTests {
         #expect(chat.entries.map(\.message.id) == ["7", "1", "4", "2", "3", "6", "5"])
     }
 
-    @Test("members that are not of the format stay, of both files")
+    @Test("Unknown members of both files are preserved")
     func others() throws {
         let one = RandomChats.sample.replacing(#"{"format""#, with: #"{"notes":{"b":1,"a":[true]},"format""#)
         let other = RandomChats.sample.replacing(#","sha256""#, with: #","plan":"x","sha256""#)
@@ -80,7 +80,7 @@ struct ChatProjectionTests {
         )
     }
 
-    @Test("text, agent, title and members that one version changed all count")
+    @Test("Changes of text, agent, title and members in different versions are all merged")
     func changesApart() throws {
         let base = RandomChats.sample
         let one = base.replacing("Call me.", with: "Call me Ishmael.")
@@ -93,7 +93,7 @@ struct ChatProjectionTests {
     }
 
     @Test(
-        "chat-edits: of two changes of one thing the version whose change gives way is kept apart",
+        "chat-edits: of two changes of one value, the version with the losing change becomes a kept copy",
         arguments: [
             ["Call me.", "AAA", "BBB"], ["Whales", "AAA", "BBB"], [#""historian"},"#, #""AAA"},"#, #""BBB"},"#],
             [#","sha256""#, #","plan":"AAA","sha256""#, #","plan":"BBB","sha256""#],
@@ -109,9 +109,7 @@ struct ChatProjectionTests {
         #expect(try merged(base, one, base).apart.isEmpty)
     }
 
-    @Test(
-        "chat-edits: a message that one version changed and another one deleted is kept apart, as is a second one of its id"
-    )
+    @Test("chat-edits: a deleted message with a change elsewhere, or a duplicate id, causes a kept copy")
     func deletedAndChanged() throws {
         let chat = try ChatProjection(bytes: Array(RandomChats.sample.utf8))
         let base = RandomChats.sample
@@ -130,7 +128,7 @@ struct ChatProjectionTests {
     }
 
     @Test(
-        "chat-edits: a version with values of other types than ours is kept apart",
+        "chat-edits: a version with values of unexpected types becomes a kept copy",
         arguments: [
             (#""title":"Whales""#, #""title":7"#), (#""agent":"historian""#, #""agent":["historian"]"#),
             (#""after":"1""#, #""after":1"#), (#","heads""#, #","deleted":[1],"heads""#),
@@ -143,7 +141,7 @@ struct ChatProjectionTests {
         #expect(try merged(base, one, other).apart == [one])
     }
 
-    @Test("has no recursion: a hundred thousand messages", .needs(.time))
+    @Test("A chat of 100,000 messages is ordered without recursion", .needs(.time))
     func long() {
         let chat = ChatProjection(
             session: "c",
@@ -156,7 +154,7 @@ struct ChatProjectionTests {
         #expect(chat.entries.last?.message.id == "99999")
     }
 
-    @Test("that is no chat, or a newer one, or another conversation's, is not merged")
+    @Test("A file that is no chat, has a newer format, or belongs to another session is not merged")
     func notMerged() {
         let sample = Array(RandomChats.sample.utf8)
         for other in [
@@ -172,7 +170,7 @@ extension WorkspacePath {
     static let chat = WorkspacePath(checked: ["Chats", "moby-dick.json"])
 }
 
-/// Makes chats that grew apart.
+/// Generates chats that diverged.
 struct RandomChats {
     var random: SeededGenerator
 
@@ -196,7 +194,7 @@ struct RandomChats {
                 }
                 continue
             }
-            // Also ids that two devices made alike.
+            // Includes equal ids made on two devices.
             let id =
                 Bool.random(using: &random)
                 ? "\(name)\(number)" : ["e\u{301}", "\u{E9}", "1"].randomElement(using: &random) ?? ""

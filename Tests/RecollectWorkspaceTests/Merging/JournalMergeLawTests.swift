@@ -5,10 +5,10 @@ import Testing
 
 @testable import RecollectWorkspace
 
-/// Each case checks every law; `make soak` checks more of them.
-@Suite("The laws of merging a journal")
+/// Each case checks every law. `make soak` checks more cases.
+@Suite("Laws of journal merges")
 struct JournalMergeLawTests {
-    @Test("hold for any base and any versions", arguments: 0..<UInt64(2))
+    @Test("Journal merges obey the laws of merging for any base and any versions", arguments: 0..<UInt64(2))
     func laws(part: UInt64) async {
         await Seeds.run(1_000, from: part * 1_000) { seed in
             var generator = SeededGenerator(seed: seed)
@@ -31,7 +31,7 @@ struct JournalMergeLawTests {
         }
     }
 
-    @Test("leave no text that a version added out of the result")
+    @Test("A journal merge has all text added by any version")
     func nothingLost() async {
         await Seeds.run(500) { seed in
             var generator = SeededGenerator(seed: seed)
@@ -49,7 +49,7 @@ struct JournalMergeLawTests {
     }
 }
 
-/// A base and three versions that came from it, or from nowhere, with everything in them that a file may hold.
+/// A base and three versions, derived from it or independent of it, with any content that a file may have.
 private struct JournalCase {
     var base: [UInt8]?
     var versions: [[UInt8]] = []
@@ -78,7 +78,7 @@ private struct JournalCase {
             }
             versions.append(version)
         }
-        // Versions that were merged before, with another base or none, take part too.
+        // Some versions are results of earlier merges, with another base or none.
         if !isPlain, Int.random(in: 0..<3, using: &generator) == 0 {
             let mixed = JournalMerge.merged(
                 base: Bool.random(using: &generator) ? base : nil, versions: versions, on: "2026-11-21")
@@ -110,7 +110,7 @@ private struct JournalCase {
             lines.removeSubrange(min(place, end)..<max(place, end))
             text = joined(lines)
         case 7:
-            // Struck out, by hand or by the program.
+            // Struck out by hand or by Recollect.
             let moment = ["", " struck 2026-11-21T1\(Int.random(in: 0...3, using: &generator)):00:00.000Z"]
             for (number, line) in lines.enumerated() where line.starts(with: "## 1".utf8) {
                 guard Bool.random(using: &generator) else { continue }

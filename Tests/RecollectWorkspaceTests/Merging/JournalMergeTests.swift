@@ -4,7 +4,7 @@ import Testing
 
 @testable import RecollectWorkspace
 
-@Suite("A merged day of a journal")
+@Suite("Journal merge")
 struct JournalMergeTests {
     private let day = """
         # 2026-11-21
@@ -42,14 +42,14 @@ struct JournalMergeTests {
         JournalPage(day: JournalDay(of: morning, in: .gmt), bytes: Array(text.utf8)).entries().map(\.whole)
     }
 
-    @Test("journal: a day that two devices began is one file with all entries once, in order")
+    @Test("journal: a day begun on two devices becomes one file with each entry once, in order")
     func bothBegan() throws {
         let both = try merged(
             page(("C", 0, "phone"), ("A", 20, "phone again")), page(("B", 10, "tablet"), ("C", 0, "phone")))
         #expect(both == page(("C", 0, "phone"), ("B", 10, "tablet"), ("A", 20, "phone again")))
     }
 
-    @Test("is, of a file that we wrote, that file")
+    @Test("The merge of a single file written by Recollect is that file")
     func canonical() throws {
         #expect(try merged(day) == day)
         #expect(try merged("") == "")
@@ -58,7 +58,7 @@ struct JournalMergeTests {
         #expect(try merged(page) == page)
     }
 
-    @Test("takes the text that was changed, and keeps both where both changed it")
+    @Test("A changed text wins over an unchanged one, and two changed texts of one entry are both kept")
     func texts() throws {
         let left = day.replacingOccurrences(of: "second", with: "on the left")
         let right = day.replacingOccurrences(of: "second", with: "on the right")
@@ -66,12 +66,12 @@ struct JournalMergeTests {
         let both = try merged(base: day, left, right)
         #expect(both.contains("on the left") && both.contains("on the right") && !both.contains("second"))
         #expect(entries(both).map(\.id) == ["A", "B"])
-        // Whoever decides for one of them is followed, and two who decide otherwise agree in the end.
+        // The choice of one alternative is accepted. Two different choices have the same result on both devices.
         #expect(try merged(base: both, left, both) == left)
         #expect([left, right].contains(try merged(base: both, left, right)))
     }
 
-    @Test("keeps an entry deleted that was changed nowhere, and any other")
+    @Test("An entry deleted in one version and unchanged in the others stays deleted; other entries stay")
     func deletions() throws {
         let without = page(("A", 0, "first"))
         let with = page(("A", 0, "first"), ("B", 10, "second"))
@@ -85,7 +85,7 @@ struct JournalMergeTests {
         #expect(try merged(without, with) == with)
     }
 
-    @Test("is struck out where one version is, at the earliest moment")
+    @Test("An entry struck out in one version is struck out in the merge, with the earliest date")
     func strikes() throws {
         let early = day.replacingOccurrences(
             of: "## 10:00 <!-- note B 2026-11-21T10:00:00.000Z",
@@ -101,7 +101,7 @@ struct JournalMergeTests {
         #expect(entries(byHand).map { $0.struckAt != nil } == [false, true])
     }
 
-    @Test("gives what people wrote an id of its content, and leaves it as it is laid out")
+    @Test("An entry written by hand gets an id derived from its content, and keeps its layout")
     func people() throws {
         let written = """
             # 2026-11-21
@@ -128,7 +128,7 @@ struct JournalMergeTests {
         #expect(entries(once.replacingOccurrences(of: "Five", with: "Six")).first?.id == id)
     }
 
-    @Test("a last line without a line end is no cut heading, unless the version is the beginning of the base")
+    @Test("A last line without a newline counts as a cut heading only if the version is a prefix of the base")
     func lastLineLikeHeading() throws {
         let base = day + "\n## 09:00 Planning trip <!-- note ABCD -->\n\n> alpha\n"
         let typed = base + "\n## 09:00 Plan"
@@ -137,9 +137,7 @@ struct JournalMergeTests {
         #expect(entries(both).count == entries(day).count + 2)
     }
 
-    @Test(
-        "ends with all entries of a file that is cut anywhere, and a cut heading is left out where the base has the whole one"
-    )
+    @Test("A merge with a truncated file has all entries, without a cut heading that is whole in the base")
     func cut() throws {
         let whole = Array((day + "\n## 11:05 Ünal <!-- note \u{1F525} -->\n\n> größer\n> 🔥\n").utf8)
         let expected = entries(String(decoding: whole, as: UTF8.self)).map(\.id)
@@ -147,7 +145,7 @@ struct JournalMergeTests {
             let cut = Array(whole.prefix(length))
             let both = try #require(JournalMerge.merged(base: nil, versions: [cut, whole]), "cut at \(length)")
             let ids = entries(String(decoding: both, as: UTF8.self)).map(\.id)
-            // A heading whose id is missing may be an entry of its own.
+            // A heading without an id may be an entry of its own.
             #expect(Set(ids).isSuperset(of: expected) && ids.count <= expected.count + 1, "cut at \(length)")
             let left = try #require(JournalMerge.merged(base: whole, versions: [cut, whole]), "cut at \(length)")
             #expect(
@@ -157,7 +155,7 @@ struct JournalMergeTests {
     }
 
     @Test(
-        "keeps a last line without an end that looks like the beginning of a heading",
+        "A last line without a newline that looks like the beginning of a heading stays",
         arguments: ["#42", "# 12:30", "## 14:00", "## 10:30 - 11:45", "##", "# Ideas <!-- note to myself", "## 1"])
     func numbersAtTheEnd(line: String) throws {
         for text in [day + line, day + "\n" + line] {
@@ -168,7 +166,7 @@ struct JournalMergeTests {
     }
 
     @Test(
-        "keeps both texts of an entry that two devices changed, also where one is the beginning of the other",
+        "Two changed texts of an entry are both kept, even if one is a prefix of the other",
         arguments: [
             ("Dose: 5 mg", "Dose: 1", "Dose: 10 mg"), ("Call", "Call at 1", "Call at 15"),
             ("?", "yes", "yes, but not before May"),
@@ -181,7 +179,7 @@ struct JournalMergeTests {
     }
 
     @Test(
-        "journal: keeps a line that is the beginning of a line of the base and of another version",
+        "journal: a line that is a prefix of lines in the base and in another version stays",
         arguments: [
             ("715", "715\n71", "715\n710"),
             ("Call Ann about the boat", "Call Ann about the boat\nCall", "Call Ann about the boat\nCall Bob"),
@@ -193,7 +191,7 @@ struct JournalMergeTests {
         #expect(lines.isSuperset(of: one.lines + other.lines), "\(result)")
     }
 
-    @Test("makes no difference between ends of lines, accents' spellings and a paragraph more")
+    @Test("Line endings, Unicode normalization and an appended paragraph do not cause a conflict")
     func sameness() throws {
         let composed = page(("A", 0, "café\nat noon"))
         let windows = composed.replacingOccurrences(of: "\n", with: "\r\n")
@@ -204,13 +202,13 @@ struct JournalMergeTests {
         #expect(try merged(composed, composed + "\nand tea\n") == composed + "\nand tea\n")
     }
 
-    @Test("is none where a version is not text")
+    @Test("A version that is not text prevents a merge, and a base that is not text is ignored")
     func binary() {
         #expect(JournalMerge.merged(base: nil, versions: [Array(day.utf8), [0xFF, 0xFE, 0x41]]) == nil)
         #expect(JournalMerge.merged(base: [0xFF, 0x41], versions: [Array(day.utf8)]) == Array(day.utf8))
     }
 
-    @Test("keeps what a newer version writes into a heading")
+    @Test("Unknown fields of a heading are preserved")
     func foreignMessages() throws {
         let newer = day.replacingOccurrences(of: "000Z -->", with: "000Z by scribe mood fine -->")
         #expect(try merged(base: day, newer, day) == newer)

@@ -3,8 +3,8 @@ import Testing
 
 @testable import RecollectWorkspace
 
-/// What people would expect of a merge, case by case.
-@Suite("Merged Markdown")
+/// The expected results of merges, case by case.
+@Suite("Markdown merge examples")
 struct MarkdownExamplesTests {
     private func merged(_ base: String?, _ one: String, _ other: String) -> String {
         (try? file("a.md", base, one, other)) ?? "kept apart"
@@ -12,7 +12,7 @@ struct MarkdownExamplesTests {
 
     private let notes = "# Ada\n\nLikes tea.\n\n- lives in Bergen\n- has a cat\n\n## Work\n\nEngineer.\n"
 
-    @Test("edits at different places are both there, and nothing else changed")
+    @Test("Edits of different lines are both in the merge, and nothing else changes")
     func apart() {
         let one = notes.replacing("Likes tea.", with: "Likes green tea.")
         let other = notes.replacing("Engineer.", with: "Chief engineer.")
@@ -21,7 +21,7 @@ struct MarkdownExamplesTests {
                 == "# Ada\n\nLikes green tea.\n\n- lives in Bergen\n- has a cat\n\n## Work\n\nChief engineer.\n")
     }
 
-    @Test("concurrent-edits: edits of one line are both kept, labelled")
+    @Test("concurrent-edits: two edits of one line are both kept in a conflict block")
     func sameLine() {
         let one = notes.replacing("Likes tea.", with: "Likes green tea.")
         let other = notes.replacing("Likes tea.", with: "Likes coffee.")
@@ -49,13 +49,13 @@ struct MarkdownExamplesTests {
                 Engineer.
 
                 """)
-        // Who keeps one of them and deletes the rest is understood, whatever else was edited meanwhile.
+        // Keeping one alternative and deleting the rest resolves the block, regardless of other edits meanwhile.
         let solved = one
         let later = result.replacing("Engineer.", with: "Chief engineer.")
         #expect(merged(result, solved, later) == one.replacing("Engineer.", with: "Chief engineer."))
     }
 
-    @Test("facts that both added to a list become one list")
+    @Test("Items added to a list by both versions form one list")
     func lists() {
         let one = notes.replacing("- has a cat\n", with: "- has a cat\n- sails\n")
         let other = notes.replacing("- has a cat\n", with: "- has a cat\n- plays chess\n- sails\n")
@@ -64,14 +64,14 @@ struct MarkdownExamplesTests {
         )
     }
 
-    @Test("sections that both added are both there, those of one heading once")
+    @Test("Sections added by both versions are all present, and sections with the same heading are merged")
     func sections() {
         #expect(
             merged(notes, notes + "\n# Plans\n\n- Rome\n", notes + "\n# Plans\n\n- Oslo\n\n# Health\n\nWell.\n")
                 == notes + "\n# Plans\n\n- Oslo\n- Rome\n\n# Health\n\nWell.\n")
     }
 
-    @Test("what one deleted is gone, and what the other one changed meanwhile stays")
+    @Test("Unchanged lines deleted by one version are deleted, and lines changed by the other version stay")
     func deletions() {
         let without = "# Ada\n\nLikes tea.\n\n- has a cat\n"
         #expect(merged(notes, without, notes + "\nMore.\n") == without + "\n## Work\n\nEngineer.\n\nMore.\n")
@@ -79,9 +79,7 @@ struct MarkdownExamplesTests {
             merged(notes, without, notes.replacing("tea", with: "coffee")) == without.replacing("tea", with: "coffee"))
     }
 
-    @Test(
-        "concurrent-edits: what one moved stands where they moved it, and what another one wrote meanwhile stays beside its line"
-    )
+    @Test("concurrent-edits: moved lines stay moved, and concurrent insertions stay beside their neighbors")
     func moves() throws {
         let list = "- a\n- b\n- c\n- d\n"
         #expect(merged(list, "- c\n- a\n- b\n- d\n", list + "- e\n") == "- c\n- a\n- b\n- d\n- e\n")
@@ -98,16 +96,16 @@ struct MarkdownExamplesTests {
             merged(front, "---\nc: 3\na: 1\nb: 2\n---\ntext\n", front.replacing("b: 2", with: "b: 2\nd: 4"))
                 == "---\nc: 3\na: 1\nb: 2\nd: 4\n---\ntext\n")
         #expect(try file("a.txt", "a\nb\nc\n", "c\na\nb\n", "x\na\nb\nc\n") == "x\nc\na\nb\n")
-        // Nobody can tell whether a change belongs to the line that was moved away from beside it.
+        // The change may belong to the adjacent line that was moved away.
         for (one, other) in [("b\nc\nd\na\n", "a\nb x\nc\nd\n"), ("b\nc\na\nd\n", "a\nx\nb\nc\nd\n")] {
             #expect(try file("a.txt", "a\nb\nc\nd\n", one, other) == nil)
         }
-        // One line cannot go to both ends.
+        // A line cannot be moved to both ends.
         #expect(try file("a.txt", "a\nx\nb\n", "x\na\nb\n", "a\nb\nx\n") == nil)
     }
 
     @Test(
-        "concurrent-edits: a changed line that another version moved, or moved another line past, keeps both files",
+        "concurrent-edits: a changed line that another version moved, or moved a line past, prevents a merge",
         arguments: [
             ("- a\n- b\n- c\n", "- c\n- a\n- b\n", "- a\n- b\n- c!\n"),
             ("- a\n- b\n- c\n- d\n", "- a\n- d\n- b\n- c\n", "- a\n- b!\n- c\n- d\n"),
@@ -123,7 +121,7 @@ struct MarkdownExamplesTests {
         #expect(try file("a.txt", base, moved, changed) == nil)
     }
 
-    @Test("concurrent-edits: a changed line stays after the line before it if another version moved a line past both")
+    @Test("concurrent-edits: a changed line stays after its predecessor if another line moved past both")
     func changedBesideMoves() throws {
         let list = "- a\n- b\n- c\n- d\n"
         for name in ["a.md", "a.txt"] {
@@ -132,7 +130,7 @@ struct MarkdownExamplesTests {
         }
     }
 
-    @Test("concurrent-edits: a changed heading changes nothing below it")
+    @Test("concurrent-edits: a changed heading does not affect the text below it")
     func headings() {
         let text = "# A\n\none\n\n## B\n\ntwo\n"
         let other = text + "\nthree\n"
@@ -145,13 +143,13 @@ struct MarkdownExamplesTests {
                 == other.replacing("two", with: "## New\n\ntwo"))
     }
 
-    @Test("without a base nothing is taken for deleted")
+    @Test("Without a merge base, nothing counts as deleted")
     func withoutBase() {
         let result = merged(nil, "# A\n\none\n\n- x\n", "# A\n\none\n\n- y\n\n# B\n")
         #expect(result == "# A\n\none\n\n- x\n- y\n\n# B\n")
     }
 
-    @Test("items and sections that both added stand in the order that both gave them")
+    @Test("Items and sections added by both versions stay in their common order")
     func order() {
         #expect(merged(nil, "- b\n- a\n- x\n", "- b\n- a\n- c\n") == "- b\n- a\n- c\n- x\n")
         #expect(
@@ -159,7 +157,7 @@ struct MarkdownExamplesTests {
                 == "# A\n\n# New\n\n# B\n\nx\n\n# C\n")
     }
 
-    @Test("items and lines that one wrote several times come as often, also where the base has one")
+    @Test("Repeated items and lines of one version are all in the merge, even if the base has one of them")
     func equalItems() {
         let day = "# Day\n\n- took pill\n"
         #expect(
@@ -169,17 +167,17 @@ struct MarkdownExamplesTests {
         #expect(merged("a\nb\n", "a\nb\nc\na\n", "x\na\nb\n") == "x\na\nb\nc\na\n")
     }
 
-    @Test("lines with which all versions of a file begin are there once, without a base too")
+    @Test("Lines at the beginning of all versions appear once, even without a merge base")
     func growing() {
         let result = merged(nil, "a\nb\nc\n", "a\nb\nd\n")
         #expect(result.lines.count { $0 == "a" } == 1 && result.contains("c\n") && result.contains("d\n"))
         #expect(merged(nil, "a\nb\nc\n", "a\nb\n") == "a\nb\nc\n")
     }
 
-    @Test("concurrent-edits: a heading that comes twice keeps what stands under each of both")
+    @Test("concurrent-edits: two sections with the same heading keep their own text")
     func repeatedHeadings() {
         let diary = "# Monday\n\nrain\n\n# Tuesday\n\nsun\n\n# Monday\n\nsnow\n"
-        // The check of the merge would find it too.
+        // The check of the merge would detect an error here, too.
         let versions = [diary.replacing("rain", with: "heavy rain"), diary.replacing("snow", with: "ice")]
         #expect(MarkdownMerge.merged(base: diary, versions: versions, as: .markdown) == nil)
         #expect(
@@ -190,7 +188,7 @@ struct MarkdownExamplesTests {
                 == "\n# Tuesday\n\nsun\n\n# Monday\n\nice\n")
     }
 
-    @Test("of lines that come more than once those go and stay that did, and no others")
+    @Test("Of repeated lines, exactly the deleted ones are deleted")
     func repeatedLines() {
         let code = "f {\n1\n}\n\ng {\n2\n}\n\nh {\n3\n}\n"
         #expect(
@@ -198,7 +196,7 @@ struct MarkdownExamplesTests {
                 == "\ng {\n2\n}\n\nh {\nthree\n}\n")
     }
 
-    @Test("code in a line begins no block of code")
+    @Test("Inline code does not start a code block")
     func codeInLine() {
         let base = "```code``` is this\n\n# A\n\nx\n"
         #expect(merged(base, base + "\ny\n", "z\n\n" + base) == "z\n\n" + base + "\ny\n")
@@ -210,7 +208,7 @@ struct MarkdownExamplesTests {
         ).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    @Test("concurrent-edits: plain text is merged by lines: a line that looks like a heading is none")
+    @Test("concurrent-edits: plain text is merged by lines, and lines similar to headings are ordinary lines")
     func plainText() throws {
         let cmake = """
             # ------
@@ -242,7 +240,7 @@ struct MarkdownExamplesTests {
                 == robots.replacing("/a", with: "/aa").replacing("/b", with: "/bb"))
     }
 
-    @Test("front matter is merged by keys; two values of one key keep both files")
+    @Test("Front matter is merged by key, and two values of one key prevent a merge")
     func frontMatter() throws {
         let base = "---\n# the title\ntitle: Tea\ntags:\n  - a\ndate: 1\n---\n\n# Tea\n\nGreen.\n"
         let one = base.replacing("title: Tea", with: "title: Black tea").replacing("Green", with: "Black")
@@ -261,7 +259,7 @@ struct MarkdownExamplesTests {
     }
 
     @Test(
-        "a letter of endless marks is kept apart, in any kind of text",
+        "A letter with thousands of combining marks prevents a merge, in any kind of text",
         arguments: ["a.md", "a.txt", "Journal/user/2026-11-21.md"])
     func endlessLetters(_ name: String) throws {
         let zalgo = "a" + String(repeating: "\u{301}\u{300}", count: 200_000) + "\n"
@@ -269,16 +267,16 @@ struct MarkdownExamplesTests {
         #expect(try file(name, nil, "a\u{301}\u{300}\n", "b\n") != nil)
     }
 
-    @Test("code is kept as it is, and headings in it are none")
+    @Test("Code blocks keep their format, and comments in them are not headings")
     func code() {
         let base = "# Use\n\n```sh\n# comment\nmake test\n```\n"
         let result = merged(base, base.replacing("make test", with: "make run"), "Intro\n\n" + base)
         #expect(result == "Intro\n\n# Use\n\n```sh\n# comment\nmake run\n```\n")
     }
 
-    @Test("each line stays spelled as its writer spelled it")
+    @Test("Each line keeps its writer's Unicode normalization")
     func spelling() throws {
-        // U+FA19 of a name has no other spelling to which it could be brought back.
+        // U+FA19, a character of names, has no other spelling from which it could be restored.
         let base = "# Cafe\u{301}\n\n\u{FA19}\u{8C37}\n\nend\n"
         let result = merged(base, base.replacing("end", with: "u\u{308}ber"), "- \u{E9}t\u{E9}\n" + base)
         #expect(Array(result.utf8) == Array(("- \u{E9}t\u{E9}\n" + base.replacing("end", with: "u\u{308}ber")).utf8))
@@ -293,7 +291,7 @@ struct MarkdownExamplesTests {
         #expect(Array(changed.utf8) == Array("---\nname: \u{FA19}\na: b\n---\n\u{FA19}\nx\n".utf8))
     }
 
-    @Test("line ends of Windows stay if no version has others", arguments: ["a.md", "a.txt"])
+    @Test("Windows line endings stay if no version has other line endings", arguments: ["a.md", "a.txt"])
     func lineEnds(_ name: String) throws {
         func windows(_ text: String) -> String { text.replacing("\n", with: "\r\n") }
         let base = "---\ntitle: a\n---\n\none\n\nlast\n"
@@ -307,14 +305,14 @@ struct MarkdownExamplesTests {
         #expect(try file(name, odd, result, odd + "x\n") == result)
     }
 
-    @Test("long texts are merged in reasonable time")
+    @Test("Long texts are merged in reasonable time")
     func long() {
         let base = (0..<20_000).map { "line \($0)\n" }.joined()
         let result = merged(base, base + "one\n", "other\n" + base)
         #expect(result == "other\n" + base + "one\n")
     }
 
-    @Test("texts of many headings, and long ones without a base, are merged in reasonable time", .needs(.time))
+    @Test("Texts with many headings, and long texts without a merge base, are merged in reasonable time", .needs(.time))
     func large() {
         let headings = (0..<50_000).map { "## h\($0)\n" }.joined()
         let result = merged(headings, headings + "one\n", "other\n" + headings)

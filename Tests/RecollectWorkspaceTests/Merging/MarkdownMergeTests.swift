@@ -3,14 +3,11 @@ import Testing
 
 @testable import RecollectWorkspace
 
-@Suite("Merging Markdown")
+@Suite("Laws of Markdown merges")
 struct MarkdownMergeTests {
-    @Test(
-        """
-        concurrent-edits: keeps the laws and loses no line, with a base, without one, and with one that is none; in what steps may matter only \
-        for the order of items and sections, and for texts in which a line comes twice
-        """
-    )
+    /// The base may be missing or unrelated. The order of steps may matter only for the order of items and sections,
+    /// and for texts with repeated lines.
+    @Test("concurrent-edits: Markdown merges obey the laws of merging and lose no line")
     func laws() async {
         var laws = MergeLaws(
             merge: { merged(base: $0, $1) },
@@ -31,7 +28,7 @@ struct MarkdownMergeTests {
         )
         laws.isLoose = { base, versions in
             guard let base else { return true }
-            // What cannot be merged by headings in one of the steps is merged by lines there, or not at all.
+            // A step that cannot merge by headings merges by lines, or not at all.
             func merged(_ versions: String...) -> String? {
                 MarkdownMerge.merged(base: base, versions: versions, as: .markdown)
             }
@@ -57,7 +54,7 @@ private func merged(base: String?, _ versions: [String]) -> String? {
 
 private func unescaped(_ line: String) -> String { String(line.drop { $0 == "\\" }) }
 
-/// Makes notes of few different lines, so that the same lines meet often.
+/// Generates notes from a small set of lines, so that equal lines are frequent.
 struct RandomNotes {
     var random: SeededGenerator
 

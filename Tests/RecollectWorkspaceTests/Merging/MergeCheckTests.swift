@@ -3,14 +3,14 @@ import Testing
 
 @testable import RecollectWorkspace
 
-@Suite("What a merge dropped or moved") struct MergeCheckTests {
+@Suite("Merge check") struct MergeCheckTests {
     private func isPassed(
         _ merged: String, of versions: [String], base: String? = nil, isJournal: Bool = false
     ) -> Bool {
         MergeCheck(merged, of: versions, base: base, isJournal: isJournal).isPassed
     }
 
-    @Test("concurrent-edits: a line is missing only where the base has it and another version has not")
+    @Test("concurrent-edits: a line may be missing only if the base has it and another version does not")
     func lines() {
         #expect(isPassed("a\nb\nc\n", of: ["a\nb\n", "a\nc\n"]))
         #expect(!isPassed("a\nb\n", of: ["a\nb\n", "a\nc\n"]))
@@ -20,7 +20,7 @@ import Testing
         #expect(isPassed("}\na\n", of: ["}\n}\na\n", "}\n"], base: "}\n}\n"))
     }
 
-    @Test("lines that stand in one order in all versions stand so in the result")
+    @Test("Lines in the same order in all versions have this order in the result")
     func order() {
         #expect(!isPassed("b\na\nc\n", of: ["a\nb\n", "a\nb\nc\n"]))
         #expect(isPassed("b\na\nc\n", of: ["a\nb\n", "b\na\nc\n"]))
@@ -28,7 +28,7 @@ import Testing
         #expect(!isPassed("c\nb\na\nx\n", of: ["a\nc\nb\n", "c\na\nb\nx\n"]))
     }
 
-    @Test("of three versions the check is the same in whatever order they come")
+    @Test("The check of three versions does not depend on their order")
     func anyOrder() {
         let versions = ["a\nx\nb\n", "a\nb\n", "a\ny\nb\n"]
         for order in [[0, 1, 2], [1, 0, 2], [2, 1, 0], [0, 2, 1], [1, 2, 0], [2, 0, 1]] {
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test("concurrent-edits: an insertion stands between the same lines as in its version, if nobody moved these")
+    @Test("concurrent-edits: an insertion stays between the same lines as in its version, unless these were moved")
     func insertions() {
         let (one, other) = ("a\nb\n## new\nc\n", "a\nb\nc\nx\n")
         #expect(isPassed("a\nb\n## new\nc\nx\n", of: [one, other]))
@@ -47,7 +47,7 @@ import Testing
         #expect(!isPassed("x\nb\na\nc\n", of: ["b\na\nc\n", "a\nb\nc\nx\n"]))
     }
 
-    @Test("concurrent-edits: what one version moved stands as it moved it")
+    @Test("concurrent-edits: lines moved by one version stay moved")
     func moves() {
         let base = "a\nb\nc\n"
         #expect(!isPassed("x\na\nb\nc\n", of: ["c\na\nb\n", "x\na\nb\nc\n"], base: base))
@@ -56,7 +56,7 @@ import Testing
         #expect(!isPassed("a\nb\nc\nx\n", of: ["c\na\nb\n", base, "a\nb\nc\nx\n"], base: base))
     }
 
-    @Test("a line that stands more often than it was written is found")
+    @Test("The check detects a line repeated more often than in any version")
     func repeats() {
         func repeats(_ merged: String, _ base: String?) -> Bool {
             MergeCheck(merged, of: ["a\nb\n", "a\nc\n"], base: base, isJournal: false).repeatsLines
@@ -65,14 +65,14 @@ import Testing
         #expect(!repeats("a\nb\na\nc\n", nil))
     }
 
-    @Test("blank lines, marks of blocks, line ends and forms of letters make no difference")
+    @Test("Blank lines, conflict block markers, line endings and Unicode normalization make no difference")
     func layout() {
         let block = ConflictBlock(alternatives: ["tea", "caf\u{E9}"]).text
         #expect(isPassed("a\n\n" + block + "\n", of: ["a\ntea\r\n", "a\n\n\ncafe\u{301}\n"]))
         #expect(!isPassed("a\n\n" + block + "\n", of: ["a\ntea\r\n", "a\ncoffee\n"]))
     }
 
-    @Test("journal: of the journal no line is missing, but the beginning of a heading that a killed writer left")
+    @Test("journal: no line may be missing, except a partial heading left by a killed writer")
     func words() {
         let base = "Dose: 5 mg\n"
         #expect(!isPassed("Dose: 10 mg\n", of: ["Dose: 1\n", "Dose: 10 mg\n"], base: base, isJournal: true))
@@ -88,7 +88,7 @@ import Testing
         #expect(check.isPassed && check.deleted == ["Call"])
     }
 
-    @Test("journal: of two changed headings of an entry none is dropped")
+    @Test("journal: of two changed headings of one entry, neither may be dropped")
     func headings() {
         func heading(_ time: String, _ rest: String = "") -> String {
             "## \(time) <!-- note A 2026-11-21T09:12:07.123Z \(rest)-->\n"
@@ -105,13 +105,13 @@ import Testing
         )
     }
 
-    @Test("what was taken for deleted is told, each line once")
+    @Test("Lines assumed deleted are reported, each once")
     func deleted() {
         let check = MergeCheck("a\nd\n", of: ["a\nb\nc\nd\n", "a\n"], base: "a\nb\nc\n", isJournal: false)
         #expect(check.isPassed && check.deleted == ["b", "c"])
     }
 
-    @Test("sequences become one, in the order that all of them have", arguments: 0..<UInt64(300))
+    @Test("Sequences are combined into one with their common order", arguments: 0..<UInt64(300))
     func union(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let all = (0..<Int.random(in: 1...12, using: &random)).map { "\($0 * 7 % 13)" }
@@ -125,7 +125,7 @@ import Testing
         #expect(OrderedUnion.of([["b", "a", "x"], ["a", "y", "b"]], or: ["a", "b"]) == ["b", "a", "x", "y"])
     }
 
-    @Test("numbers change places as in each sequence, and no others unless they must", arguments: 0..<UInt64(300))
+    @Test("Exchanges from all sequences are applied, and others only if necessary", arguments: 0..<UInt64(300))
     func exchanges(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let numbers = Array(0..<Int.random(in: 1...8, using: &random))

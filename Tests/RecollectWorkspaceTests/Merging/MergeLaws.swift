@@ -1,22 +1,22 @@
 import RecollectTestSupport
 
-/// The laws that every merge must keep, checked with random cases.
+/// The laws of every merge, checked with random cases.
 ///
-/// Without them two devices that see the same conflicts in another order would write different files, and each would take the other's
-/// for a new conflict.
+/// Without these laws, two devices that resolve the same conflicts in different orders would write different files, and
+/// each would treat the other's file as a new conflict.
 struct MergeLaws {
-    /// Merges versions of a text that came from a base.
+    /// Merges versions of a text derived from a base.
     let merge: @Sendable (_ base: String?, _ versions: [String]) -> String?
-    /// Makes a base and three versions of it.
+    /// Generates a base and three versions of it.
     let make: @Sendable (inout SeededGenerator) -> (base: String?, versions: [String])
-    /// Whether a case may give other texts in other steps, so that those laws are not asked for.
+    /// Whether the result of a case may depend on the steps, so that the laws about steps are not checked.
     var isLoose: @Sendable (_ base: String?, _ versions: [String]) -> Bool = { _, _ in false }
-    /// Whether two results that other steps gave are the same.
+    /// Whether two results of different steps count as equal.
     var isSame: @Sendable (_ one: String, _ other: String) -> Bool = { $0.utf8.elementsEqual($1.utf8) }
-    /// Whether a result holds all that it must; says what is missing.
+    /// Returns required content missing from a result; `nil` if the result is complete.
     var missing: @Sendable (_ base: String?, _ versions: [String], _ result: String) -> String? = { _, _, _ in nil }
 
-    /// Checks all laws on the case that a seed makes; throws the first that it breaks.
+    /// Checks all laws for the case of a seed. Throws the first violation.
     func check(_ seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let (base, versions) = make(&random)

@@ -4,10 +4,10 @@ import Testing
 
 @testable import RecollectWorkspace
 
-@Suite("Names of conflict copies")
+@Suite("Conflict copy names")
 struct ConflictCopyNameTests {
     @Test(
-        "names that only a sync service gives",
+        "Names used only by sync services are certain conflict copies",
         arguments: [
             ("context.sync-conflict-20250115-123456-ABCDEFG.md", "context.md", "syncthing"),
             ("2025-01-15.sync-conflict-20250116-003011-O4SHF2J.md", "2025-01-15.md", "syncthing"),
@@ -44,7 +44,7 @@ struct ConflictCopyNameTests {
     }
 
     @Test(
-        "names that people give too",
+        "Names also given by people are candidates for conflict copies",
         arguments: [
             ("context 2.md", "context.md", "iCloud"), ("Journal 2", "Journal", "iCloud"), ("moby 13", "moby", "iCloud"),
             ("2025-01-15 2.md", "2025-01-15.md", "iCloud"), ("a 2 3.md", "a 2.md", "iCloud"),
@@ -65,7 +65,7 @@ struct ConflictCopyNameTests {
     }
 
     @Test(
-        "names that are nobody's copies",
+        "Other names are not conflict copies",
         arguments: [
             "", "context.md", "2025-01-15.md", "full_text.txt", "a 1.md", "a 02.md", "1984", "Fahrenheit 451.md",
             "a (0).md", "(1)", "(1).md",
@@ -83,7 +83,7 @@ struct ConflictCopyNameTests {
     }
 
     @Test(
-        "names that only begin like a service's are at most candidates",
+        "Names that only resemble a service's format are at most candidates",
         arguments: [
             "x.sync-conflict-20250115-123456-ABCDEFGH.md", "sync-conflict-20250115-123456-ABCDEFG.md",
             ".sync-conflict-20250115-123456-ABCDEFG", "notes (my conflicted copy).md",
@@ -92,7 +92,7 @@ struct ConflictCopyNameTests {
         #expect(ConflictCopyName(name)?.isCertain == false)
     }
 
-    @Test("a copy of a name, made as each service makes it, is read as that name's copy")
+    @Test("A conflict copy name in each service's format is parsed to the original name")
     func roundTrip() throws {
         let stems = [
             "context", "2025-01-15", "full_text", "moby dick", "é", "E621E1F8-C36C-495A-93FC-AC247A3E6E6F", "a.b",
@@ -115,7 +115,7 @@ struct ConflictCopyNameTests {
         }
     }
 
-    @Test("whatever name is read, the original is shorter and not empty, and never read as a certain copy again")
+    @Test("For any name, the parsed original is shorter, not empty, and not a certain conflict copy itself")
     func random() async {
         await Seeds.run(10_000) { seed in
             var random = SeededGenerator(seed: seed)
@@ -127,14 +127,14 @@ struct ConflictCopyNameTests {
         }
     }
 
-    @Test("unsafe-names: a very long name is read in no time")
+    @Test("unsafe-names: a very long name is parsed quickly")
     func long() {
         for piece in ["(", ")", "-A", " 2", ".sync-conflict-", " (Ann's conflicted copy 2025-01-15)"] {
             _ = ConflictCopyName(String(repeating: piece, count: 5_000 / piece.utf8.count))
         }
     }
 
-    @Test("what is kept beside a file is nobody's copy, also with a name of 255 bytes")
+    @Test("A kept copy's name is not a conflict copy name, even with 255 bytes")
     func kept() throws {
         let hash = ContentHash(of: "text".utf8)
         for name in [
@@ -148,7 +148,7 @@ struct ConflictCopyNameTests {
         #expect(KeptCopyName.name(for: "context.md", holding: hash) == "context (kept \(hash.rawValue.prefix(8))).md")
     }
 
-    @Test("what is kept beside a file has a path that is one, however long the file's is")
+    @Test("A kept copy's path is valid, even beside a file with a very long path")
     func keptPaths() throws {
         let hash = ContentHash(of: [1])
         let folders = Array(repeating: String(repeating: "d", count: 198), count: 6).joined(separator: "/")

@@ -5,10 +5,10 @@ import Testing
 
 @testable import RecollectWorkspace
 
-@Suite("Ids as names")
+@Suite("File name encoding")
 struct FileNameEncodingTests {
     @Test(
-        "what people can read stays as it is",
+        "Readable ids stay unchanged",
         arguments: [
             "moby-dick", "Moby Dick", "user_1", "a.b", "日本語の本", "Война и мир", "كتاب", "Zoë", "978-0-14-243724-X",
             "isbn (old)", "Ann's",
@@ -20,7 +20,7 @@ struct FileNameEncodingTests {
     }
 
     @Test(
-        "unsafe-names: what cannot be a name, or would be taken for another thing, is escaped at one place",
+        "unsafe-names: ids that are invalid or ambiguous as names are escaped",
         arguments: [
             ("", "%"), ("%", "%25"), (".", "%2E"), ("..", "%2E%2E"), ("a/b", "a%2Fb"), ("../../etc", "%2E.%2F..%2Fetc"),
             ("\0", "%00"),
@@ -40,7 +40,7 @@ struct FileNameEncodingTests {
         #expect(FileNameEncoding.id(of: name)?.utf8.elementsEqual(id.utf8) == true)
     }
 
-    @Test("a long id is cut and named by its hash, which gives no id back")
+    @Test("A long id becomes a truncated name with a hash, which cannot be decoded")
     func long() throws {
         let exact = String(repeating: "x", count: 120)
         #expect(FileNameEncoding.name(for: exact) == exact && FileNameEncoding.id(of: exact) == exact)
@@ -58,7 +58,7 @@ struct FileNameEncodingTests {
     }
 
     @Test(
-        "a name that no id has gives none",
+        "A name that is not the encoding of an id cannot be decoded",
         arguments: [
             "moby 2", "a (1)", "%4", "%zz", "%41", "moby%2ddick", "%2D", "x-DESKTOP", "%ff", "%FF", "a/b", "e\u{301}",
             ".x", "%-0123", "moby (kept 1a2b3c4d)",
@@ -67,16 +67,14 @@ struct FileNameEncodingTests {
         #expect(FileNameEncoding.id(of: name) == nil)
     }
 
-    @Test("name-collisions: ids that differ only in case have names that differ only in case, and one key")
+    @Test("name-collisions: ids that differ only in case have names that differ only in case, and the same key")
     func cases() throws {
         let (lower, upper) = (FileNameEncoding.name(for: "moby"), FileNameEncoding.name(for: "MOBY"))
         #expect(lower != upper)
         #expect(try WorkspacePath(lower).key == WorkspacePath(upper).key)
     }
 
-    @Test(
-        "unsafe-names: any id has a name that a workspace takes, that is no copy's, that gives it back, and that no other id has"
-    )
+    @Test("unsafe-names: any id has a valid, unique name, decodable unless hashed, and never a conflict copy name")
     func random() async {
         var seen: [String: [UInt8]] = [:]
         await Seeds.run(3_000) { seed in
@@ -95,7 +93,7 @@ struct FileNameEncodingTests {
                 try must(isHashed, shown)
             }
             if let other = seen.updateValue(Array(id.utf8), forKey: name) { try must(other == Array(id.utf8), shown) }
-            // Ids that one key stands for differ by case alone, or by what joins their letters.
+            // Ids with the same key differ only in case or in joiners.
             let twin = random.uglyText(upTo: 3)
             if !twin.hasSameBytes(as: id),
                 try WorkspacePath(FileNameEncoding.name(for: twin)).key == WorkspacePath(name).key

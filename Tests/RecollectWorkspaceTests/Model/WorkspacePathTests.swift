@@ -5,7 +5,7 @@ import Testing
 
 @testable import RecollectWorkspace
 
-@Suite("Paths in a workspace")
+@Suite("Workspace paths")
 struct WorkspacePathTests {
     @Test(
         "unsafe-names: traversal, absolute paths and empty names are refused",
@@ -19,7 +19,7 @@ struct WorkspacePathTests {
     }
 
     @Test(
-        "unsafe-names: names that some system or sync service refuses, skips or changes are refused",
+        "unsafe-names: names refused, skipped or changed by a system or sync service are refused",
         arguments: [
             "a:b", "a*", "a?", "\"a\"", "<a>", "a|b", "a\n", "\u{7F}", "a\u{85}b", ".hidden", "a.", "a ", " a",
             "\u{A0}a", "a\u{3000}",
@@ -42,7 +42,7 @@ struct WorkspacePathTests {
     }
 
     @Test(
-        "names that every system takes are taken as they are",
+        "Names valid on every system are accepted unchanged",
         arguments: [
             "context.md", "Journal/user/2026-11-21.md", "Research/moby-dick/full_text.txt", "context 2.md",
             "name (1).md",
@@ -57,7 +57,7 @@ struct WorkspacePathTests {
     }
 
     @Test(
-        "unsafe-names: characters that look like slashes and dots are characters of one name",
+        "unsafe-names: characters similar to slashes and dots do not separate names",
         arguments: ["／", "∕", "⁄", "⧸", "．．", "‥", "․․", "a／..／b", "．．／．．／etc", "＼", "%2e%2e%2f", "..%2f", "%2F"])
     func lookAlikes(_ name: String) throws {
         guard !name.hasPrefix(".") else {
@@ -67,7 +67,7 @@ struct WorkspacePathTests {
         #expect(try WorkspacePath(name).names.count == 1)
     }
 
-    @Test("a name may have 255 bytes and a path 1,000, and 64 names")
+    @Test("The limits are 255 bytes for a name, and 1,000 bytes and 64 names for a path")
     func lengths() throws {
         _ = try WorkspacePath(String(repeating: "x", count: 255))
         #expect(throws: RecollectError.self) { try WorkspacePath(String(repeating: "x", count: 256)) }
@@ -82,11 +82,11 @@ struct WorkspacePathTests {
         #expect(throws: RecollectError.self) {
             try WorkspacePath(Array(repeating: "x", count: 65).joined(separator: "/"))
         }
-        // A decomposed name counts as it will be on the disk.
+        // The limit applies to the composed form of a name, as on the disk.
         _ = try WorkspacePath(String(repeating: "e\u{301}", count: 127))
     }
 
-    @Test("name-collisions: both forms of a letter are one path, and case is told apart but for the key")
+    @Test("name-collisions: paths ignore normalization, and keys also ignore case")
     func twins() throws {
         let composed = try WorkspacePath("Caf\u{E9}/x.md")
         let decomposed = try WorkspacePath("Cafe\u{301}/x.md")
@@ -102,7 +102,7 @@ struct WorkspacePathTests {
         #expect(joined != apart && joined.key == apart.key)
     }
 
-    @Test("parent, appending, order, text")
+    @Test("Parent, appended names, order and encoded form of a path are correct")
     func shape() throws {
         let path = try WorkspacePath("Research/moby/full_text.txt")
         #expect(path.parent?.description == "Research/moby")
@@ -123,7 +123,7 @@ struct WorkspacePathTests {
         }
     }
 
-    @Test("unsafe-names: a refusal shows no control characters and stays short")
+    @Test("unsafe-names: the error for a refused path is short and without control characters")
     func message() {
         let error = #expect(throws: RecollectError.self) {
             try WorkspacePath("a\n\u{1B}[31m" + String(repeating: "x", count: 5_000))
@@ -131,7 +131,7 @@ struct WorkspacePathTests {
         #expect(error?.message.contains("\u{1B}") == false && error.map { $0.message.count < 300 } == true)
     }
 
-    @Test("unsafe-names: whatever text is read, it is refused or a path that cannot leave the root")
+    @Test("unsafe-names: any text is refused or becomes a path inside the root")
     func random() async {
         await Seeds.run(10_000) { seed in
             var random = SeededGenerator(seed: seed)
@@ -150,7 +150,7 @@ struct WorkspacePathTests {
         }
     }
 
-    @Test("text that needs no composing stays as composing leaves it")
+    @Test("Text of composed blocks is unchanged by Unicode composition")
     func composed() {
         let plain = (0..<0x20000).compactMap(Unicode.Scalar.init).map { String($0) }.filter(\.isOfComposedBlocks)
         #expect(plain.count > 30_000)

@@ -5,9 +5,9 @@ import Testing
 
 @testable import RecollectWorkspace
 
-@Suite("The shape of a credential")
+@Suite("Credential shapes")
 struct CredentialShapeTests {
-    @Test("keys of services are found wherever they stand")
+    @Test("Keys of services are found in any surrounding text")
     func keysOfServices() async {
         await Seeds.run(8) { seed in
             var invented = SampleData(random: SeededGenerator(seed: seed))
@@ -45,7 +45,7 @@ struct CredentialShapeTests {
         }
     }
 
-    @Test("values behind a telling name are found, however they are assigned")
+    @Test("Values assigned to credential names are found in any syntax")
     func assignments() async {
         await Seeds.run(8) { seed in
             var invented = SampleData(random: SeededGenerator(seed: seed))
@@ -89,7 +89,7 @@ struct CredentialShapeTests {
         }
     }
 
-    @Test("prose, samples, code, hashes and ids are not refused")
+    @Test("Prose, samples, code, hashes and ids are not refused")
     func harmless() {
         let texts = [
             // Prose
@@ -109,7 +109,7 @@ struct CredentialShapeTests {
             "Ask-me-anything-thread-2025-01-15-part-2", "sk-folding-cube sk-folding-cube-9-child-container-2",
             "Basic authorization: Bearer tokens are sent in a header.", "Authorization: Bearer", "Authorization: yes",
             "Author: Ada Lovelace; Role: admin", "Ratio 16:9, at 12:30:45", "key: value", "keyboard: qwerty123layout",
-            // Stand-ins
+            // Placeholders
             "api_key = YOUR_API_KEY", "API_KEY=your-api-key-here1", "apiKey: \"<your key 1>\"", "api_key: <token123>",
             "OPENAI_API_KEY=sk-...", "OPENAI_API_KEY=sk-xxxxxxxxxxxxxxxxxxxxxxxx1", "sk-ant-…", "sk-ant-api03-...",
             "sk-your-key-goes-here-0123456789ab", "ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", "ghp_abc123...",
@@ -161,7 +161,7 @@ struct CredentialShapeTests {
         }
     }
 
-    @Test("data in base64, hashes and ids are not refused, whatever they are")
+    @Test("Random base64 data, hashes and ids are not refused")
     func randomData() async {
         await Seeds.run(8) { seed in
             var invented = SampleData(random: SeededGenerator(seed: seed))
@@ -175,8 +175,7 @@ struct CredentialShapeTests {
         }
     }
 
-    @Test(
-        "text of random pieces never stops the scan, and what is cut off stays harmless or is found")
+    @Test("The search always ends on texts of random pieces")
     func fuzz() async {
         await Seeds.run(6) { seed in
             var random = SeededGenerator(seed: seed)
@@ -195,7 +194,7 @@ struct CredentialShapeTests {
         }
     }
 
-    @Test("the reason names the kind, the line and the safer place, and nothing of the text")
+    @Test("The reason names the kind, the line and a safer location, without any of the text")
     func reason() throws {
         var invented = SampleData(random: SeededGenerator(seed: 1))
         let key = invented.key(36)
@@ -213,8 +212,7 @@ struct CredentialShapeTests {
         #expect(error.code == .credential && error.message.contains("context.md") && !"\(error)".contains(key))
     }
 
-    @Test(
-        "a credential that stood in the file already is nobody's who adds to it; a second one is refused, by its line")
+    @Test("An existing credential does not block additions, and a second one is refused with its line number")
     func known() throws {
         var invented = SampleData(random: SeededGenerator(seed: 2))
         let (path, theirs) = (try WorkspacePath("context.md"), "# Known\npassword = \(invented.key(20))\n")
@@ -232,7 +230,7 @@ struct CredentialShapeTests {
         }
     }
 
-    @Test("20 MB are looked through in one pass, also where every byte may begin something")
+    @Test("20 MB are searched in one pass, even if every byte may begin a credential")
     func large() {
         let size = 20_000_000
         #expect(

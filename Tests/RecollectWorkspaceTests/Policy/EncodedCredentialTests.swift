@@ -4,10 +4,10 @@ import Testing
 
 @testable import RecollectWorkspace
 
-@Suite("Credentials in base64, and below their names") struct EncodedCredentialTests {
+@Suite("Credentials in base64 and below their names") struct EncodedCredentialTests {
     private func base64(_ text: String) -> String { Data(text.utf8).base64EncodedString() }
 
-    /// A text in lines of so many characters, each behind an indentation.
+    /// A text in indented lines of a given width.
     private func lines(_ text: String, of width: Int = 76, behind indentation: String = "") -> String {
         let text = Array(text)
         return stride(from: 0, to: text.count, by: width).map {
@@ -15,7 +15,7 @@ import Testing
         }.joined(separator: "\n")
     }
 
-    @Test("what holds a credential is found in base64 too, in one line and in several")
+    @Test("Base64 text that contains a credential is found, in one line or in several")
     func encoded() async {
         await Seeds.run(6) { seed in
             var invented = SampleData(random: SeededGenerator(seed: seed))
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test("private keys are found without the line above them; certificates, public keys and signatures are none")
+    @Test("Private keys are found without a header line, but not certificates, public keys and signatures")
     func bodies() {
         var invented = SampleData(random: SeededGenerator(seed: 1))
         func body(_ beginning: [UInt8]) -> String {
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test("values alone on a line below their names are found")
+    @Test("Values on a line below their names are found")
     func below() async {
         await Seeds.run(6) { seed in
             var invented = SampleData(random: SeededGenerator(seed: seed))
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test("texts, pictures and ids in base64, and what stands below a name without being its value, are not refused")
+    @Test("Harmless base64 data, and text below a name that is not its value, are not refused")
     func harmless() {
         let prose = "The password is in the Keychain, and the API key is with Ada. api_key = YOUR_API_KEY\n"
         let texts = [
@@ -120,7 +120,7 @@ import Testing
         }
     }
 
-    @Test("what decodes to text without end is looked through once", arguments: [57, 0])
+    @Test("Base64 text that decodes to a very long text is searched once", arguments: [57, 0])
     func large(width: Int) {
         let whole = base64(String(repeating: "A line of prose, as they are.\n", count: 50_000))
         #expect(CredentialShape.found(in: width == 0 ? whole : lines(whole, of: width)) == nil)

@@ -1,6 +1,6 @@
 import RecollectTestSupport
 
-/// Credentials that never were any: put together at run time, so that no file of this repository holds their shape.
+/// Invented credentials, assembled at run time, so that no file of this repository has their shape.
 struct SampleData {
     var random: SeededGenerator
 
@@ -11,7 +11,7 @@ struct SampleData {
     static let base64 = mixed + ["+", "/"]
     static let url = mixed + ["-", "_"]
 
-    /// So many characters of an alphabet; in the middle a letter and a digit, without which it might be a word or a number.
+    /// Random characters of an alphabet, with a letter and a digit in the middle, so that it is no word or number.
     mutating func key(_ count: Int, _ alphabet: [Character] = mixed) -> String {
         var characters = (0..<count).map { _ in alphabet.randomElement(using: &random) ?? "k" }
         characters[count / 2] = alphabet.contains("K") ? "K" : "e"

@@ -3,11 +3,11 @@ import Testing
 
 @testable import RecollectWorkspace
 
-@Suite("How often files are written")
+@Suite("Write counters")
 struct WriteCountersTests {
     private let start = Date(timeIntervalSince1970: 1_750_000_000)
 
-    @Test("writes of the last minute are counted for each file, and all of them")
+    @Test("Writes of each file are counted, in total and for the last minute")
     func counts() throws {
         let counters = WriteCounters()
         let (note, other) = (try WorkspacePath("note.md"), try WorkspacePath("Journal/other.md"))
@@ -15,7 +15,7 @@ struct WriteCountersTests {
             #expect(counters.count(note, at: start.addingTimeInterval(Double(second))) == second + 1)
         }
         #expect(counters.count(other, at: start) == 1)
-        // At 60 seconds the first one is a minute old.
+        // At 60 seconds, the first write is one minute old.
         #expect(counters.count(note, at: start.addingTimeInterval(60)) == 10)
         #expect(counters.count(note, at: start.addingTimeInterval(600)) == 1)
         let snapshot = counters.snapshot(at: start.addingTimeInterval(630))
@@ -23,7 +23,7 @@ struct WriteCountersTests {
         #expect(snapshot[other] == .init(total: 1, lastMinute: 0, last: start))
     }
 
-    @Test("a clock that is set back neither stops the count nor keeps what it should forget")
+    @Test("Setting back the clock neither stops the count nor preserves outdated writes")
     func clockSetBack() throws {
         let counters = WriteCounters()
         let note = try WorkspacePath("note.md")
@@ -33,7 +33,7 @@ struct WriteCountersTests {
         #expect(counters.snapshot(at: start)[note]?.total == 3)
     }
 
-    @Test("memory is bounded: of moments, and of files, of which the one that rests longest goes")
+    @Test("The numbers of dates and files are bounded, and the file unused for the longest time is removed")
     func bounds() throws {
         let counters = WriteCounters()
         let busy = try WorkspacePath("busy.md")

@@ -5,12 +5,12 @@ import Testing
 
 @testable import RecollectWorkspace
 
-@Suite("What iCloud tells, made sense of where every machine can test it")
+@Suite("Item states in iCloud")
 struct CloudItemStateTests {
     @Test(
-        "a file's state is the careful reading of what the file system and iCloud say",
+        "A file's state is the more cautious of the file system's and iCloud's",
         arguments: [
-            // listed, iCloud's word, downloading, unresolved versions, state
+            // listed, iCloud status, downloading, unresolved versions, expected state
             ("local", nil, false, false, "local"),
             ("local", "NSURLUbiquitousItemDownloadingStatusCurrent", false, false, "local"),
             ("local", "NSURLUbiquitousItemDownloadingStatusDownloaded", true, false, "local"),
@@ -27,7 +27,7 @@ struct CloudItemStateTests {
         #expect(cloud.state(of: FileState(rawValue: listed)).rawValue == state)
     }
 
-    @Test("what iCloud does not have yet waits, and where that has a reason says which")
+    @Test("A file that is not uploaded yet is waiting, over quota or failed, depending on the upload error")
     func uploads() {
         func upload(_ isUploaded: Bool?, _ error: CocoaError.Code? = nil) -> UploadState? {
             CloudItemState(
@@ -43,11 +43,11 @@ struct CloudItemStateTests {
     }
 }
 
-@Suite("Work that is waited for within a bound")
+@Suite("Work with a time limit")
 struct BoundedTurnTests {
     private struct Refused: Error {}
 
-    @Test("what was done in time gives its result or its failure, once")
+    @Test("An operation that ends within the time limit returns its result or throws its error, once")
     func inTime() throws {
         let turn = CancellableWork<Int>()
         turn.run { 1 }
@@ -58,7 +58,7 @@ struct BoundedTurnTests {
         #expect(throws: Refused.self) { try failing.result(within: .seconds(60)) }
     }
 
-    @Test("what did not begin in time never runs")
+    @Test("An operation that did not start within the time limit never runs")
     func tooLate() throws {
         let turn = CancellableWork<Int>()
         #expect(try turn.result(within: .milliseconds(1)) == nil)
@@ -70,7 +70,7 @@ struct BoundedTurnTests {
         #expect(!ran.withLock { $0 })
     }
 
-    @Test("what has begun is waited for, however long it takes")
+    @Test("An operation that has started is awaited beyond the time limit")
     func begun() throws {
         let turn = CancellableWork<Int>()
         let (begun, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
@@ -89,7 +89,7 @@ struct BoundedTurnTests {
             waiter.withLock { $0 = result ?? nil }
             waited.signal()
         }
-        // The bound of a millisecond is over before this one is.
+        // The time limit of one millisecond passes before this timeout does.
         #expect(waited.wait(timeout: .now() + .milliseconds(50)) == .timedOut)
         mayEnd.signal()
         waited.wait()

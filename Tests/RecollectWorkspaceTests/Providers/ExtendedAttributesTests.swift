@@ -5,8 +5,9 @@ import Testing
 
 @testable import RecollectWorkspace
 
-/// What other programs keep beside a file's content, tags and comments for instance.
-@Suite("Extended attributes of a file that is written", .enabled(if: keepsAttributes, "the file system keeps none"))
+/// Metadata that other programs store with a file, for example tags and comments.
+@Suite(
+    "Extended attributes of written files", .enabled(if: keepsAttributes, "the file system has no extended attributes"))
 struct ExtendedAttributesTests {
     private let folder: TestFolder
     private let provider: FolderProvider
@@ -18,7 +19,7 @@ struct ExtendedAttributesTests {
         try folder.put("one", at: "a.md")
     }
 
-    @Test("stay with a file that is given new content again and again, and so do its rights")
+    @Test("Repeated writes preserve extended attributes and permissions")
     func stay() throws {
         var attributes = ["user.tag": "red", "user.comment": String(repeating: "x", count: 2_000)]
         for number in 0..<20 { attributes["user.\(number)"] = "\(number)" }
@@ -33,7 +34,7 @@ struct ExtendedAttributesTests {
         #expect(try FileManager.default.attributesOfItem(atPath: url.path)[.posixPermissions] as? Int == 0o640)
     }
 
-    @Test("stay also where nobody may write the file")
+    @Test("Writing a read-only file preserves its attributes and permissions")
     func readOnly() throws {
         try setAttributes(["user.tag": "red"], of: url)
         #expect(chmod(url.path, 0o444) == 0)
@@ -42,7 +43,7 @@ struct ExtendedAttributesTests {
         #expect(try FileManager.default.attributesOfItem(atPath: url.path)[.posixPermissions] as? Int == 0o444)
     }
 
-    @Test("stay when the workspace appends")
+    @Test("Appending through the workspace preserves extended attributes")
     func append() async throws {
         try setAttributes(["user.tag": "red"], of: url)
         let state = WorkspaceConfiguration(stateURL: folder.url.appendingPathComponent("state"))
@@ -51,8 +52,7 @@ struct ExtendedAttributesTests {
         #expect(try attributes() == ["user.tag": "red"] && folder.text(at: "a.md") == "one\ntwo")
     }
 
-    @Test(
-        "that do not fit, or are the system's, keep nobody from writing",
+    @Test("Attributes that do not fit or belong to the system do not prevent a write",
         .needs(.tinyDisk))
     func left() throws {
         try setAttributes(["user.tag": "red", "trusted.mark": "system"], of: url)
@@ -62,7 +62,7 @@ struct ExtendedAttributesTests {
         let full = try FolderProvider(root: disk.url)
         try full.write("one", to: "a.md", replacing: nil)
         let file = disk.url.appendingPathComponent("a.md")
-        // The file system takes them from the same few kilobytes as contents.
+        // The file system stores attributes in the same few kilobytes as contents.
         try setAttributes(["user.large": String(repeating: "x", count: 40_000)], of: file)
         try full.write("two", to: "a.md", replacing: "one")
         #expect(try full.text("a.md") == "two")
@@ -73,7 +73,7 @@ struct ExtendedAttributesTests {
     }
 }
 
-/// Whether the file system of the tests keeps attributes of users.
+/// Whether the file system of the tests supports user attributes.
 let keepsAttributes: Bool = {
     guard let folder = try? TestFolder(), (try? folder.put("x", at: "a")) != nil else { return false }
     let url = folder.root.appendingPathComponent("a")

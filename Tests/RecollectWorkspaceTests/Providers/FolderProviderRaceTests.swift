@@ -6,7 +6,7 @@ import Testing
 
 @testable import RecollectWorkspace
 
-@Suite("A folder that others write at the same time")
+@Suite("Concurrent writes to a folder")
 struct FolderProviderRaceTests {
     private let folder: TestFolder
 
@@ -14,7 +14,7 @@ struct FolderProviderRaceTests {
         folder = try TestFolder()
     }
 
-    /// A provider in whose writes something happens at the last moment, each time another thing.
+    /// A provider that performs the next event immediately before each write takes effect.
     private func provider(_ events: [@Sendable (TestFolder) throws -> Void]) throws -> FolderProvider {
         let rest = Locked(events)
         return try FolderProvider(root: folder.root, now: { Date() }) { [folder] in
@@ -28,7 +28,7 @@ struct FolderProviderRaceTests {
         return error?.current.map { String(decoding: $0, as: UTF8.self) }
     }
 
-    @Test("stale-version: a foreign writer that comes between the look and the write keeps its text")
+    @Test("stale-version: an editor that writes between the check and the write keeps its text")
     func quicker() throws {
         try folder.put("old", at: "a.md")
         let provider = try provider([{ try $0.put("foreign", at: "a.md") }])
@@ -36,7 +36,7 @@ struct FolderProviderRaceTests {
         #expect(try folder.names() == ["a.md"] && folder.text(at: "a.md") == "foreign")
     }
 
-    @Test("and so does one that writes into the file as it is")
+    @Test("A file changed in place between the check and the write keeps the editor's text")
     func inPlace() throws {
         try folder.put("old", at: "a.md")
         let provider = try provider([
@@ -50,7 +50,7 @@ struct FolderProviderRaceTests {
         #expect(try folder.names() == ["a.md"] && folder.text(at: "a.md") == "older")
     }
 
-    @Test("a file that is removed when it was just found is not there any more")
+    @Test("A file removed after it was found reads as absent")
     func removedMeanwhile() throws {
         try folder.put("text", at: "a.md")
         let found = try #require(try FoundFile(WorkspacePath("a.md"), in: OpenFolder(path: folder.root.path)))
@@ -58,7 +58,7 @@ struct FolderProviderRaceTests {
         #expect(try found.read() == nil)
     }
 
-    @Test("one that writes once more while its first text goes back loses neither")
+    @Test("An editor that writes again while its first text is being put back loses neither text")
     func twice() throws {
         try folder.put("old", at: "a.md")
         let provider = try provider([{ try $0.put("first", at: "a.md") }, { try $0.put("second", at: "a.md") }])
@@ -66,11 +66,11 @@ struct FolderProviderRaceTests {
         let names = try folder.names()
         let texts = try Set(names.map { try folder.text(at: $0) })
         #expect(texts == ["first", "second"] && names.count == 2)
-        #expect(try provider.names() == names, "both can be seen")
+        #expect(try provider.names() == names, "both files are listed")
         #expect(names.allSatisfy { ConflictCopyName($0) == nil })
     }
 
-    @Test("a file that is removed at the last moment is not made again, and one that is made is not overwritten")
+    @Test("A write does not recreate a file removed meanwhile, or overwrite a file created meanwhile")
     func removedAndMade() throws {
         try folder.put("old", at: "a.md")
         let url = folder.root.appendingPathComponent("a.md")
@@ -88,10 +88,10 @@ struct FolderProviderRaceTests {
         #expect(try folder.names().isEmpty)
     }
 
-    @Test("a file that cannot be read and takes the file's place at the last moment is put back, not removed")
+    @Test("An unreadable file that replaces the file at the last moment is put back, not removed")
     func replacedByUnreadable() throws {
         let url = folder.root.appendingPathComponent("a.md")
-        // Nobody can hold all of it in memory.
+        // Too large to be held in memory.
         let replaced: @Sendable (TestFolder) throws -> Void = { folder in
             try folder.put("foreign", at: "a.md")
             try FileHandle(forWritingTo: url).truncate(atOffset: 1 << 40)
@@ -108,7 +108,7 @@ struct FolderProviderRaceTests {
             #expect(try folder.names() == ["a.md"])
             #expect(try FileHandle(forReadingFrom: url).read(upToCount: 7) == Data("foreign".utf8))
         }
-        // And where its name is taken meanwhile, both can be seen.
+        // If its name is taken meanwhile, both files are listed.
         try folder.put("old", at: "a.md")
         let provider = try provider([replaced, { try $0.put("second", at: "a.md") }])
         #expect(throws: RecollectError.self) { try provider.write("mine", to: "a.md", replacing: "old") }
@@ -117,7 +117,7 @@ struct FolderProviderRaceTests {
         #expect(try folder.text(at: kept) == "second")
     }
 
-    @Test("unsafe-names: a link or a folder that takes the file's place at the last moment is put back untouched")
+    @Test("unsafe-names: a link or folder that replaces the file at the last moment is put back untouched")
     func replacedByLink() throws {
         let outside = folder.url.appendingPathComponent("secret.md")
         try Data("secret".utf8).write(to: outside)
@@ -148,7 +148,7 @@ struct FolderProviderRaceTests {
         #expect(try folder.names() == ["a.md"] && folder.text(at: "a.md/b.md") == "inside")
     }
 
-    @Test("a folder that is moved out of the workspace during a write: the write is not told as made")
+    @Test("A write into a folder that is moved out of the workspace meanwhile throws")
     func movedOut() throws {
         for (number, old) in ["old", nil].enumerated() {
             try folder.put(old ?? "other", at: old == nil ? "d/b.md" : "d/a.md")
@@ -161,8 +161,7 @@ struct FolderProviderRaceTests {
         }
     }
 
-    @Test(
-        "unsafe-names: while a folder is exchanged for a link to the outside and back, nothing is ever written outside")
+    @Test("unsafe-names: no write leaves the workspace while a folder is repeatedly swapped with a link")
     func flippingLink() async throws {
         let outside = folder.url.appendingPathComponent("outside")
         try FileManager.default.createDirectory(at: outside, withIntermediateDirectories: true)
@@ -188,7 +187,7 @@ struct FolderProviderRaceTests {
                 var written = 0
                 for number in 0..<1_500 {
                     let path = number.isMultiple(of: 2) ? "Journal/\(number).md" : "Journal/user/\(number).md"
-                    // Refused is as good as written inside.
+                    // A refused write is as valid as a write inside the workspace.
                     if (try? provider.write("text", to: path, replacing: nil)) != nil { written += 1 }
                     _ = try? provider.items(in: WorkspacePath("Journal"))
                 }
@@ -199,11 +198,11 @@ struct FolderProviderRaceTests {
         #expect(await flips > 0)
         #expect(try FileManager.default.contentsOfDirectory(atPath: outside.path).isEmpty)
         let inside = FileManager.default.enumerator(atPath: root)?.count { "\($0)".hasSuffix(".md") }
-        // One that was made while its folder had another name is there, and was told as refused.
-        #expect(inside ?? 0 >= written + 1, "and what was written is there")
+        // A file created while its folder had another name exists, although its write was reported as refused.
+        #expect(inside ?? 0 >= written + 1, "every successful write is in the workspace")
     }
 
-    @Test("a foreign writer that knows nothing of us always wins, whenever it writes")
+    @Test("An editor unaware of Recollect always wins, whenever it writes")
     func foreignWriter() async throws {
         let provider = try FolderProvider(root: folder.root)
         var outcomes: Set<Bool> = []
@@ -227,7 +226,7 @@ struct FolderProviderRaceTests {
         }
     }
 
-    @Test("processes that all change one file lose nothing of each other", .needs(.processes))
+    @Test("Processes that change the same file lose none of each other's lines", .needs(.processes))
     func processes() async throws {
         let workers = try (0..<4).map { try Worker(["lines", folder.root.path, "Journal/day.md", "w\($0)", "60"]) }
         for worker in workers {
@@ -243,7 +242,7 @@ struct FolderProviderRaceTests {
     }
 
     @Test(
-        "a writer killed at each of its calls leaves the old file or the new one, and nothing that disturbs",
+        "A writer killed at any system call leaves the old or the new file, and no leftovers that persist",
         .needs(.strace))
     func killedAtEachCall() async throws {
         let strace = try #require(strace)
@@ -265,7 +264,7 @@ struct FolderProviderRaceTests {
                 #expect(text?.hasSuffix("\n") ?? true)
                 if lines.count > 0 { #expect(try provider.names(WorkspacePath("Journal")) == ["day.md"]) }
                 try provider.write((text ?? "") + "after", to: "Journal/day.md", replacing: text)
-                // All that a writer leaves under a name of the file is a text that it had, or was about to have.
+                // A temporary file left by a writer has a text that the file had or was about to get.
                 let known = Set(
                     (0...3).map { count in
                         ContentHash(of: (0..<count).map { "w \($0)\n" }.joined().utf8)
@@ -285,7 +284,7 @@ struct FolderProviderRaceTests {
     }
 
     @Test(
-        "where the file system cannot exchange names, writes go on comparing",
+        "Writes compare versions even if the file system cannot exchange names",
         .needs(.strace), arguments: ["EINVAL", "ENOSYS"])
     func withoutExchange(error: String) async throws {
         let strace = try #require(strace)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import RecollectWorkspace
 
-@Suite("A workspace in a plain folder")
+@Suite("Folder provider")
 struct FolderProviderTests {
     private let folder: TestFolder
     private let provider: FolderProvider
@@ -15,13 +15,13 @@ struct FolderProviderTests {
         provider = try FolderProvider(root: folder.root)
     }
 
-    /// What a write or removal says is there instead.
+    /// The current content that a failed write or removal reports.
     private func mismatch(_ work: () throws -> Void) -> String? {
         let error = #expect(throws: ContentMismatch.self) { try work() }
         return error?.current.map { String(decoding: $0, as: UTF8.self) }
     }
 
-    @Test("the folder is made for this user alone, and so is what is in it; what is there keeps its rights")
+    @Test("New folders and files are private to the user, and existing permissions are preserved")
     func rights() throws {
         let root = folder.url.appendingPathComponent("new/deep")
         let provider = try FolderProvider(root: root)
@@ -38,7 +38,7 @@ struct FolderProviderTests {
         #expect(try rights("/a/b/c.md") == 0o664)
     }
 
-    @Test("files and folders are listed, found, read, written and removed")
+    @Test("Files and folders are listed, found, read, written and removed")
     func basics() throws {
         #expect(try provider.items(in: .root).isEmpty)
         #expect(try provider.item(at: .root)?.isFolder == true)
@@ -56,7 +56,7 @@ struct FolderProviderTests {
         #expect(try provider.item(at: item.path) == nil && folder.names(in: "Journal/user").isEmpty)
     }
 
-    @Test("errors are named: nothing there, too large, something else in the way")
+    @Test("Missing, oversized and obstructed paths throw errors with their own codes")
     func errors() throws {
         func code(_ work: () throws -> Void) -> RecollectError.Code? {
             #expect(throws: RecollectError.self) { try work() }?.code
@@ -76,7 +76,7 @@ struct FolderProviderTests {
         #expect(code { _ = try FolderProvider(root: folder.root.appendingPathComponent("a.md")) } == .foreignStore)
     }
 
-    @Test("nothing is overwritten or removed that is not what the writer knows")
+    @Test("A write or removal with an unexpected current version changes nothing")
     func stale() throws {
         try folder.put("foreign", at: "a.md")
         #expect(mismatch { try provider.write("mine", to: "a.md", replacing: nil) } == "foreign")
@@ -89,7 +89,7 @@ struct FolderProviderTests {
         #expect(try folder.names() == ["a.md"] && folder.text(at: "a.md") == "foreign")
     }
 
-    @Test("names that are none in a workspace are left out, conflict copies are not")
+    @Test("Invalid workspace names are left out of lists, and conflict copies are listed")
     func listing() throws {
         for name in [
             "a.md", "a.sync-conflict-20250115-123456-ABCDEFG.md", "a (Ann's conflicted copy 2025-01-15).md", "a 2.md",
@@ -121,7 +121,7 @@ struct FolderProviderTests {
         #expect(try folder.names().isEmpty)
     }
 
-    @Test("unsafe-names: symbolic links inside are not followed; one to the root is the caller's choice")
+    @Test("unsafe-names: symbolic links inside are not followed, but the root itself may be a link")
     func links() throws {
         let outside = folder.url.appendingPathComponent("outside")
         try FileManager.default.createDirectory(at: outside, withIntermediateDirectories: true)
@@ -149,7 +149,7 @@ struct FolderProviderTests {
         #expect(try folder.text(at: "through.md") == "x")
     }
 
-    @Test("name-collisions: a name in decomposed form on the disk is found, read, written and removed under its path")
+    @Test("name-collisions: a decomposed name on the disk is found, read, written and removed under its path")
     func decomposed() throws {
         try folder.put("one", at: "Cafe\u{301}/e\u{301}.md")
         let path = try WorkspacePath("Caf\u{E9}/\u{E9}.md")
@@ -166,11 +166,10 @@ struct FolderProviderTests {
     }
 
     @Test(
-        "name-collisions: where the file system ignores case, all spellings are one file, and a write keeps the name that is there",
+        "name-collisions: on a case-insensitive disk, all spellings are one file, and writes keep its name",
         .needs(.foldingDisk))
     func foldingDisk() async throws {
-        // The kernel forgets a spelling through which a file was seen that is now another one only after a second: each
-        // is used once.
+        // The kernel caches the file found under a spelling for a second, so each spelling is used only once.
         let disk = try FoldingDisk(in: folder.url)
         let provider = try FolderProvider(root: disk.url)
         try provider.write("one", to: "Journal/Notes.md", replacing: nil)
@@ -180,7 +179,7 @@ struct FolderProviderTests {
         try provider.write("other", to: "journal/Other.md", replacing: nil)
         #expect(try provider.text("Journal/nOtes.md") == "two" && provider.text("journal/noTes.md") == "two")
         #expect(try provider.items(in: .root).count == 1)
-        // The driver lists names in lower case, whatever they were made as.
+        // The driver lists names in lower case, regardless of how they were created.
         #expect(try provider.spelling(of: WorkspacePath("JournaL/notES.md")) == WorkspacePath("journal/notes.md"))
         #expect(try provider.spelling(of: WorkspacePath("jouRnal/NEW.md")) == WorkspacePath("journal/NEW.md"))
         #expect(
@@ -197,13 +196,13 @@ struct FolderProviderTests {
         #expect(left.map { $0.lowercased() }.sorted() == ["day.md", "other.md"])
     }
 
-    @Test("name-collisions: twins in case are two files where the file system says so, and both are listed")
+    @Test("name-collisions: names that differ in case are two listed files if the file system allows it")
     func caseTwins() throws {
         try provider.write("lower", to: "notes.md", replacing: nil)
         do {
             try provider.write("upper", to: "Notes.md", replacing: nil)
         } catch is ContentMismatch {
-            // A file system that ignores case: the name that is there was found.
+            // On a case-insensitive file system, the existing name was found.
             #expect(try provider.names() == ["notes.md"] && provider.text("Notes.md") == "lower")
             try provider.write("both", to: "Notes.md", replacing: "lower")
             #expect(try folder.names() == ["notes.md"] && provider.text("notes.md") == "both")
@@ -215,8 +214,8 @@ struct FolderProviderTests {
     }
 
     @Test(
-        "name-collisions: of twins in form one is the file, and the other is among its conflict versions until it is resolved",
-        .enabled(if: keepsForms, "the file system takes all forms of a name for one"))
+        "name-collisions: of two normalizations of a name, one is the file and one a conflict version",
+        .enabled(if: keepsForms, "the file system ignores Unicode normalization"))
     func formTwins() throws {
         try folder.put("decomposed", at: "e\u{301}.md")
         try folder.put("composed", at: "\u{E9}.md")
@@ -235,10 +234,10 @@ struct FolderProviderTests {
         #expect(try provider.conflictVersions(of: path).isEmpty)
         try provider.resolve(versions, of: path)
         try provider.resolve([ConflictVersion(id: "\u{E9}.md", bytes: Array("composed".utf8))], of: path)
-        #expect(try provider.text("é.md") == "composed", "the file itself is no version of it")
+        #expect(try provider.text("é.md") == "composed", "the file itself is not one of its conflict versions")
     }
 
-    @Test("not-local: an old placeholder is listed as its file, which is not local; a file beside it counts")
+    @Test("not-local: an old placeholder is listed as its file, not local; an actual file takes precedence")
     func placeholders() throws {
         try folder.put("bplist", at: "Journal/.day.md.icloud")
         let path = try WorkspacePath("Journal/day.md")
@@ -264,9 +263,7 @@ struct FolderProviderTests {
         #expect(try provider.names() == ["Journal"])
     }
 
-    @Test(
-        "mass-deletion: a root that is removed, moved away or replaced is unavailable, never empty; moved back it is there again"
-    )
+    @Test("mass-deletion: a removed, moved or replaced root is unavailable, never empty, until it is back")
     func gone() throws {
         try provider.write("x", to: "a.md", replacing: nil)
         let away = folder.url.appendingPathComponent("away")
@@ -284,7 +281,7 @@ struct FolderProviderTests {
         }
         try FileManager.default.moveItem(at: folder.root, to: away)
         try check()
-        #expect(!FileManager.default.fileExists(atPath: folder.root.path), "nothing was made in its place")
+        #expect(!FileManager.default.fileExists(atPath: folder.root.path), "nothing is created in its place")
         try FileManager.default.createDirectory(at: folder.root, withIntermediateDirectories: true)
         try check()
         try FileManager.default.removeItem(at: folder.root)
@@ -293,14 +290,14 @@ struct FolderProviderTests {
         try FileManager.default.removeItem(at: folder.root)
         try check()
         for _ in 0..<20 {
-            // The identity of what was removed is not given again while the provider lives.
+            // The removed folder's identity is not reused while the provider exists.
             try FileManager.default.createDirectory(at: folder.root, withIntermediateDirectories: true)
             try check()
             try FileManager.default.removeItem(at: folder.root)
         }
     }
 
-    @Test("a folder in which nothing is left can be removed, no other")
+    @Test("Only an empty folder can be removed")
     func removeFolder() throws {
         try provider.write("x", to: "Journal 2/a.md", replacing: nil)
         #expect(try !provider.removeFolder(WorkspacePath("Journal 2")))
@@ -311,21 +308,20 @@ struct FolderProviderTests {
         #expect(try !provider.removeFolder(.root))
     }
 
-    @Test("a draft that a killed writer left is removed after an hour, other leftovers stay; none is ever listed")
+    @Test("A killed writer's draft is removed after an hour, other leftovers stay, and neither is listed")
     func leftovers() throws {
         let (draft, aside) = (TemporaryName.draft(), TemporaryName.aside(for: "a.md"))
         try folder.put("half", at: draft)
         try folder.put("taken out", at: aside)
         #expect(try provider.names().isEmpty)
         try provider.write("x", to: "a.md", replacing: nil)
-        #expect(try folder.names() == [aside, draft, "a.md"].sorted(), "its writer may still live")
+        #expect(try folder.names() == [aside, draft, "a.md"].sorted(), "the writer may still be running")
         let later = try FolderProvider(root: folder.root, now: { Date().addingTimeInterval(3_700) })
         try later.write("y", to: "a.md", replacing: "x")
         #expect(try folder.names() == [aside, "a.md"])
     }
 
-    @Test(
-        "what was written, replaced and removed is so after a power cut, new folders too",
+    @Test("Writes, replacements, removals and new folders survive a power loss",
         .needs(.cuttableDisk))
     func powerCut() throws {
         let disk = try CuttableDisk(in: folder.url)
@@ -353,7 +349,7 @@ struct FolderProviderTests {
     }
 
     @Test(
-        "disk-full: a full disk is named, the old content stays, nothing is left, and writing goes on with space",
+        "disk-full: a full disk is reported, the old content stays, and writes succeed after space is freed",
         .needs(.tinyDisk))
     func diskFull() throws {
         let disk = try TinyDisk(at: folder.url.appendingPathComponent("disk"), kilobytes: 64)
@@ -374,7 +370,7 @@ struct FolderProviderTests {
     }
 }
 
-/// Whether the file system of the tests tells forms of a name apart.
+/// Whether the file system of the tests distinguishes the normalization forms of a name.
 private let keepsForms: Bool = {
     guard let folder = try? TestFolder() else { return false }
     try? folder.put("", at: "e\u{301}")

@@ -6,9 +6,10 @@
 
     @testable import RecollectWorkspace
 
-    /// An empty folder is removed while somebody else is about to write into it. The folder's lock holds the second one fast; that it
-    /// has come so far is seen by the folders that this process has open, as Linux tells them.
-    @Suite("A folder that is removed while somebody writes into it", .endsHanging)
+    /// An empty folder is removed while another writer is about to write into it. The folder's lock blocks the second
+    /// one; the number of descriptors that this process has open for the folder, from Linux's `/proc/self/fd`, shows
+    /// that it is waiting.
+    @Suite("Removal of a folder during a write", .endsHanging)
     struct FolderRemovalTests {
         private let folder: TestFolder
         private let provider: FolderProvider
@@ -20,7 +21,7 @@
             try FileManager.default.createDirectory(atPath: inside, withIntermediateDirectories: true)
         }
 
-        @Test("the writer finds it gone when its turn comes, and makes it again")
+        @Test("A writer that waits for a folder creates it again if it was removed")
         func writer() throws {
             let provider = provider
             try whileWaiting({ try provider.write("text", to: "a/b/c.md", replacing: nil) }) {
@@ -29,7 +30,7 @@
             #expect(try provider.text("a/b/c.md") == "text")
         }
 
-        @Test("one who replaces or removes a file in it finds that gone")
+        @Test("Replacing or removing a file in a moved folder throws and leaves the file unchanged")
         func replacing() throws {
             let (provider, name, old) = (provider, try WorkspacePath("a/b/c.md"), ContentHash(of: "old".utf8))
             let changes: [@Sendable () throws -> Void] = [
@@ -49,7 +50,7 @@
             }
         }
 
-        @Test("the folder stays where its writer was first")
+        @Test("A folder that received a file before its removal stays")
         func removal() throws {
             let provider = provider
             let isRemoved = try whileWaiting({ try provider.removeFolder(WorkspacePath("a/b")) }) {
@@ -58,7 +59,7 @@
             #expect(try !isRemoved && folder.text(at: "a/b/c.md") == "text")
         }
 
-        /// Does something in another thread that needs the folder's turn, and something here while it waits for it.
+        /// Performs `work`, which needs the folder's lock, in another thread, and `meanwhile` here while `work` waits.
         private func whileWaiting<Result: Sendable>(
             _ work: @escaping @Sendable () throws -> Result, _ meanwhile: () throws -> Void
         ) throws -> Result {
@@ -71,7 +72,7 @@
                 outcome.withLock { $0 = result }
             }
             try withExtendedLifetime(lock) {
-                // Who does not wait for its turn is done at some time.
+                // Work that does not wait for the lock ends by itself.
                 while try openings() == others, outcome.withLock({ $0 }) == nil { sched_yield() }
                 try meanwhile()
             }
@@ -82,7 +83,7 @@
             }
         }
 
-        /// How often this process has the folder open.
+        /// The number of descriptors that this process has open for the folder.
         private func openings() throws -> Int {
             var inside = stat()
             guard stat(self.inside, &inside) == 0 else { throw POSIXFailure.last }

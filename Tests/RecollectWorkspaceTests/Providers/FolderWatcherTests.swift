@@ -5,7 +5,7 @@ import Testing
 
 @testable import RecollectWorkspace
 
-@Suite("Learning of changes in a folder", .endsHanging)
+@Suite("Folder watching", .endsHanging)
 struct FolderWatcherTests {
     private let folder: TestFolder
     private let provider: FolderProvider
@@ -15,14 +15,14 @@ struct FolderWatcherTests {
         provider = try FolderProvider(root: folder.root)
     }
 
-    /// Does something, and waits for the wake that it causes.
+    /// Performs a change and waits for its signal.
     private func changeSignals(_ changeSignals: AsyncStream<Void>, after work: () throws -> Void) async throws {
         try work()
         var iterator = changeSignals.makeAsyncIterator()
         #expect(await iterator.next() != nil)
     }
 
-    @Test("own writes, foreign ones, renames, removals, and files in folders that came later all wake")
+    @Test("Own writes, external writes, renames, removals and changes in new folders are signaled")
     func changes() async throws {
         let root = folder.root
         try folder.put("x", at: "deep/er/x.md")
@@ -50,12 +50,12 @@ struct FolderWatcherTests {
             { _ in try FileManager.default.removeItem(at: root) },
         ]
         for work in works {
-            // A listener of its own for each: no wake of the one before is taken for it.
+            // Each change has a listener of its own, so that no earlier signal is mistaken for it.
             try await changeSignals(provider.changeSignals()) { try work(folder) }
         }
     }
 
-    @Test("one listener hears of a chain of changes, each in a folder that the one before made")
+    @Test("One listener is signaled for a chain of changes, each in a folder created by the previous one")
     func chain() async throws {
         var iterator = provider.changeSignals().makeAsyncIterator()
         var path = ""
@@ -70,7 +70,7 @@ struct FolderWatcherTests {
         }
     }
 
-    @Test("all listeners wake, and watching ends with the last of them")
+    @Test("All listeners are signaled, and watching ends with the last listener")
     func listeners() async throws {
         let watcher = FolderWatcher(path: folder.root.path)
         #expect(!watcher.isWatching)
@@ -93,7 +93,7 @@ struct FolderWatcherTests {
         try await changeSignals(watcher.changeSignals()) { try folder.put("y", at: "a.md") }
     }
 
-    @Test("listeners end with the watcher")
+    @Test("Listeners end when the watcher is deallocated")
     func end() async throws {
         var watcher: FolderWatcher? = FolderWatcher(path: folder.root.path)
         let stream = try #require(watcher?.changeSignals())
@@ -101,7 +101,7 @@ struct FolderWatcherTests {
         for await _ in stream {}
     }
 
-    @Test("polling sees the same changes, and nothing where there is none")
+    @Test("Polling detects the same changes, and reports none if nothing changed")
     func polling() throws {
         let count = Locked(0)
         try folder.put("x", at: "a/b.md")
@@ -131,12 +131,12 @@ struct FolderWatcherTests {
     }
 
     #if os(Linux)
-        @Test("the system tells of changes here, nobody has to look")
+        @Test("Linux uses inotify instead of polling")
         func system() throws {
             #expect(systemWatch(path: folder.root.path, onChange: {}) is InotifyWatch)
         }
 
-        @Test("other rights of a folder wake: it may be looked into now")
+        @Test("A change of a folder's permissions is signaled")
         func rights() async throws {
             try folder.put("x", at: "in/x.md")
             let shut = folder.root.appendingPathComponent("in").path

@@ -4,8 +4,8 @@ import Testing
 
 @testable import RecollectWorkspace
 
-@Suite("Names of temporary files") struct TemporaryNameTests {
-    @Test("tell whose file lies there, whole or its beginning, and fit into 255 bytes")
+@Suite("Temporary file names") struct TemporaryNameTests {
+    @Test("A temporary name contains the file's name or its beginning, and fits in 255 bytes")
     func names() throws {
         for count in [1, 5, 200, 213, 214, 255] {
             let name = String(repeating: "n", count: count)
@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    @Test("of drafts, of older versions and of other programs tell none")
+    @Test("Temporary names of drafts, older versions and other programs contain no file name")
     func others() {
         let older = ".syncthing.recollect-\(UUID().uuidString).tmp"
         for name in [TemporaryName.draft(), older, ".syncthing.a.md.tmp", "a.md"] {

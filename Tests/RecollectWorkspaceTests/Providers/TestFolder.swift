@@ -2,13 +2,13 @@ import Foundation
 import RecollectCore
 import RecollectWorkspace
 
-/// A folder of a test's own, removed with it: `root` for the workspace, and room beside it.
+/// A temporary folder for one test, removed with the object: `root` for the workspace, with space beside it.
 final class TestFolder: Sendable {
     let url: URL
     let root: URL
 
     init() throws {
-        // In memory where the system has such a place: the disk's speed is not what is tested.
+        // In memory if the system has such a file system, because disk speed is not under test.
         let memory = "/dev/shm"
         let isThere = FileManager.default.isWritableFile(atPath: memory)
         let base = isThere ? URL(fileURLWithPath: memory) : FileManager.default.temporaryDirectory
@@ -21,7 +21,7 @@ final class TestFolder: Sendable {
         try? FileManager.default.removeItem(at: url)
     }
 
-    /// Writes as another program does: whatever is there is replaced.
+    /// Writes as another program does, replacing any existing file.
     func put(_ text: String, at path: String) throws {
         let url = root.appendingPathComponent(path)
         try FileManager.default.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
@@ -32,13 +32,13 @@ final class TestFolder: Sendable {
         try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
     }
 
-    /// All names in a folder, the hidden ones too, sorted.
+    /// All names in a folder, including hidden ones, sorted.
     func names(in path: String = "") throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: root.appendingPathComponent(path).path).sorted()
     }
 }
 
-/// Names of extended attributes, and texts.
+/// The names of a file's extended attributes, with their values as texts.
 func attributes(of url: URL) throws -> [String: String] {
     let attributes = try FileManager.default.attributesOfItem(atPath: url.path)[.extendedAttributes]
     return (attributes as? [String: Data] ?? [:]).mapValues { String(decoding: $0, as: UTF8.self) }

@@ -4,14 +4,14 @@ import RecollectTesting
 
 @testable import RecollectWorkspace
 
-/// A device of a life: a workspace over its folder, and people who write in that folder without it.
+/// A device of a life: a workspace over its folder, and editors that write to that folder directly.
 struct LifeDevice {
     let device: SimulatedDevice
     let interruptions: Interruptions
     let stateURL: URL
     let moment: Locked<Date>
     private(set) var workspace: SharedWorkspace
-    /// What somebody read, who may write on that footing much later.
+    /// Files read earlier, as expected versions of much later writes.
     var read: [WorkspacePath: WorkspaceFile] = [:]
 
     var name: String { device.name }
@@ -24,7 +24,7 @@ struct LifeDevice {
         workspace = try Self.open(device, interruptions, stateURL, moment)
     }
 
-    /// Ends the program and starts it again.
+    /// Restarts the program.
     mutating func restart() throws {
         read = [:]
         workspace = try Self.open(device, interruptions, stateURL, moment)
@@ -46,12 +46,12 @@ struct LifeDevice {
     }
 }
 
-/// What happens while a workspace is in the middle of something.
+/// Concurrent events during an operation of a workspace.
 struct Interruptions: Sendable {
     let ledger: LifeLedger
     let isOn = Locked(false)
 
-    /// The cloud goes on, or somebody writes the very file.
+    /// Advances the cloud, or lets an editor write the same file.
     func happen(at path: WorkspacePath, on device: SimulatedDevice) {
         guard isOn.withLock({ $0 }) else { return }
         if ledger.isOneIn(8) { device.cloud.step() }
@@ -59,19 +59,19 @@ struct Interruptions: Sendable {
     }
 }
 
-/// Somebody writes a file with an editor: they see what is there, and replace it.
+/// An editor reads a file and replaces it.
 func people(_ ledger: LifeLedger, edit path: String, on device: SimulatedDevice) {
     let path = spelling(of: path, on: device)
     let old = device.files()[path]
     guard old != nil || !device.evictedFiles().contains(path) else { return }
     if ledger.onlyAdds, device.arrivingFiles().contains(path) { return }
     let new = LifeTexts(ledger: ledger).next(at: path, after: old)
-    ledger.note("somebody on \(device.name) writes \(path)")
+    ledger.note("an editor on \(device.name) writes \(path)")
     device.edit(path, new)
     ledger.saved(new, at: path, replacing: old, isArchived: false)
 }
 
-/// The name of a file as its device spells it.
+/// Returns the path of a file in its device's spelling.
 func spelling(of path: String, on device: SimulatedDevice) -> String {
     guard device.foldsCase else { return path }
     let names = device.files().keys.sorted() + device.evictedFiles().sorted()
@@ -83,7 +83,7 @@ extension WorkspacePath {
     var text: String { names.joined(separator: "/") }
 }
 
-/// The folder of a simulated device, in which others do not stand still while the workspace works.
+/// The folder of a simulated device, with concurrent events during the operations of the workspace.
 struct InterruptedProvider: WorkspaceProvider {
     let device: SimulatedDevice
     let interruptions: Interruptions
@@ -99,7 +99,7 @@ struct InterruptedProvider: WorkspaceProvider {
 
     func item(at path: WorkspacePath) throws -> WorkspaceItem? { try provider(for: path).item(at: path) }
 
-    /// Nothing happens meanwhile: it is asked together with what follows.
+    /// No events happen here, because the next call follows immediately.
     func spelling(of path: WorkspacePath) throws -> WorkspacePath { try device.provider.spelling(of: path) }
 
     func read(_ path: WorkspacePath, limit: Int) throws -> [UInt8] { try provider(for: path).read(path, limit: limit) }

@@ -4,14 +4,16 @@ import RecollectTestSupport
 
 @testable import RecollectWorkspace
 
-/// What was saved in a life of a workspace, and what its writers knew: whatever is not superseded has to be found at its end.
+/// The texts saved in a life of a workspace, and the texts replaced by them. Every text not superseded must be found at
+/// the end.
 ///
-/// Besides whole texts it counts the words in them, each of which is written once: a word that no writer took out has to be in sight.
+/// Besides whole texts, the ledger records their words. Each word is written once. A word not removed by a writer must
+/// be in a current file.
 final class LifeLedger: Sendable {
     struct Text {
         let bytes: [UInt8]
         let path: String
-        /// Whether somebody replaced it who had it before their eyes, and whom no archive need remember.
+        /// Whether an editor read and replaced it, so that it need not be in an archive.
         var isSuperseded = false
     }
 
@@ -21,12 +23,12 @@ final class LifeLedger: Sendable {
         var texts: [Text] = []
         var added: Set<Int> = []
         var takenOut: Set<Int> = []
-        /// Paths at which a program adds in pieces to whatever is there.
+        /// Paths of files to which a program appends in pieces.
         var slow: Set<String> = []
         var notes: [String] = []
     }
 
-    /// Whether nobody takes out anything but what they have just mistyped.
+    /// Whether nothing is removed except typos.
     let onlyAdds: Bool
     private let state: Locked<State>
 
@@ -35,7 +37,7 @@ final class LifeLedger: Sendable {
         state = Locked(State(generator: SeededGenerator(seed: seed)))
     }
 
-    // MARK: Chance
+    // MARK: Random choices
 
     func random(below count: Int) -> Int {
         state.withLock { Int.random(in: 0..<max(1, count), using: &$0.generator) }
@@ -47,16 +49,16 @@ final class LifeLedger: Sendable {
         elements.isEmpty ? nil : elements[random(below: elements.count)]
     }
 
-    // MARK: What is done
+    // MARK: Recording
 
-    /// What happened, in words, for whoever reads of a failure.
+    /// Adds a line about an action to the failure message.
     func note(_ words: String) {
         state.withLock { $0.notes.append(words) }
     }
 
     var notes: [String] { state.withLock { $0.notes } }
 
-    /// A word that nobody wrote before.
+    /// Returns a new word.
     func word() -> String {
         state.withLock { state in
             state.words += 1
@@ -64,10 +66,10 @@ final class LifeLedger: Sendable {
         }
     }
 
-    /// Somebody saved a text.
+    /// Records a saved text.
     /// - Parameters:
-    ///   - old: What they had before their eyes and replaced.
-    ///   - isArchived: Whether that has to be in an archive because the product replaced it.
+    ///   - old: The text read and replaced by the writer.
+    ///   - isArchived: Whether the old text must be in an archive, because Recollect replaced it.
     func saved(_ bytes: [UInt8], at path: String, replacing old: [UInt8]?, isArchived: Bool) {
         note("  \(path): \(String(decoding: bytes, as: UTF8.self).debugDescription)")
         state.withLock { state in
@@ -80,7 +82,7 @@ final class LifeLedger: Sendable {
         }
     }
 
-    /// Somebody removed a text that they had before their eyes.
+    /// Records the removal of a text by a writer that read it.
     func removed(_ old: [UInt8], at path: String, isArchived: Bool) {
         state.withLock { state in
             state.takenOut.formUnion(Self.words(in: old))
@@ -88,7 +90,7 @@ final class LifeLedger: Sendable {
         }
     }
 
-    /// A program begins to add to a text that it has before its eyes. What it adds may never be whole.
+    /// Records that a program begins to append to a text it read. The addition may stay incomplete.
     func extended(_ old: [UInt8], at path: String) {
         state.withLock { state in
             state.supersede(old, at: path)
@@ -96,29 +98,29 @@ final class LifeLedger: Sendable {
         }
     }
 
-    /// A word was added to whatever was there.
+    /// Records a word appended to any content.
     func added(_ word: String) {
         state.withLock { $0.added.formUnion(Self.words(in: Array(word.utf8))) }
     }
 
-    /// What a word says counts only as a part of its text: of two wordings of one message one is in the archive.
+    /// Counts a word only as a part of its text, because one of two texts of a message may be only in the archive.
     func forget(_ word: String) {
         state.withLock { $0.takenOut.formUnion(Self.words(in: Array(word.utf8))) }
     }
 
-    /// A text that was saved at a path before.
+    /// Returns a random text saved earlier at a path.
     func earlierText(at path: String) -> [UInt8]? {
         one(of: state.withLock { state in state.texts.filter { $0.path == path }.map(\.bytes) })
     }
 
-    // MARK: What is left
+    // MARK: Checking
 
-    /// The texts that have to be current or archived. Where a program writes in pieces, only the words count.
+    /// The texts that must be current or archived. For files written in pieces, only the words count.
     var owedTexts: [Text] {
         state.withLock { state in state.texts.filter { !$0.isSuperseded && !state.slow.contains($0.path) } }
     }
 
-    /// Words that nobody took out and that are in none of some texts.
+    /// Returns the words never removed by a writer and missing from some texts.
     func wordsOutOfSight(among texts: some Sequence<[UInt8]>) -> [String] {
         let inSight = texts.reduce(into: Set<Int>()) { $0.formUnion(Self.words(in: $1)) }
         return state.withLock { state in

@@ -4,7 +4,7 @@ import RecollectTesting
 
 @testable import RecollectWorkspace
 
-/// The end of a life: everything is reachable again, the devices resolve what is to resolve, and then nothing may be missing.
+/// The end of a life: all devices are online again and resolve all conflicts. Then nothing may be missing.
 struct LifeRest {
     let cloud: SimulatedCloud
     let ledger: LifeLedger
@@ -27,7 +27,7 @@ struct LifeRest {
         faults += try unequalFolders() + leftCopies() + lostTexts()
         faults += try await untoldTwins()
         let hidden = ledger.wordsOutOfSight(among: cloud.files().values)
-        if !hidden.isEmpty { faults.append("out of sight: \(hidden.joined(separator: " "))") }
+        if !hidden.isEmpty { faults.append("words in no file: \(hidden.joined(separator: " "))") }
         if !faults.isEmpty {
             for (path, bytes) in cloud.files().sorted(by: { $0.key < $1.key }) {
                 ledger.note("at rest, \(path): \(String(decoding: bytes, as: UTF8.self).debugDescription)")
@@ -59,8 +59,8 @@ struct LifeRest {
         try cloud.syncCompletely()
     }
 
-    /// Lets all devices resolve, each without knowing what the others make of it, until none finds anything.
-    /// - Returns: How many rounds it took.
+    /// Resolves on all devices, each without the results of the others, until no device finds a conflict.
+    /// - Returns: The number of rounds.
     private func resolve() async throws -> Int {
         for round in 0..<6 {
             try downloadEverything()
@@ -86,15 +86,15 @@ struct LifeRest {
         return try devices.flatMap { device -> [String] in
             let own = device.device.files()
             return try Set(files.keys).union(own.keys).filter { path in
-                // A disk that resolutions case has one of two twins, and a sync leaves the other one out.
+                // A case-insensitive disk has only one file of a name collision, and a sync leaves out the other one.
                 let asked = try? WorkspacePath(path)
                 if own[path] == nil, try asked.map(device.device.provider.spelling) != asked { return false }
                 return files[path] != own[path]
-            }.sorted().map { "\($0) is not the same on \(device.name) as at the service" }
+            }.sorted().map { "\($0) differs between \(device.name) and the service" }
         }
     }
 
-    /// Names that are one on other systems are told where both are.
+    /// Name collisions must be reported on every device with both files.
     private func untoldTwins() async throws -> [String] {
         var faults: [String] = []
         for device in devices {
@@ -102,7 +102,7 @@ struct LifeRest {
             let twins = Dictionary(grouping: keys) { $0 }.filter { $0.value.count > 1 }.keys.sorted()
             let told = try await device.workspace.status().nameCollisions.compactMap(\.first?.key).sorted()
             if twins != told {
-                faults.append("name-collisions: \(device.name) has the twins \(twins), told are \(told)")
+                faults.append("name-collisions: \(device.name) has the name collisions \(twins), but reports \(told)")
             }
         }
         return faults
@@ -115,7 +115,7 @@ struct LifeRest {
                 return false
             }
             return names.contains(original.text) || ConflictCopyName(path.name)?.isCertain == true
-        }.map { "the copy \($0) was left" }
+        }.map { "the conflict copy \($0) was left" }
     }
 
     private func lostTexts() throws -> [String] {

@@ -3,7 +3,7 @@ import RecollectCore
 
 @testable import RecollectWorkspace
 
-/// What the writers of a life write: each time something with a word of its own in it.
+/// The texts written in a life, each with a word of its own.
 struct LifeTexts {
     let ledger: LifeLedger
 
@@ -12,11 +12,11 @@ struct LifeTexts {
         "notes/plan.md", "notes/caf\u{E9}.md", "notes/todo 2.md", "Research/moby/full_text.txt", "data.bin",
     ]
 
-    /// Names that some systems take for others of `paths`.
+    /// Names that collide with names in `paths` on some systems.
     static let twins = ["Context.md", "notes/Plan.md", "notes/CAF\u{C9}.md", "Journal/user/2026-01-15.MD"]
     static let twinFolders = ["Notes/plan.md", "journal/user/2026-01-15.md"]
 
-    /// What somebody makes of a text.
+    /// Returns the next version of a text.
     func next(at path: String, after old: [UInt8]?) -> [UInt8] {
         if !ledger.onlyAdds, ledger.isOneIn(16), let earlier = ledger.earlierText(at: path) { return earlier }
         if path.hasSuffix(".bin") { return [0, 0xFF] + Array(ledger.word().utf8) }
@@ -26,7 +26,7 @@ struct LifeTexts {
         return Array((ledger.onlyAdds ? longer(text) : markdown(after: text)).utf8)
     }
 
-    /// A text to which somebody added, also what others add alike, or in which they took a typing mistake back.
+    /// A text with an addition, possibly equal to the additions of others, or with a typo removed.
     private func longer(_ text: String) -> String {
         var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         if lines.last == "" { lines.removeLast() }
@@ -71,7 +71,7 @@ struct LifeTexts {
         return ledger.onlyAdds ? longer(text) : markdown(after: text)
     }
 
-    /// A chat with a message more, or with one that a person changed, or no chat at all.
+    /// A chat with one more message or an edited message, or a broken chat.
     private func chat(after old: [UInt8]?) -> [UInt8] {
         let read = old.flatMap { try? ChatProjection(bytes: $0) }
         if !ledger.onlyAdds, ledger.isOneIn(12) { return Array("{\"format\":\"broken \(ledger.word())".utf8) }

@@ -6,10 +6,10 @@ import Testing
 
 @testable import RecollectWorkspace
 
-@Suite("Rows of the matrix about conflicts, in a simulated cloud") struct SimulatedConflictTests {
+@Suite("Conflicts in a simulated cloud") struct SimulatedConflictTests {
     private let chat = WorkspacePath(checked: ["Chats", "moby.json"])
 
-    @Test("chat-projection: both devices write a chat's file; writing settles, with every message and without a copy")
+    @Test("chat-projection: writing by two devices ends with every message and without a conflict copy")
     func projection() async throws {
         await Seeds.run(70) { seed in
             let fleet = try SimulatedFleet(seed: seed)
@@ -25,7 +25,7 @@ import Testing
                     for _ in 0..<fleet.ledger.random(below: 4) { fleet.cloud.step() }
                 }
             }
-            // Folding alone brings together what was written, without a history that is published once more.
+            // Resolving alone merges the written files, without another publication of a history.
             #expect(try await fleet.faults() == [])
             #expect(try ids(fleet).isSuperset(of: published), "\(fleet.name)")
             var isWritten = true
@@ -34,21 +34,21 @@ import Testing
                 for index in 0..<2 where try await project(&histories[index], fleet, index) { isWritten = true }
                 #expect(try await fleet.faults() == [])
             }
-            #expect(!isWritten, "\(fleet.name): both write again and again")
+            #expect(!isWritten, "\(fleet.name): the devices do not stop writing")
             let names = fleet.cloud.files().keys.filter { $0.hasPrefix("Chats") }
             #expect(names.allSatisfy { $0 == "Chats/moby.json" }, "\(fleet.name): \(names)")
             #expect(try ids(fleet) == Set(histories.joined().map(\.message.id)), "\(fleet.name)")
         }
     }
 
-    /// The messages that the file has.
+    /// The ids of the messages in the file.
     private func ids(_ fleet: SimulatedFleet) throws -> Set<String> {
         guard let bytes = fleet.cloud.files()["Chats/moby.json"] else { return [] }
         return try Set(ChatProjection(bytes: bytes).entries.map(\.message.id))
     }
 
-    /// Takes in what the file has, and writes all that is known then, if the file does not say that already.
-    /// - Returns: Whether there was anything to write.
+    /// Imports the file's messages, and writes all known messages if the file differs from them.
+    /// - Returns: Whether the file was written.
     private func project(_ history: inout [ChatProjection.Entry], _ fleet: SimulatedFleet, _ index: Int) async throws
         -> Bool
     {
@@ -60,7 +60,7 @@ import Testing
         } catch let error as RecollectError where error.code == .notFound {
             file = nil
         }
-        // Of what arrives in place a part is here; it is whole later.
+        // A file that arrives in place is incomplete at first.
         guard let there = try? file.map({ try ChatProjection(bytes: $0.bytes).entries }) ?? [] else { return false }
         let known = Set(history.map(\.message.id))
         history += there.filter { !known.contains($0.message.id) }
@@ -76,7 +76,7 @@ import Testing
         return ChatProjection.Entry(agentId: "ahab", message: message)
     }
 
-    @Test("chat-edits: a chat's file that a person edited is taken in, one that they broke is kept beside it")
+    @Test("chat-edits: an edited chat file is imported, and a broken one is kept beside the chat")
     func externalEdit() async throws {
         await Seeds.run(70) { seed in
             let fleet = try SimulatedFleet(seed: seed)
@@ -101,12 +101,12 @@ import Testing
             let read = try ChatProjection(bytes: try #require(fleet.cloud.files()["Chats/moby.json"]))
             let all = fleet.cloud.files().values.map { String(decoding: $0, as: UTF8.self) }
             #expect(read.isIntact && read.entries.count == 2, "\(fleet.name)")
-            // What was edited is in the chat, or in an archive where the other wording of that message counts: `faults` has looked.
+            // The edit is in the chat, or in an archive if the message's other text won: `faults` has checked this.
             #expect(!broken || all.contains(text), "\(fleet.name): the broken file is not beside the chat")
         }
     }
 
-    @Test("journal: one day's journal made on both devices is one file with all entries once")
+    @Test("journal: a day created on both devices becomes one file with each entry once")
     func sameDay() async throws {
         await Seeds.run(70) { seed in
             let fleet = try SimulatedFleet(seed: seed)
@@ -130,7 +130,7 @@ import Testing
         }
     }
 
-    @Test("same-resolution: devices that resolve one conflict at once write the same bytes, after two rounds at most")
+    @Test("same-resolution: devices resolving one conflict at once write the same bytes in at most two rounds")
     func resolvedTwice() async throws {
         await Seeds.run(140) { seed in
             let fleet = try SimulatedFleet(seed: seed, count: seed % 3 == 0 ? 3 : 2)
@@ -148,7 +148,7 @@ import Testing
         }
     }
 
-    @Test("conflict-copies: a copy that came before the content it lost against stays until that is here")
+    @Test("conflict-copies: a conflict copy that arrives before the winner stays until the winner arrives")
     func copyBeforeWinner() async throws {
         let fleet = try SimulatedFleet(seed: 1, behaviour: .syncthing)
         let copy = "context.sync-conflict-20260115-120003-IAHOH7J.md"
@@ -164,7 +164,7 @@ import Testing
         #expect(fleet.text("context.md") == "- lost\n- won\n" && fleet.text(copy) == nil)
     }
 
-    @Test("what a provider keeps apart is in the archive before its file goes")
+    @Test("Conflict versions of a provider are archived before their file is trashed or moved")
     func versionsOfWhatGoes() async throws {
         await Seeds.run(6) { seed in
             let fleet = try SimulatedFleet(seed: seed, behaviour: .inPlace)
@@ -183,7 +183,7 @@ import Testing
         }
     }
 
-    @Test("a folder that was made twice twice is folded too")
+    @Test("Paths in a folder duplicated twice are mapped to the original folder")
     func copiesOfCopies() throws {
         let original = { try ConflictCopies.original(of: WorkspacePath($0))?.text }
         #expect(try original("Chats 2 2/moby.json") == "Chats/moby.json")
@@ -191,7 +191,7 @@ import Testing
         #expect(try original("notes 2 2/moby.md") == nil)
     }
 
-    @Test("what cannot be merged is kept also where somebody has changed what was kept before")
+    @Test("A version that cannot be merged gets another kept copy if an editor changed the first one")
     func keptTwice() async throws {
         let fleet = try SimulatedFleet(seed: 1, behaviour: .syncthing)
         let device = fleet.devices[0].device

@@ -6,7 +6,7 @@ import Testing
 
 @testable import RecollectWorkspace
 
-@Suite("Rows of the matrix about what befalls a folder, in a simulated cloud") struct SimulatedFaultTests {
+@Suite("Folder faults in a simulated cloud") struct SimulatedFaultTests {
     private let note = WorkspacePath(checked: ["notes", "note.md"])
 
     private func code(_ work: () async throws -> Void) async -> RecollectError.Code? {
@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test(
-        "not-local: what is not local says so, and is neither overwritten nor removed nor folded",
+        "not-local: a file that is not local is reported, and never overwritten, removed or merged",
         arguments: [CloudBehavior.Eviction.placeholder, .dataless])
     func evicted(kind: CloudBehavior.Eviction) async throws {
         var behaviour = CloudBehavior(conflicts: .syncthing)
@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test(
-        "slow-download: a download that never ends ends in a time-out, or when its task is cancelled, and goes on later",
+        "slow-download: waiting for an endless download times out or is canceled; the download continues later",
         .endsHanging)
     func stalled() async throws {
         let fleet = try SimulatedFleet(seed: 1, behaviour: .iCloud)
@@ -61,7 +61,7 @@ import Testing
         try fleet.cloud.syncCompletely()
         try device.evict(note.text)
         fleet.cloud.behaviour.downloads = .stalled
-        // The wait ends at once; looking again in between never comes.
+        // The wait ends at once, and the poll in between never runs.
         var configuration = WorkspaceConfiguration(stateURL: fleet.devices[0].stateURL)
         configuration.sleep = { time in
             if time < .seconds(60) { try await Task.sleep(for: .seconds(86_400)) }
@@ -81,9 +81,7 @@ import Testing
         #expect(try await waiting.value.text == "here")
     }
 
-    @Test(
-        "disk-full: a full disk refuses a write and loses nothing; over the quota the folder here works on; the status tells both"
-    )
+    @Test("disk-full: a full disk loses nothing, local writes work over the quota, and the status shows both")
     func full() async throws {
         await Seeds.run(20) { seed in
             let fleet = try SimulatedFleet(seed: seed)
@@ -113,9 +111,7 @@ import Testing
         }
     }
 
-    @Test(
-        "name-collisions: where a disk folds case, a file that is written by another spelling is known by the name that it has"
-    )
+    @Test("name-collisions: on a case-insensitive disk, a write with another spelling keeps the file's name")
     func spelling() async throws {
         let cloud = SimulatedCloud(seed: 1)
         cloud.device("anna").foldsCase = true
@@ -138,7 +134,7 @@ import Testing
         #expect(try await workspace.versions(of: note).map(\.kind) == [.trashed, .written, .written])
     }
 
-    @Test("mass-deletion: when everything disappears at once, nothing is concluded from it, not even after a restart")
+    @Test("mass-deletion: if all files disappear at once, none counts as deleted, even after a restart")
     func vanished() async throws {
         await Seeds.run(30) { seed in
             var fleet = try SimulatedFleet(seed: seed)
@@ -168,7 +164,7 @@ import Testing
         }
     }
 
-    @Test("mass-deletion: what somebody emptied elsewhere is deleted here when that is accepted, and can be restored")
+    @Test("mass-deletion: files deleted on another device are deleted here once accepted, and can be restored")
     func emptied() async throws {
         await Seeds.run(10) { seed in
             let fleet = try SimulatedFleet(seed: seed, behaviour: .syncthing)
@@ -187,7 +183,7 @@ import Testing
         }
     }
 
-    @Test("stale-version: a write on a stale footing is refused, shows what is there, and leaves it")
+    @Test("stale-version: a write with a stale version is refused with the current content, and changes nothing")
     func stale() async throws {
         await Seeds.run(20) { seed in
             let fleet = try SimulatedFleet(seed: seed)

@@ -4,12 +4,12 @@ import RecollectTesting
 
 @testable import RecollectWorkspace
 
-/// Some devices of a simulated cloud with a workspace on each, for one row of the matrix.
+/// Devices of a simulated cloud with a workspace each, for the test of one fault.
 struct SimulatedFleet {
     let cloud: SimulatedCloud
     let ledger: LifeLedger
     var devices: [LifeDevice]
-    /// What replays it.
+    /// The seed and the behavior of the cloud, which reproduce the run.
     let name: String
     private let folder: TestFolder
 
@@ -27,7 +27,7 @@ struct SimulatedFleet {
 
     subscript(_ index: Int) -> SharedWorkspace { devices[index].workspace }
 
-    /// Brings the devices to rest and says what is wrong then.
+    /// Brings the devices to rest and returns the faults found then.
     func faults() async throws -> [String] {
         try await LifeRest(cloud: cloud, ledger: ledger, devices: devices).faults().map { "\(name): \($0)" }
     }

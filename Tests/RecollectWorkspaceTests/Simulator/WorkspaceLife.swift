@@ -5,7 +5,7 @@ import RecollectTesting
 
 @testable import RecollectWorkspace
 
-/// A random life of a workspace on some devices of a simulated cloud: all of it follows from its seed.
+/// A random life of a workspace on some devices of a simulated cloud. The seed determines all of it.
 final class WorkspaceLife {
     let seed: UInt64
     let cloud: SimulatedCloud
@@ -19,10 +19,10 @@ final class WorkspaceLife {
 
     enum Kind {
         case usual
-        /// People give names that differ in case alone, or in the form of their letters.
+        /// Editors use names that differ only in case or normalization.
         case twins
-        /// Three to five devices, on which nobody deletes anything. Nobody writes into a file of which a part has arrived: who saves a
-        /// part deletes the rest.
+        /// Three to five devices without deletions. No editor writes to a partially arrived file, because saving a part
+        /// deletes the rest.
         case onlyAdding
     }
 
@@ -35,7 +35,7 @@ final class WorkspaceLife {
         if ledger.isOneIn(6) { behaviour.evicts = true }
         if ledger.isOneIn(10) {
             behaviour.duplicatesFolders = ledger.isOneIn(2) ? .copies : .splits
-            name += ", which duplicates folders"
+            name += ", with duplicated folders"
         }
         cloud = SimulatedCloud(seed: seed, behaviour: behaviour)
         interruptions = Interruptions(ledger: ledger)
@@ -51,7 +51,7 @@ final class WorkspaceLife {
         }
     }
 
-    /// Lives, comes to rest, and says what is wrong then.
+    /// Runs the life, brings the devices to rest, and returns the faults found then.
     func faults(steps: Int) async throws -> [String] {
         for _ in 0..<steps {
             for _ in 0..<ledger.random(below: 4) { cloud.step() }
@@ -63,7 +63,7 @@ final class WorkspaceLife {
         return faults
     }
 
-    // MARK: - What is done
+    // MARK: - Actions
 
     private func act(on index: Int) async throws {
         let device = devices[index].device
@@ -90,7 +90,7 @@ final class WorkspaceLife {
 
     private func path() throws -> WorkspacePath {
         guard kind == .twins, ledger.isOneIn(2) else { return try WorkspacePath(ledger.one(of: LifeTexts.paths) ?? "") }
-        // A service that resolutions case has one spelling of a folder for all, which the simulator does not do.
+        // A case-insensitive service has one spelling of a folder for all devices. The simulator does not.
         let twins = LifeTexts.twins + (cloud.behaviour.foldsCase ? [] : LifeTexts.twinFolders)
         return try WorkspacePath(ledger.one(of: twins) ?? "")
     }
@@ -106,22 +106,22 @@ final class WorkspaceLife {
         }
     }
 
-    /// Writes with a version read long ago: stale-version.
+    /// Writes with a version read long ago: `stale-version`.
     private func writeStale(on index: Int) async throws {
         guard let (path, old) = ledger.one(of: devices[index].read.sorted { $0.key < $1.key }) else { return }
         interruptions.isOn.withLock { $0 = false }
         let new = LifeTexts(ledger: ledger).next(at: path.text, after: old.bytes)
         let (workspace, device) = (devices[index].workspace, devices[index].device)
         let before = device.files()[spelling(of: path.text, on: device)]
-        try await attempt("\(device.name) writes \(path), which it read long ago") {
+        try await attempt("\(device.name) writes \(path) with a version read long ago") {
             do {
                 try await workspace.write(new, to: path, replacing: old.version)
                 self.ledger.saved(new, at: path.text, replacing: old.bytes, isArchived: true)
                 self.devices[index].read[path] = nil
-                if before != old.bytes { self.faults.append("stale-version: a stale write of \(path) was taken") }
+                if before != old.bytes { self.faults.append("stale-version: a stale write of \(path) was accepted") }
             } catch let error as FileChangedError {
                 if error.current?.bytes != before {
-                    self.faults.append("stale-version: not the current content of \(path)")
+                    self.faults.append("stale-version: the error does not have the current content of \(path)")
                 }
                 if device.files()[spelling(of: path.text, on: device)] != before {
                     self.faults.append("stale-version: \(path) was changed")
@@ -150,7 +150,7 @@ final class WorkspaceLife {
     }
 
     private func appendEntry(_ word: String, to path: WorkspacePath, on index: Int) async throws {
-        // Of a day that is not local the download would be waited for, which this does not live to see.
+        // For a day that is not local, the append would wait for a download, which does not happen during this action.
         interruptions.isOn.withLock { $0 = false }
         let day = spelling(of: "Journal/\(path.names[1])/2026-01-15.md", on: devices[index].device)
         guard !devices[index].device.evictedFiles().contains(day) else { return }
@@ -159,7 +159,7 @@ final class WorkspaceLife {
             id: word, date: Date(timeIntervalSince1970: 1_768_478_400 + minute), text: "It is \(word).")
         let journal = WorkspaceJournal(workspace: devices[index].workspace, timeZone: .gmt)
         let id = JournalID(userId: "anna", agentId: path.names[1] == "user" ? "" : "ahab")
-        try await attempt("\(devices[index].name) makes an entry \(word) in \(path)") {
+        try await attempt("\(devices[index].name) adds an entry \(word) to \(path)") {
             try await journal.append(entry, to: id)
             self.ledger.added(word)
         }
@@ -167,7 +167,7 @@ final class WorkspaceLife {
 
     private func deleteByHand(_ path: String, on device: SimulatedDevice) {
         guard let old = device.files()[path] else { return }
-        ledger.note("somebody on \(device.name) deletes \(path)")
+        ledger.note("an editor on \(device.name) deletes \(path)")
         let versions = (try? device.provider.conflictVersions(of: WorkspacePath(path))) ?? []
         device.delete(path)
         for bytes in [old] + versions.map(\.bytes) { ledger.removed(bytes, at: path, isArchived: false) }
@@ -194,7 +194,7 @@ final class WorkspaceLife {
         }
     }
 
-    /// What a file was, and what contradicted it, goes into the archive with it: it need not be in sight any more.
+    /// The versions and conflict versions of a file are archived with it, so they need not be in a current file.
     private func excuse(_ path: WorkspacePath, _ workspace: SharedWorkspace) async throws {
         for version in try await workspace.versions(of: path) {
             guard let bytes = try? await workspace.content(of: version.hash) else { continue }
@@ -214,7 +214,7 @@ final class WorkspaceLife {
 
     private func look(on index: Int) async throws {
         let workspace = devices[index].workspace
-        try await attempt("\(devices[index].name) looks") { _ = try await workspace.status() }
+        try await attempt("\(devices[index].name) scans") { _ = try await workspace.status() }
     }
 
     private func changeTheWeather(on device: SimulatedDevice) {
@@ -235,10 +235,10 @@ final class WorkspaceLife {
                 ledger.extended(old, at: path)
             }
         }
-        ledger.note("the weather changes on \(device.name)")
+        ledger.note("conditions change on \(device.name)")
     }
 
-    // MARK: - How it is done
+    // MARK: - Helpers
 
     private func author() -> WorkspaceAuthor { ledger.isOneIn(2) ? .user : .agent("ahab") }
 
@@ -250,7 +250,7 @@ final class WorkspaceLife {
         }
     }
 
-    /// Does something that may be refused, with the errors that it may be refused with.
+    /// Runs an operation that may be refused, and notes the errors expected in this case.
     private func attempt(_ words: String, _ work: () async throws -> Void) async throws {
         ledger.note(words)
         do {
@@ -260,7 +260,7 @@ final class WorkspaceLife {
         } catch is FileNotYetAvailableError {
             ledger.note("  refused: not local")
         } catch is UnconfirmedChangeError {
-            // The disk is full, and another program wrote the same.
+            // The disk is full, and another program wrote the same content.
             ledger.note("  unconfirmed")
         } catch let error as RecollectError
             where [.unavailable, .notLocal, .notFound, .diskFull, .busy, .timedOut].contains(error.code)

@@ -6,36 +6,36 @@ import Testing
 @testable import RecollectWorkspace
 
 /// Random lives of workspaces in simulated clouds.
-@Suite("Lives of a workspace in a cloud") struct WorkspaceLifeTests {
+@Suite("Workspace lives in a simulated cloud") struct WorkspaceLifeTests {
     @Test(
-        "whatever people, agents and the service do, all devices come to agree and no text is lost",
+        "After any actions of editors, agents and the service, all devices agree and no text is lost",
         arguments: 0..<UInt64(2))
     func lives(part: UInt64) async {
         await Seeds.run(150, from: 1 + part * 150) { try await live(seed: $0) }
     }
 
-    @Test("name-collisions: and so where people give names that differ in case alone, or in the form of their letters")
+    @Test("name-collisions: all devices agree, even with names that differ only in case or normalization")
     func twins() async {
         await Seeds.run(64) { try await live(seed: $0, kind: .twins) }
     }
 
-    @Test("concurrent-edits: where nobody deletes, every word is in a file at the end", arguments: 0..<UInt64(2))
+    @Test("concurrent-edits: without deletions, every word is in a file at the end", arguments: 0..<UInt64(2))
     func onlyAdding(part: UInt64) async {
         await Seeds.run(40, from: 1 + part * 40) { try await live(seed: $0, kind: .onlyAdding) }
     }
 
     @Test(
-        "lives that once went wrong",
+        "Seeds of lives with earlier faults find no faults",
         arguments: [
-            // A version in conflict was taken for the base; an editor's text too, and one that a third device never saw.
+            // The merge base was a version in conflict, an editor's text, or a version unknown to a third device.
             36, 19, 1862,
-            // A copy went before what it had lost against was there.
+            // A conflict copy was removed before the arrival of the winner.
             173, 102_404, 104_242,
-            // A conflicted file was put into the trash, and the version beside it went unseen.
+            // A conflicted file was trashed without its conflict version.
             23,
-            // Copies that another device had resolved were taken for files that vanished.
+            // Conflict copies resolved by another device counted as vanished files.
             872,
-            // Somebody wrote under the name that something was to be kept under.
+            // An editor wrote a file with the name of a kept copy.
             1133,
         ])
     func regressions(seed: UInt64) async throws {

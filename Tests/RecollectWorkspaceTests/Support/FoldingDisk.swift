@@ -5,7 +5,7 @@ import RecollectTestSupport
     import Glibc
 #endif
 
-/// A file system that ignores the case of names, in a file, where the tests run as root and have NTFS's driver.
+/// A case-insensitive file system in a disk image. Requires root and the NTFS driver.
 final class FoldingDisk {
     let url: URL
 
@@ -15,7 +15,7 @@ final class FoldingDisk {
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
         try Data(count: 8 << 20).write(to: image)
         #if os(Linux)
-            // Not by `Process`, which waits until the driver that is started in the background ends, too.
+            // Not with `Process`, because it also waits for the end of the driver started in the background.
             let mount =
                 "mkntfs -qF '\(image.path)' && lowntfs-3g -o ignore_case,permissions,entry_timeout=0,negative_timeout=0,attr_timeout=0 '\(image.path)' '\(url.path)'"
             guard system("{ \(mount); } >/dev/null 2>&1") == 0 else { throw CocoaError(.featureUnsupported) }

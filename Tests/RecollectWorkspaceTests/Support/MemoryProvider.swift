@@ -3,26 +3,26 @@ import RecollectCore
 
 @testable import RecollectWorkspace
 
-/// Files in memory, with what a test needs to go wrong.
+/// Files in memory, with faults on request.
 final class MemoryProvider: WorkspaceProvider {
     struct State {
         var files: [WorkspacePath: (bytes: [UInt8], stamp: Int)] = [:]
         var notLocal: Set<WorkspacePath> = []
-        /// Files which nobody may read, and folders into which nobody may look.
+        /// Files that cannot be read, and folders that cannot be listed.
         var unreadable: Set<WorkspacePath> = []
-        /// Of which other versions are kept apart.
+        /// Files with conflict versions.
         var conflicted: Set<WorkspacePath> = []
         var requested: [WorkspacePath] = []
         var isUnavailable = false
         var stamps = 0
         var reads = 0
-        /// Done once, right before the next write or removal looks at what is there.
+        /// Runs once, directly before the next write or removal checks the current content.
         var beforeChange: (@Sendable () -> Void)?
-        /// Done once, right before the next reading of a file.
+        /// Runs once, directly before the next read of a file.
         var beforeRead: [WorkspacePath: @Sendable () -> Void] = [:]
-        /// Thrown by the next write, after it was made.
+        /// Thrown by the next write after its completion.
         var failureAfterWrite: (any Error)?
-        /// Thrown by each write and removal, which then changes nothing, of these paths.
+        /// Thrown by each write and removal of these paths, without a change.
         var refused: [WorkspacePath: any Error] = [:]
     }
 
@@ -87,7 +87,7 @@ final class MemoryProvider: WorkspaceProvider {
 
     func changeSignals() -> AsyncStream<Void> { waker.stream() }
 
-    /// Writes as somebody else does.
+    /// Writes like another program.
     func put(_ text: String, at path: String) {
         put(Array(text.utf8), at: path)
     }
@@ -101,7 +101,7 @@ final class MemoryProvider: WorkspaceProvider {
         waker.signal()
     }
 
-    /// Removes as somebody else does.
+    /// Removes like another program.
     func drop(_ path: String) {
         guard let path = try? WorkspacePath(path) else { return }
         state.withLock { $0.files[path] = nil }

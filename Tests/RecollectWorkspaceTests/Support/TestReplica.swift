@@ -3,8 +3,8 @@ import RecollectCore
 
 @testable import RecollectWorkspace
 
-/// A container over files in memory, and the replica that was written while it could not be reached. No two things happen in both in
-/// the same millisecond.
+/// A container over files in memory, and the offline replica written while the container was unavailable. No two
+/// events have the same millisecond.
 final class TestReplica: Sendable {
     let cloud = MemoryProvider()
     let account: ContainerCache
@@ -25,7 +25,7 @@ final class TestReplica: Sendable {
             container: MemoryContainer(files: cloud), configuration: configuration(stateURL))
     }
 
-    /// The workspace in the replica, as it is now.
+    /// A workspace in the current replica.
     func replica() throws -> SharedWorkspace {
         try SharedWorkspace(
             root: account.replica.files, configuration: configuration(account.replica.state))
@@ -48,8 +48,8 @@ final class TestReplica: Sendable {
         try await replica().list(recursively: true).allSatisfy(\.isFolder)
     }
 
-    /// Merges, and leaves the replica as it is where the merge was killed before it removed anything there. Who had it open opens it
-    /// again.
+    /// Merges, and leaves the replica as if the merge had been killed before its first removal there. Workspaces in the
+    /// replica must be opened again.
     func mergeEndingBeforeRemoval() async throws {
         let copy = folder.url.appendingPathComponent("copy")
         try FileManager.default.copyItem(at: account.replica.url, to: copy)

@@ -3,7 +3,7 @@ import RecollectCore
 
 @testable import RecollectWorkspace
 
-/// A workspace over files in memory, whose archive lies in a folder of the test's own.
+/// A workspace over files in memory, with its archive in a temporary folder.
 final class TestWorkspace: Sendable {
     let files = MemoryProvider()
     let stateURL: URL
@@ -23,7 +23,7 @@ final class TestWorkspace: Sendable {
         try? FileManager.default.removeItem(at: stateURL)
     }
 
-    /// Another instance over the same files and the same archive, as an extension of the app has it.
+    /// Another instance over the same files and the same archive, as in an app extension.
     func another() throws -> SharedWorkspace {
         try SharedWorkspace(provider: files, configuration: WorkspaceConfiguration(stateURL: stateURL))
     }
@@ -41,7 +41,7 @@ final class TestWorkspace: Sendable {
         return texts
     }
 
-    /// The last text of a path that came from elsewhere, and was not contradicted.
+    /// The last observed text of a path that had no conflict.
     func lastSeen(_ path: String) throws -> String? {
         let versions = try workspace.archive.index().files[WorkspacePath(path)]?.versions ?? []
         return try versions.last { $0.kind == .observed }.flatMap { try workspace.archive.wholeBytes(of: $0.hash) }.map
@@ -50,13 +50,13 @@ final class TestWorkspace: Sendable {
         }
     }
 
-    /// The versions of a path that were written down as begun and not yet as done.
+    /// The number of versions of a path recorded as begun and not yet as done.
     func begun(_ path: String) throws -> Int {
         try workspace.archive.index().files[WorkspacePath(path)]?.begun.count ?? 0
     }
 }
 
-/// The code of the `RecollectError` that some work throws; `nil` where it throws none.
+/// The code of the `RecollectError` thrown by an operation; `nil` if it throws none.
 func code(_ work: () async throws -> Void) async -> RecollectError.Code? {
     do {
         try await work()
@@ -66,7 +66,7 @@ func code(_ work: () async throws -> Void) async -> RecollectError.Code? {
     }
 }
 
-/// What a `FileChangedError` that some work throws carries; `nil` where it throws none.
+/// The `FileChangedError` thrown by an operation; `nil` if it throws none.
 func changed(_ work: () async throws -> Void) async -> FileChangedError? {
     do {
         try await work()

@@ -1,18 +1,18 @@
 import Foundation
 import RecollectTestSupport
 
-/// Why a random case failed.
+/// The failure of a random case.
 struct CaseFailure: Error, CustomStringConvertible {
     let description: String
 }
 
-/// Throws unless something holds.
+/// Throws if a condition is false.
 func must(_ condition: Bool, _ message: @autoclosure () -> String) throws {
     guard condition else { throw CaseFailure(description: message()) }
 }
 
 extension SeededGenerator {
-    /// A text of what names are made of and what they must not have in them.
+    /// A text of valid and invalid pieces of names.
     mutating func uglyText(upTo count: Int = 12) -> String {
         var text = ""
         for _ in 0..<Int.random(in: 0...count, using: &self) {

@@ -7,16 +7,16 @@ import RecollectTestSupport
     import FoundationNetworking
 #endif
 
-/// A real Syncthing, a process with a home, an identity and one shared folder of its own, that talks to others on loopback alone.
+/// A real Syncthing process with its own home, identity and shared folder. It connects to others only on loopback.
 ///
-/// Discovery, relays, address translation, upgrades and all reports are off. It ends with the test process, also where that is
-/// killed: a shell beside it waits for the end of a pipe.
+/// Discovery, relays, address translation, upgrades and all reports are off. It ends with the test process, even if
+/// that is killed: a shell waits for the end of a pipe.
 ///
-/// `@unchecked Sendable`: the process and its pipe are touched by `start`, `stop` and `deinit` alone.
+/// `@unchecked Sendable`: the process and its pipe are used only by `start`, `stop` and `deinit`.
 final class SyncthingDevice: @unchecked Sendable {
-    /// What its owner shares.
+    /// The shared folder.
     let folder: URL
-    /// Who it is, as others know it.
+    /// The device ID.
     let id: String
 
     private let home: URL
@@ -26,14 +26,14 @@ final class SyncthingDevice: @unchecked Sendable {
     private let process = Process()
     private let life = Pipe()
 
-    /// Makes an identity; nothing runs yet.
+    /// Generates an identity, without starting a process.
     init(home: URL) throws {
         self.home = home
         folder = home.appendingPathComponent("shared", isDirectory: true)
         (listeningPort, controlPort) = (try Self.freePort(), try Self.freePort())
         try FileManager.default.createDirectory(
             at: folder.appendingPathComponent(".stfolder"), withIntermediateDirectories: true)
-        let syncthing = try Self.found ?? { throw RecollectError(.notFound, "there is no syncthing here") }()
+        let syncthing = try Self.found ?? { throw RecollectError(.notFound, "syncthing is not installed") }()
         let options = ["--no-default-folder", "--skip-port-probing"]
         _ = try Self.output(of: syncthing, ["generate", "--home=\(home.path)"] + options)
         id = try Self.output(of: syncthing, ["--home=\(home.path)", "--device-id"])
@@ -41,32 +41,32 @@ final class SyncthingDevice: @unchecked Sendable {
 
     deinit { stop() }
 
-    /// Ends the process, and waits for that.
+    /// Stops the process and waits for its end.
     func stop() {
-        // A pipe that is closed already has ended it.
+        // If the pipe is closed already, the process has ended.
         try? life.fileHandleForWriting.close()
         if process.isRunning { process.waitUntilExit() }
     }
 
-    /// Where `syncthing` is installed; `nil` where it is not.
+    /// The location of `syncthing`; `nil` if it is not installed.
     static let found: URL? = (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin").split(separator: ":")
         .map { URL(fileURLWithPath: String($0)).appendingPathComponent("syncthing") }
         .first { FileManager.default.isExecutableFile(atPath: $0.path) }
 
-    /// Runs it, sharing its folder with others, until it answers.
-    /// - Parameter delay: How many seconds after a change in its folder it looks there; `nil` if it looks only when asked to
-    ///   (`scan`), so that a test decides what it sees together.
+    /// Starts the process, shares its folder with other devices, and waits for its first response.
+    /// - Parameter delay: The seconds from a change in the folder to a scan by Syncthing. With `nil`, only `scan`
+    ///   starts a scan, so that a test decides about the changes scanned together.
     func start(with others: [SyncthingDevice], watchingAfter delay: Int? = nil) async throws {
         try configuration(with: others, watchingAfter: delay).write(
             to: home.appendingPathComponent("config.xml"), atomically: true, encoding: .utf8)
-        // No `wait`: signals that a shell waits for may be blocked in what a test starts.
+        // No `wait`: the signals required by a shell's `wait` may be blocked in a process started by a test.
         let guardian = """
             "$@" </dev/null & read -r _; kill -9 $!
             """
         process.executableURL = URL(fileURLWithPath: "/bin/sh")
         let command = [Self.found?.path ?? "", "serve", "--home=\(home.path)", "--no-browser", "--no-upgrade"]
         process.arguments = ["-c", guardian, "sh"] + command
-        // As if monitored: one process that ends when it is told to, instead of two.
+        // As if monitored: one process that ends on request, instead of two.
         process.environment = ProcessInfo.processInfo.environment.merging(["STMONITORED": "yes", "GOMAXPROCS": "2"]) {
             $1
         }
@@ -74,7 +74,7 @@ final class SyncthingDevice: @unchecked Sendable {
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
         try process.run()
-        // Minutes, for what takes a second where nobody else works.
+        // Minutes, for a start that takes a second on an idle machine.
         for _ in 0..<6_000 where process.isRunning {
             if (try? await ask("GET", "system/ping")) != nil { return }
             try await Task.sleep(for: .milliseconds(50))
@@ -82,30 +82,30 @@ final class SyncthingDevice: @unchecked Sendable {
         throw RecollectError(.timedOut, "syncthing did not start")
     }
 
-    // MARK: What it is told and asked
+    // MARK: Control
 
-    /// Looks at the folder now, and returns when it has.
+    /// Scans the folder, and returns after the scan.
     func scan() async throws {
         try await ask("POST", "db/scan?folder=\(Self.folderId)")
     }
 
-    /// Stops or begins again to talk to another device; both go on looking at their folders.
+    /// Pauses or resumes the connection to another device. Both devices continue to scan their folders.
     func setPaused(_ isPaused: Bool, _ other: SyncthingDevice) async throws {
         try await ask("POST", "system/\(isPaused ? "pause" : "resume")?device=\(other.id)")
     }
 
-    /// Whether it talks to another device now.
+    /// Whether this device is connected to another one.
     func isConnected(to other: SyncthingDevice) async throws -> Bool {
         try await ask("GET", "system/connections")["connections"]?[other.id]?["connected"] == true
     }
 
-    /// Whether it neither does anything nor knows of anything to be done.
+    /// Whether this device is idle and has no pending changes.
     func isIdle() async throws -> Bool {
         let status = try await ask("GET", "db/status?folder=\(Self.folderId)")
         return status["state"] == "idle" && status["needTotalItems"] == 0
     }
 
-    /// Returns when something has happened since an event, at the latest after a second. Returns the last event.
+    /// Waits for the next event after a given one, at most a second. Returns the last event.
     func wait(after event: Int64) async throws -> Int64 {
         let events = try await ask("GET", "events?since=\(event)&limit=1&timeout=1").arrayValue ?? []
         return events.compactMap { $0["id"]?.integerValue }.max() ?? event
@@ -126,7 +126,7 @@ final class SyncthingDevice: @unchecked Sendable {
         return data.isEmpty ? .null : (try? JSONValue(parsing: String(decoding: data, as: UTF8.self))) ?? .null
     }
 
-    // MARK: Making one
+    // MARK: Setup
 
     private static let folderId = "workspace"
 
@@ -159,7 +159,7 @@ final class SyncthingDevice: @unchecked Sendable {
             """
     }
 
-    /// A port that nobody listens at.
+    /// An unused port.
     private static func freePort() throws -> Int {
         #if canImport(Glibc)
             let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)

@@ -5,15 +5,15 @@ import Testing
 
 @testable import RecollectWorkspace
 
-/// All that runs two real Syncthings: one test at a time, as a build machine has two cores.
+/// All tests with real Syncthing devices, one at a time, because a build machine has two cores.
 @Suite(
-    "Two real Syncthings", .serialized,
+    "Real Syncthing devices", .serialized,
     .needs(.syncthing))
 enum SyncthingTests {}
 
 extension SyncthingTests {
-    /// What the workspace is built on: seen, not read.
-    @Suite("What Syncthing does")
+    /// The behavior of Syncthing required by the workspace, verified by experiment.
+    @Suite("Syncthing behavior")
     struct Facts {
         private func read(_ file: URL) -> String? { try? String(contentsOf: file, encoding: .utf8) }
 
@@ -25,7 +25,7 @@ extension SyncthingTests {
             try SyncthingPair.names(in: folder)
         }
 
-        @Test("an edit on both sides keeps one under the name and the other in a copy, the same on both sides")
+        @Test("Of two concurrent edits, one stays in the file and one becomes a conflict copy, on both devices")
         func conflict() async throws {
             let pair = try await SyncthingPair.shared()
             let (left, right) = try pair.place()
@@ -53,7 +53,7 @@ extension SyncthingTests {
             }
         }
 
-        @Test("the same edit on both sides is no conflict")
+        @Test("The same edit on both devices is no conflict")
         func identical() async throws {
             let pair = try await SyncthingPair.shared()
             let (left, right) = try pair.place()
@@ -69,7 +69,7 @@ extension SyncthingTests {
             #expect(try names(left) == ["new.md", "note.md"] && names(right) == ["new.md", "note.md"])
         }
 
-        @Test("an edit beats a delete")
+        @Test("An edit wins over a deletion")
         func deletion() async throws {
             let pair = try await SyncthingPair.shared()
             let (left, right) = try pair.place()
@@ -92,7 +92,7 @@ extension SyncthingTests {
             ["one.md", "two.md"].count { read(folder.appendingPathComponent($0)) == text }
         }
 
-        @Test("a conflict copy that both sides edit loses one of the edits, so that copies are never edited")
+        @Test("A conflict copy edited on both devices loses one edit, so Recollect never edits conflict copies")
         func editedCopy() async throws {
             let pair = try await SyncthingPair.shared()
             let (left, right) = try pair.place()
@@ -107,7 +107,7 @@ extension SyncthingTests {
             #expect(try names(left) == [name] && names(right) == [name])
         }
 
-        @Test("decomposed names become composed ones, on both sides")
+        @Test("Decomposed names become composed on both devices")
         func normalisation() async throws {
             let pair = try await SyncthingPair.shared()
             let (left, right) = try pair.place()
@@ -118,7 +118,7 @@ extension SyncthingTests {
             }
         }
 
-        @Test("what we stage under a temporary name never travels")
+        @Test("Files with a temporary name of Recollect are not synced")
         func temporaryNames() async throws {
             let pair = try await SyncthingPair.shared()
             let (left, right) = try pair.place()

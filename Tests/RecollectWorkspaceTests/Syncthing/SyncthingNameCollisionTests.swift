@@ -5,8 +5,8 @@ import Testing
 @testable import RecollectWorkspace
 
 extension SyncthingTests {
-    /// On disks that keep case and form apart: elsewhere there are no twins.
-    @Suite("name-collisions: twins on two devices that sync by Syncthing")
+    /// Requires disks that distinguish case and normalization. Other disks have no name collisions.
+    @Suite("name-collisions: colliding names on two devices with Syncthing")
     struct Twins {
         private let composed = "Caf\u{E9}.md"
         private let decomposed = "Cafe\u{301}.md"
@@ -15,12 +15,14 @@ extension SyncthingTests {
             try Data(text.utf8).write(to: folder.appendingPathComponent(name))
         }
 
-        /// The names as the disk has them: to Swift both forms are one string.
+        /// The bytes of the names on the disk, because Swift treats both forms as equal strings.
         private func names(in folder: URL) throws -> [[UInt8]] {
             try SyncthingPair.names(in: folder).map { Array($0.utf8) }
         }
 
-        @Test("twins in case are two files on both, told and never folded", .enabled(if: SyncthingTests.isCaseKept))
+        @Test(
+            "Names that differ only in case are two files on both devices, reported and never merged",
+            .enabled(if: SyncthingTests.isCaseKept))
         func caseTwins() async throws {
             let devices = try await TwoDevices()
             defer { devices.end() }
@@ -37,7 +39,7 @@ extension SyncthingTests {
                 #expect(told.map(\.path) == ["Note.md"])
                 for path in paths { #expect(try await workspace.read(path).text == "\(path) by one of them\n") }
             }
-            // Each is changed and removed without the other.
+            // Each file is changed and removed without the other.
             let file = try await devices.workspaces[1].read(paths[0])
             try await devices.workspaces[1].trash(paths[0], replacing: file.version)
             try await devices.pair.sync()
@@ -45,7 +47,7 @@ extension SyncthingTests {
             #expect(try await devices.workspaces[1].content(of: file.version) == file.bytes)
         }
 
-        @Test("one name written in two forms on two devices is a conflict of one file, which is folded")
+        @Test("One name written in two normalization forms is a conflict of one file, and is merged")
         func formsApart() async throws {
             let devices = try await TwoDevices()
             defer { devices.end() }
@@ -59,14 +61,14 @@ extension SyncthingTests {
             try expectOneFile(devices, of: ["composed", "decomposed"])
         }
 
-        @Test("two forms side by side: Syncthing takes the composed one alone, until both are folded; nothing is lost")
+        @Test("Syncthing carries only the composed form of a name; after the merge, both texts are on both devices")
         func formsTogether() async throws {
             let devices = try await TwoDevices()
             defer { devices.end() }
             try write("composed\n", composed, in: devices.folders[0])
             try write("decomposed\n", decomposed, in: devices.folders[0])
             try await devices.pair.left.scan()
-            try await devices.pair.until("the composed one has come") {
+            try await devices.pair.until("the composed name has arrived") {
                 try names(in: devices.folders[1]) == [Array(composed.utf8)]
             }
             let resolved = try await devices.workspaces[0].resolveConflicts()
@@ -83,7 +85,7 @@ extension SyncthingTests {
         }
     }
 
-    /// Whether names that differ in case alone are two files here.
+    /// Whether names that differ only in case are two files on this disk.
     static let isCaseKept: Bool = {
         let folder = FileManager.default.temporaryDirectory
         let keys: Set<URLResourceKey> = [.volumeSupportsCaseSensitiveNamesKey]

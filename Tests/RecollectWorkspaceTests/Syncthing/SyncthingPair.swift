@@ -2,37 +2,37 @@ import Foundation
 import RecollectWorkspace
 import RecollectCore
 
-/// Two Syncthings that share a folder with each other: the real thing, for what no simulation can promise.
+/// Two real Syncthing devices that share a folder, for behavior that a simulation cannot prove.
 ///
-/// One pair serves all tests that need one, which are serialized; each works in a place of its own in the shared folder.
+/// All tests use the same pair and are serialized. Each test works in its own subfolder of the shared folder.
 final class SyncthingPair: Sendable {
-    /// The two, equal in everything but their ids.
+    /// The two devices, equal except for their ids.
     let left: SyncthingDevice
     let right: SyncthingDevice
 
     private let home: URL
 
-    /// The pair of this test process, started by the first test that asks.
+    /// The pair of this test process, started on first use.
     static func shared() async throws -> SyncthingPair { try await started.value }
 
     private static let started = Task { try await SyncthingPair() }
 
     private init() async throws {
-        // Where Foundation resolves no links: Syncthing tells real paths.
+        // A path without symbolic links, because Syncthing returns real paths.
         home = FileManager.default.temporaryDirectory.resolvingSymlinksInPath()
             .appendingPathComponent("syncthing-\(UUID().uuidString)", isDirectory: true)
         left = try SyncthingDevice(home: home.appendingPathComponent("left", isDirectory: true))
         right = try SyncthingDevice(home: home.appendingPathComponent("right", isDirectory: true))
         try await left.start(with: [right])
         try await right.start(with: [left])
-        // Nobody ends a shared pair but the end of the process, which leaves nothing behind.
+        // The shared pair runs until the process ends and its files are removed.
         Self.homeToRemove.withLock { $0 = home.path }
         atexit { SyncthingPair.homeToRemove.withLock { _ = try? FileManager.default.removeItem(atPath: $0) } }
     }
 
     private static let homeToRemove = Locked("")
 
-    /// A folder of a test's own in the shared folder, as it lies on both sides; the name is new each time.
+    /// Creates a subfolder with a new name in the shared folder of both devices.
     func place() throws -> (left: URL, right: URL) {
         let name = UUID().uuidString
         let places = [left, right].map { $0.folder.appendingPathComponent(name, isDirectory: true) }
@@ -40,10 +40,10 @@ final class SyncthingPair: Sendable {
         return (places[0], places[1])
     }
 
-    /// Changes both sides while neither hears of the other, and lets both see their own changes.
+    /// Makes changes on both devices while they are disconnected, scans the changes, and connects the devices again.
     func apart(_ edit: () async throws -> Void) async throws {
         try await left.setPaused(true, right)
-        try await until("they are parted") {
+        try await until("the devices are disconnected") {
             let isLeftConnected = try await left.isConnected(to: right)
             let isRightConnected = try await right.isConnected(to: left)
             return !isLeftConnected && !isRightConnected
@@ -56,15 +56,15 @@ final class SyncthingPair: Sendable {
         try result.get()
     }
 
-    /// Lets both see their changes, and waits until each has all of the other's, has nothing more to do, and both hold the same files.
+    /// Scans both folders, and waits until both devices are idle and have the same files.
     func sync() async throws { try await [left, right].sync() }
 
-    /// Asks again after each event until something holds.
+    /// Checks a condition again after each event until it is true.
     func until(_ what: String, _ holds: () async throws -> Bool) async throws {
         try await [left, right].until(what, holds)
     }
 
-    /// The names in a folder as the disk has them, without those of files that Syncthing is still receiving, or gave up.
+    /// The names in a folder as on the disk, without the files of running or abandoned transfers of Syncthing.
     static func names(in folder: URL) throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: folder.path)
             .filter { !$0.hasPrefix(".syncthing.") || $0.hasPrefix(".syncthing.recollect-") }
@@ -72,10 +72,10 @@ final class SyncthingPair: Sendable {
             .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }
 
-    /// The files in a folder by their paths, without Syncthing's own and the lineage.
+    /// The files in a folder by their paths, without Syncthing's own files and the lineage logs.
     static func files(in folder: URL) throws -> [String: Data] {
         var files: [String: Data] = [:]
-        // Not `FileManager`'s enumerator, which stops at what vanishes meanwhile.
+        // Not `FileManager`'s enumerator, because it stops at a file removed meanwhile.
         for path in (try? FileManager.default.subpathsOfDirectory(atPath: folder.path)) ?? [] {
             let name = (path as NSString).lastPathComponent
             if path.hasPrefix(".stfolder") || path.hasPrefix(LineageFile.folderName) || name.hasPrefix(".syncthing.") {
@@ -88,31 +88,31 @@ final class SyncthingPair: Sendable {
 }
 
 extension [SyncthingDevice] {
-    /// Lets all see their changes, and waits until each has all of the others', has nothing more to do, and all hold the same files.
+    /// Scans all folders, and waits until all devices are idle and have the same files.
     func sync() async throws {
-        // Changes are told in their order, so whoever has this mark has heard of everything before it.
+        // Changes are sent in order, so a device with this mark has received all earlier changes.
         for device in self {
             let mark = device.folder.appendingPathComponent(".mark of \(device.id.prefix(7))")
             try Data(UUID().uuidString.utf8).write(to: mark)
             try await device.scan()
         }
-        try await until("all hold the same") {
+        try await until("all devices have the same files") {
             for device in self where try await !device.isIdle() { return false }
             return try Set(map { try SyncthingPair.files(in: $0.folder) }).count == 1
         }
     }
 
-    /// Asks again after each event until something holds; minutes, for what takes a second where nobody else works.
+    /// Checks a condition again after each event until it is true, for minutes: an idle machine needs a second.
     func until(_ what: String, _ holds: () async throws -> Bool) async throws {
         var event: Int64 = 0
         for round in 0..<300 {
             if try await holds() { return }
             event = try await self[0].wait(after: event)
-            // What was changed while it was looked at is seen at another look.
+            // A change during a scan is found by another scan.
             if round % 10 == 9 { for device in self { try await device.scan() } }
         }
         let files = try map { try SyncthingPair.files(in: $0.folder) }
         let paths = Set(files.flatMap(\.keys)).filter { path in Set(files.map { $0[path] }).count > 1 }.sorted()
-        throw RecollectError(.timedOut, "not until \(what); they differ in \(paths)")
+        throw RecollectError(.timedOut, "timed out waiting until \(what); different files: \(paths)")
     }
 }

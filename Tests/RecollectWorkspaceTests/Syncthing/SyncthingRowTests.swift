@@ -6,9 +6,9 @@ import Testing
 @testable import RecollectWorkspace
 
 extension SyncthingTests {
-    @Suite("The matrix's rows on two devices that sync by Syncthing")
+    @Suite("Faults on two devices with Syncthing")
     struct Rows {
-        @Test("conflict-copies: the copies that Syncthing makes are taken once, whatever the file's name")
+        @Test("conflict-copies: each conflict copy made by Syncthing is resolved once, for any file name")
         func copies() async throws {
             let devices = try await TwoDevices()
             defer { devices.end() }
@@ -44,7 +44,7 @@ extension SyncthingTests {
             #expect(Set(files.keys) == Set(names + kept))
         }
 
-        @Test("chat-projection: both devices write the projection: no conflict copies stay, and writing settles")
+        @Test("chat-projection: after both devices write the projection, no conflict copies stay, and writing ends")
         func projection() async throws {
             let devices = try await TwoDevices()
             defer { devices.end() }
@@ -78,7 +78,7 @@ extension SyncthingTests {
                 try await publish()
                 #expect(try await devices.syncCompletely() <= 2)
             }
-            // Both know all of it, and nobody has anything more to write.
+            // Both devices have all messages, and nothing is left to write.
             let settled = try devices.expectSettled()
             let versions = try await devices.versionCounts(of: path)
             try await publish()
@@ -93,7 +93,7 @@ extension SyncthingTests {
             #expect(chat.isIntact && chat.entries.map(\.message.id).sorted() == said.sorted())
         }
 
-        @Test("journal: the same day's journal made on both is one file with all entries once")
+        @Test("journal: the same day created on both devices becomes one file with each entry once")
         func journal() async throws {
             let devices = try await TwoDevices()
             defer { devices.end() }
@@ -112,7 +112,7 @@ extension SyncthingTests {
                 }
             }
             #expect(try await devices.syncCompletely() <= 2)
-            // And again while there is a file, which one of the two strikes an entry out of.
+            // Again with an existing file, while one device strikes out an entry.
             let struck = try #require(written[.user]?.first)
             written[.user]?.removeFirst()
             try await devices.pair.apart {

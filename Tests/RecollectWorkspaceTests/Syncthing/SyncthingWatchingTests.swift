@@ -6,10 +6,10 @@ import Testing
 @testable import RecollectWorkspace
 
 extension SyncthingTests {
-    @Suite("Devices whose Syncthings watch the folder while everybody writes")
+    @Suite("Syncthing watching the folder during writes")
     struct Watching {
         @Test(
-            "concurrent-edits: two and three: every word is in a file at the end, and no copy is left",
+            "concurrent-edits: on two and three devices, every word is in a file, and no conflict copy is left",
             arguments: [2, 3])
         func life(devices count: Int) async {
             await Seeds.run(1, from: UInt64(count)) { seed in
@@ -26,7 +26,7 @@ extension SyncthingTests {
                     case 0: _ = try await workspace.resolveConflicts()
                     case 1: _ = try await workspace.status()
                     case 2:
-                        // Long enough for a watcher to look, so that others get the changes so far.
+                        // Long enough for a scan by a watcher, so that other devices receive the changes so far.
                         try await Task.sleep(for: .milliseconds(.random(in: 500...2_500, using: &random)))
                     case 3:
                         _ = try await WorkspaceJournal(workspace: workspace, timeZone: .gmt).write(word, at: morning)

@@ -6,9 +6,9 @@ import Testing
 @testable import RecollectWorkspace
 
 extension SyncthingTests {
-    @Suite("A workspace on two devices that sync by Syncthing")
+    @Suite("Workspace on two devices with Syncthing")
     struct Workspaces {
-        @Test("concurrent-edits: context.md edited apart is merged, and on the same line both wordings are kept")
+        @Test("concurrent-edits: edits of context.md on both devices are merged, with both alternatives of a line")
         func context() async throws {
             let devices = try await TwoDevices()
             defer { devices.end() }
@@ -35,7 +35,7 @@ extension SyncthingTests {
             }
         }
 
-        @Test("two folders edited on both sides converge: nothing lost, no conflict copy left in the open")
+        @Test("Folders edited on both devices converge, without losses and without conflict copies")
         func converge() async {
             await Seeds.run(1) { seed in
                 var random = SeededGenerator(seed: seed)
@@ -68,7 +68,7 @@ extension SyncthingTests {
                         #expect(text.contains(marker), "\(marker) is not in \(path)")
                     }
                 }
-                // And every text as it was saved is in the archive of the device that saved it.
+                // Every saved text is in the archive of the device that saved it.
                 for (_, file) in saved {
                     let kept = await [
                         try? devices.workspaces[0].content(of: file.version),

@@ -4,7 +4,7 @@ import Testing
 
 @testable import RecollectWorkspace
 
-/// One workspace on two devices that sync by Syncthing.
+/// One workspace on two devices synced by Syncthing.
 struct TwoDevices {
     let pair: SyncthingPair
     let folders: [URL]
@@ -23,7 +23,7 @@ struct TwoDevices {
         }
     }
 
-    /// Writes a text into files on some of the devices, as they are there.
+    /// Writes a text to files on some of the devices, in place of their current versions.
     func write(_ text: String, to paths: [String], on devices: [Int]) async throws {
         for device in devices {
             for path in try paths.map({ try WorkspacePath($0) }) {
@@ -33,7 +33,7 @@ struct TwoDevices {
         }
     }
 
-    /// How many versions of a file each device knows.
+    /// The number of versions of a file on each device.
     func versionCounts(of path: WorkspacePath) async throws -> [Int] {
         var counts: [Int] = []
         for workspace in workspaces { counts.append(try await workspace.versions(of: path).count) }
@@ -42,7 +42,7 @@ struct TwoDevices {
 
     func end() { try? FileManager.default.removeItem(at: states) }
 
-    /// Syncs and resolutions on both, again and again, until neither finds anything to resolve. Returns how many rounds wrote something.
+    /// Syncs and resolves on both devices until neither finds a conflict. Returns the number of rounds with conflicts.
     func syncCompletely() async throws -> Int {
         for round in 0..<6 {
             try await pair.sync()
@@ -52,10 +52,10 @@ struct TwoDevices {
             if resolved == 0 { return round }
         }
         throw RecollectError(
-            .conflict, "two devices fold again and again: \(try SyncthingPair.files(in: folders[0]).keys.sorted())")
+            .conflict, "endless conflict resolution: \(try SyncthingPair.files(in: folders[0]).keys.sorted())")
     }
 
-    /// What a person sees: the same files on both, with no copy of a conflict among them.
+    /// Expects the same files on both devices, without conflict copies. Returns the files.
     func expectSettled() throws -> [String: String] {
         let files = try folders.map { try SyncthingPair.files(in: $0) }
         #expect(files[0] == files[1])

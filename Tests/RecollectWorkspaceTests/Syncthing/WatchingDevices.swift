@@ -3,7 +3,7 @@ import RecollectCore
 
 @testable import RecollectWorkspace
 
-/// Devices with a workspace each, whose Syncthings watch the folder: changes travel while everybody writes.
+/// Devices with a workspace each. Syncthing watches their folders, so changes are synced during writes.
 final class WatchingDevices: Sendable {
     let devices: [SyncthingDevice]
     let workspaces: [SharedWorkspace]
@@ -12,7 +12,7 @@ final class WatchingDevices: Sendable {
     private let clock = Locked<TimeInterval>(0)
 
     init(count: Int) async throws {
-        // Where Foundation resolves no links: Syncthing tells real paths.
+        // A path without symbolic links, because Syncthing returns real paths.
         let home = FileManager.default.temporaryDirectory.resolvingSymlinksInPath()
             .appendingPathComponent("syncthing-\(UUID().uuidString)", isDirectory: true)
         self.home = home
@@ -25,7 +25,7 @@ final class WatchingDevices: Sendable {
         for device in devices {
             try await device.start(with: devices.filter { $0 !== device }, watchingAfter: 1)
         }
-        try await devices.until("they are connected") { [devices] in
+        try await devices.until("the devices are connected") { [devices] in
             for (one, other) in zip(devices, devices.dropFirst()) where try await !one.isConnected(to: other) {
                 return false
             }
@@ -35,15 +35,15 @@ final class WatchingDevices: Sendable {
 
     deinit {
         devices.forEach { $0.stop() }
-        // A folder that stays behind is the system's to remove.
+        // The system removes a folder that is left behind.
         try? FileManager.default.removeItem(at: home)
     }
 
-    /// Syncs and resolutions everywhere until nobody finds anything to resolve.
+    /// Syncs and resolves on all devices until no device finds a conflict.
     func syncCompletely() async throws {
         for _ in 0..<20 {
             try await devices.sync()
-            // What a copy lost against is here by now.
+            // By now, the winner of each conflict copy has arrived.
             clock.withLock { $0 += SharedWorkspace.longestDelay + 1 }
             var resolved = 0
             for workspace in workspaces { resolved += try await workspace.resolveConflicts().count }
@@ -51,6 +51,6 @@ final class WatchingDevices: Sendable {
         }
         throw RecollectError(
             .conflict,
-            "the devices fold again and again: \(try SyncthingPair.files(in: devices[0].folder).keys.sorted())")
+            "endless conflict resolution: \(try SyncthingPair.files(in: devices[0].folder).keys.sorted())")
     }
 }

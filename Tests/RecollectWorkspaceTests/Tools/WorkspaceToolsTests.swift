@@ -4,7 +4,7 @@ import Testing
 
 @testable import RecollectWorkspace
 
-/// A workspace in a temporary folder and the tools over it, as a model calls them.
+/// A workspace in a temporary folder and its tools, called as a model calls them.
 private final class ToolBench {
     let folder: URL
     let workspace: SharedWorkspace
@@ -22,10 +22,10 @@ private final class ToolBench {
 
     deinit { try? FileManager.default.removeItem(at: folder) }
 
-    /// What a call gives; every result is bounded.
+    /// Returns the result of a call. Every result must be bounded.
     func call(_ name: String, _ arguments: JSONValue) async throws -> ToolResult {
         let result = try await #require(tools[name]).call(arguments, context: context)
-        #expect(result.content.jsonString.utf8.count <= 16_384, "\(name) gives more than 16 KB")
+        #expect(result.content.jsonString.utf8.count <= 16_384, "\(name) returns more than 16 KB")
         return result
     }
 
@@ -40,7 +40,7 @@ private final class ToolBench {
         #expect(
             result.isError && result.content["error"]?.stringValue?.isEmpty == false,
             "\(name): \(arguments.jsonString.prefix(400))")
-        // Where the workspace lies is no matter of the model's server, unless the model said so itself.
+        // The workspace's location must not reach the model's server, unless the model passed it in.
         let lies = folder.lastPathComponent
         #expect(
             !result.content.jsonString.contains(lies) || arguments.jsonString.contains(lies),
@@ -49,9 +49,9 @@ private final class ToolBench {
     }
 }
 
-@Suite("Tools over a workspace")
+@Suite("Workspace tools")
 struct WorkspaceToolsTests {
-    @Test("a model lists, reads, writes, appends and searches; each write says which agent made it")
+    @Test("A model lists, reads, writes, appends and searches, and each version names the agent")
     func roundTrip() async throws {
         let bench = try ToolBench()
         let made = try await bench.succeed(
@@ -72,12 +72,12 @@ struct WorkspaceToolsTests {
         #expect(listed["files"]?.arrayValue?.compactMap { $0["path"]?.stringValue } == ["Notes", "Notes/tea.md"])
         #expect(try await bench.succeed("list_files", [:])["files"]?.arrayValue?.first?["folder"] == true)
         #expect(try await bench.succeed("search_files", ["query": "coffee"])["note"] != nil)
-        // An empty file is a file too.
+        // An empty file can be written and read.
         _ = try await bench.succeed("write_file", ["path": "empty.md", "text": "", "version": "new"])
         #expect(try await bench.succeed("read_file", ["path": "empty.md"])["text"] == "")
     }
 
-    @Test("stale-version: a write with a stale version, or none that fits, is refused with what is there now")
+    @Test("stale-version: a write with a stale or invalid version is refused with the current content")
     func staleVersion() async throws {
         let bench = try ToolBench()
         let path = try WorkspacePath("context.md")
@@ -95,14 +95,14 @@ struct WorkspaceToolsTests {
         let current = try #require(refused["version"])
         _ = try await bench.succeed(
             "write_file", ["path": "context.md", "text": "the user's, and x", "version": current])
-        // Gone meanwhile: told, and made anew only when that is said.
+        // The file was trashed meanwhile: the error reports it, and only the version "new" creates it again.
         try await bench.workspace.trash(path, replacing: bench.workspace.read(path).version)
         let gone = try await bench.fail("write_file", ["path": "context.md", "text": "y", "version": current])
         #expect(gone["version"] == "new" && gone["text"] == nil)
         _ = try await bench.succeed("write_file", ["path": "context.md", "text": "y", "version": "new"])
     }
 
-    @Test("unsafe-names: no path leaves the workspace, whatever is tried")
+    @Test("unsafe-names: no path leads outside the workspace")
     func paths() async throws {
         let bench = try ToolBench()
         let outside = bench.folder.appendingPathComponent("outside.md")
@@ -128,7 +128,7 @@ struct WorkspaceToolsTests {
             _ = try await bench.fail("write_file", ["path": path, "text": "inside", "version": "new"])
             _ = try await bench.fail("append_file", ["path": path, "text": "inside"])
         }
-        // What only looks as if it led elsewhere is a name as any other, and stays inside.
+        // A path that only looks like traversal is an ordinary name and stays inside.
         let harmless = [
             "~root/x.md", "%2e%2e/outside.md", "%2e%2e%2foutside.md", "．．/outside.md", "。。/outside.md",
             "..%c0%af..%c0%afx",
@@ -154,7 +154,7 @@ struct WorkspaceToolsTests {
             ])
     }
 
-    @Test("unsafe-names: symbolic links are neither followed nor listed, also where they are made in between")
+    @Test("unsafe-names: symbolic links are neither followed nor listed, even if created between two calls")
     func links() async throws {
         let bench = try ToolBench()
         let outside = bench.folder.appendingPathComponent("outside", isDirectory: true)
@@ -183,7 +183,7 @@ struct WorkspaceToolsTests {
     }
 
     @Test(
-        "long files come in pages that together are the file, whatever is in them",
+        "Long files are read in pages that together equal the file, for any content",
         arguments: [
             String(repeating: "A line as any other.\n", count: 5_000), String(repeating: "é日🔑", count: 9_000),
             String(repeating: "\u{1}\"\\\n", count: 8_000), "short", "",
@@ -198,20 +198,20 @@ struct WorkspaceToolsTests {
             let page = try await bench.succeed("read_file", ["path": "long.txt", "offset": .integer(Int64(offset))])
             read += try #require(page["text"]?.stringValue)
             pages += 1
-            // Who has read a part gets no version to replace the whole with.
+            // A partial page has no version, so that it cannot be used to replace the whole file.
             #expect((page["version"] == nil) == (page["note"] != nil))
             guard let note = page["note"]?.stringValue else { break }
             offset = try #require(note.split(separator: " ").last.flatMap { Int($0) })
         } while pages < 100
         #expect(Array(read.utf8) == Array(text.utf8))
-        // An offset inside a character begins with the whole of it; one past the end gives nothing.
+        // An offset inside a character starts with the whole character; an offset past the end returns nothing.
         _ = try await bench.succeed("read_file", ["path": "long.txt", "offset": 1])
         #expect(try await bench.succeed("read_file", ["path": "long.txt", "offset": 2_000_000])["text"] == "")
-        // A refusal of a stale write is as bounded.
+        // The error of a stale write is bounded, too.
         _ = try await bench.fail("write_file", ["path": "long.txt", "text": "x", "version": "new"])
     }
 
-    @Test("many files are listed in bounded results that say how to read on")
+    @Test("Many files are listed in bounded pages that name the next page")
     func manyFiles() async throws {
         let bench = try ToolBench()
         for index in 0..<300 {
@@ -233,7 +233,7 @@ struct WorkspaceToolsTests {
         #expect(found["note"]?.stringValue?.contains("more") == true)
     }
 
-    @Test("credentials, huge texts, bytes that are no text and arguments that make no sense are refused in words")
+    @Test("Credentials, huge texts, binary files and invalid arguments are refused with a readable error")
     func refusals() async throws {
         let bench = try ToolBench()
         let secret = "ghp" + "_" + "k7Qz91LmX0aB4cD8eF2gH6iJ3nP5rS9tU1vW"

@@ -4,7 +4,7 @@ import Testing
 
 @testable import RecollectWorkspace
 
-@Suite("A log of versions that is damaged") struct DamagedLogTests {
+@Suite("Damaged version log") struct DamagedLogTests {
     private let test: TestWorkspace
     private var workspace: SharedWorkspace { test.workspace }
     private var log: URL { test.stateURL.appendingPathComponent("log") }
@@ -18,13 +18,13 @@ import Testing
     }
 
     @Test(
-        "at its head ends neither lists nor reading nor the status, and none of its whole lines is lost",
+        "A damaged head does not prevent lists, reads or status, and no complete line is lost",
         arguments: [0, 1, 20, 57, 90])
     func head(cut: Int) async throws {
         let file = try await workspace.write("one", to: path("a.md"), replacing: nil)
         try await workspace.write("two", to: path("a.md"), replacing: file.version)
         let whole = try Data(contentsOf: log)
-        // Bytes of chance; of 57 the whole head.
+        // Arbitrary bytes; with 57, the whole head is overwritten.
         let damaged = Data((0..<cut).map { UInt8($0 % 200) + 11 }) + (cut == 0 ? Data() : whole.dropFirst(cut))
         try damaged.write(to: log)
         let another = try test.another()
@@ -35,18 +35,18 @@ import Testing
         let aside = try #require(events.first?.setAside)
         #expect(events.count == 1 && aside.deletingLastPathComponent().path == test.stateURL.path)
         #expect(try Data(contentsOf: aside) == damaged)
-        // Told once, and then it is whole.
+        // The damage is reported once, and the log is intact afterwards.
         #expect(try await test.another().status().files == 1)
         #expect(try names().count { $0.hasPrefix("log") } == 2)
         try await another.write("three", to: path("a.md"), replacing: ContentHash(of: "two".utf8))
         let kinds = try await another.versions(of: path("a.md")).map(\.kind)
         #expect(kinds.last == (cut == 0 ? .observed : .written) && kinds.first == .written)
-        // What no line names any more is not thrown away with what is old.
+        // Pruning does not delete contents that no line names any more.
         try await another.pruneVersions(olderThan: Date(timeIntervalSince1970: 0))
         #expect(try await another.content(of: file.version) == Array("one".utf8))
     }
 
-    @Test("by a hole of NULs is told; the lines around the hole and all contents stay")
+    @Test("A hole of NUL bytes is reported, and the lines around it and all contents survive")
     func hole() async throws {
         var version: ContentHash?
         for text in ["one", "two", "three"] {
@@ -54,7 +54,7 @@ import Testing
         }
         var bytes = try Data(contentsOf: log)
         let ends = bytes.indices.filter { bytes[$0] == UInt8(ascii: "\n") }
-        // The lines of the second write, and a half of the one before.
+        // The lines of the second write, and half of the line before them.
         bytes.replaceSubrange(ends[1] + 20..<ends[4], with: Data(count: ends[4] - ends[1] - 20))
         try bytes.write(to: log)
         let another = try test.another()
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test("a half of a line, which a killed process leaves, is no damage")
+    @Test("A partial line left by a killed process is not damage")
     func half() async throws {
         try await workspace.write("one", to: path("a.md"), replacing: nil)
         let bytes = try Data(contentsOf: log)
@@ -78,7 +78,7 @@ import Testing
         #expect(try names().count { $0.hasPrefix("log") } == 1)
     }
 
-    @Test("of a newer version is refused and stays as it is")
+    @Test("A log of a newer version is refused and stays unchanged")
     func newer() async throws {
         try await workspace.write("one", to: path("a.md"), replacing: nil)
         let bytes = Data("recollect-archive 2 \(UUID().uuidString)\n".utf8)

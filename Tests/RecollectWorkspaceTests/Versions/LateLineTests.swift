@@ -5,8 +5,8 @@ import Testing
 
 @testable import RecollectWorkspace
 
-/// Writers that are slow to say that they have written.
-@Suite("Lines that come late into the archive") struct LateLineTests {
+/// Writers that finish their log lines late.
+@Suite("Late log lines") struct LateLineTests {
     private let test: TestWorkspace
     private var archive: VersionArchive { test.workspace.archive }
 
@@ -37,7 +37,7 @@ import Testing
 
     private func content() throws -> ContentHash? { try archive.index().contents[path("a.md")] }
 
-    @Test("three writers, of which the last is the first to say so: the file has the last one's text")
+    @Test("If the last of three writes finishes its log line first, its text stays the file's content")
     func lastFirst() async throws {
         try find("0")
         let a = try begin("1", over: "0", by: "a")
@@ -51,7 +51,7 @@ import Testing
         #expect(try await versions() == ["0 -", "1 a", "2 b", "3 c"])
     }
 
-    @Test("a look that finds the last of three writers' texts before any of them has said so knows who wrote all three")
+    @Test("A scan that finds the last of three writes before their log lines attributes all three")
     func lookFirst() async throws {
         try find("0")
         let a = try begin("1", over: "0", by: "a")
@@ -66,7 +66,7 @@ import Testing
         #expect(try await versions() == ["0 -", "1 a", "2 b", "3 c"])
     }
 
-    @Test("a writer that says so after an editor's text and another write: the file has what was written last")
+    @Test("A line finished after an external edit and a later write does not change the current content")
     func afterAnEditor() async throws {
         try find("0")
         let a = try begin("1", over: "0", by: "a")
@@ -78,7 +78,7 @@ import Testing
         #expect(try await versions() == ["0 -", "1 a", "edited -", "2 b"])
     }
 
-    @Test("whoever writes, looks and says so in whatever order, each version is told once, as written by its writer")
+    @Test("In any order of writes, scans and log lines, each write is recorded once with its author")
     func anyOrder() async {
         await Seeds.run(300) { seed in
             var life = try LateLife(seed: seed)
@@ -88,11 +88,11 @@ import Testing
     }
 }
 
-/// Writers and lookers of one file, each of which may stop between any two of its steps.
+/// Writers and scanners of one file, each of which may stop between any two of its steps.
 private struct LateLife {
     private enum Step {
         case idle
-        /// What was read, after the moment.
+        /// The text that was read after the log's moment.
         case read(String, VersionLog.Moment, isLook: Bool)
         case begun([VersionLine], text: String, over: String)
         case written([VersionLine])
@@ -122,13 +122,13 @@ private struct LateLife {
             return
         }
         if Int.random(in: 0..<30, using: &random) == 0 {
-            // Nothing is that old: the log is written anew.
+            // Nothing is that old, so that pruning only rewrites the log.
             return try archive.prune(olderThan: .distantPast, now: Date())
         }
         try go(Int.random(in: actors.indices, using: &random))
     }
 
-    /// Lets an actor do its next step.
+    /// Performs an actor's next step.
     private mutating func go(_ actor: Int) throws {
         switch actors[actor] {
         case .idle:
@@ -170,7 +170,7 @@ private struct LateLife {
         return .begun(try archive.begin([line], keeping: [Array(text.utf8)]), text: text, over: old)
     }
 
-    /// Lets all come to their ends, looks once more, and checks what is known.
+    /// Finishes all actors, scans once more, and checks the recorded versions.
     mutating func end() throws {
         for actor in actors.indices {
             while true {

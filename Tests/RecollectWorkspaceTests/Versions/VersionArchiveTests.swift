@@ -5,7 +5,7 @@ import Testing
 
 @testable import RecollectWorkspace
 
-@Suite("The archive of versions") struct VersionArchiveTests {
+@Suite("Version archive") struct VersionArchiveTests {
     private let test: TestWorkspace
     private var archive: VersionArchive { test.workspace.archive }
 
@@ -15,7 +15,7 @@ import Testing
 
     private var logURL: URL { test.stateURL.appendingPathComponent("log") }
 
-    /// Another opening of the same folder, as another process has it.
+    /// The same folder, opened as by another process.
     private var another: VersionArchive { VersionArchive(path: test.stateURL.path) }
 
     private func note(
@@ -34,7 +34,7 @@ import Testing
         return test.stateURL.appendingPathComponent("objects/\(hash.prefix(2))/\(hash.dropFirst(2))")
     }
 
-    @Test("what is being written is not pruned, and what was begun days ago is")
+    @Test("Pruning keeps the content of a write in progress, and removes that of a write begun days ago")
     func pruningWhileWriting() throws {
         let hash = ContentHash(of: "new".utf8)
         let begun = Date(millisecondsSince1970: 5_000)
@@ -49,7 +49,7 @@ import Testing
         _ = lines
     }
 
-    @Test("a line reads as it was written, whatever the agent's id")
+    @Test("A line is parsed as it was written, for any agent ID")
     func lines() throws {
         var random = SeededGenerator(seed: 1)
         let ids = ["", "scribe", "a\tb\nc", "ünï", "agent:x", "\0"]
@@ -69,12 +69,12 @@ import Testing
                     parents: (0..<Int.random(in: 0...3, using: &random)).map { _ in hash() },
                     otherPath: Bool.random(using: &random) ? try path("-") : nil))
             #expect(VersionLine(line.bytes.dropLast()) == line)
-            // Fields that newer versions add do no harm.
+            // Fields added by newer versions are ignored.
             #expect(VersionLine(Array(line.bytes.dropLast() + Array("\tmore".utf8))[...]) == line)
         }
     }
 
-    @Test("no part of a line is taken for a line")
+    @Test("A truncated line is not parsed as a line")
     func halves() throws {
         let line = VersionLine(
             mark: .done, path: try path("a"),
@@ -84,7 +84,7 @@ import Testing
         for count in 0..<line.bytes.count - 2 { #expect(VersionLine(line.bytes[..<count]) == nil) }
     }
 
-    @Test("cut at every byte, the log keeps its whole lines, and takes more")
+    @Test("A log truncated at any byte keeps its complete lines and accepts new ones")
     func cut() throws {
         for text in ["one", "two", "three"] { try note(text, .written) }
         let whole = try Data(contentsOf: logURL)
@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    @Test("a log of a newer version is refused and untouched")
+    @Test("A log of a newer version is refused and stays unchanged")
     func newerLog() async throws {
         try note("text", .written)
         let text = "recollect-archive 2 \(UUID().uuidString)\n"
@@ -113,7 +113,7 @@ import Testing
         #expect(try String(contentsOf: logURL, encoding: .utf8) == text)
     }
 
-    @Test("a log that comes back from a backup while it is in use is read anew")
+    @Test("A log restored from a backup while in use is read again")
     func rolledBack() throws {
         try note("one", .written, at: "a.md")
         let old = try Data(contentsOf: logURL)
@@ -124,7 +124,7 @@ import Testing
         #expect(try Set(archive.index().files.keys) == [path("a.md"), path("c.md")])
     }
 
-    @Test("only this user may read what is kept")
+    @Test("Only the owner may read the archive")
     func permissions() throws {
         try note("secret", .written)
         let manager = FileManager.default
@@ -136,7 +136,7 @@ import Testing
         }
     }
 
-    @Test("the same change again within a millisecond is another one; told twice it is one")
+    @Test("A change repeated within a millisecond is recorded again, and a repeated line only once")
     func sameMillisecond() throws {
         for _ in 0..<2 {
             try note("text", .written)
@@ -148,9 +148,7 @@ import Testing
         #expect(try archive.versions(of: path("a.md")).count == 4)
     }
 
-    @Test(
-        "a change that two processes begin at one moment, and that is made twice, stands twice; however late it is told"
-    )
+    @Test("A change made by two processes in the same millisecond is recorded twice, however late")
     func sameMoment() throws {
         func line(_ text: String, over parent: String) throws -> VersionLine {
             VersionLine(
@@ -172,7 +170,7 @@ import Testing
         #expect(try archive.versions(of: path("a.md")).count == 23)
     }
 
-    @Test("ancestors: over any number of own writes, never where both came of each other")
+    @Test("ancestors: found over any number of own writes, but never in a cycle")
     func ancestors() throws {
         try note("b", .written, parents: ["a"])
         try note("c", .written, parents: ["b"])
@@ -191,7 +189,7 @@ import Testing
         #expect(try !isAncestor("c", "a"))
     }
 
-    @Test("pruning keeps what each file has and the last content from elsewhere, and forgets the old trash")
+    @Test("Pruning keeps each file's current and last observed content, and removes old trash")
     func pruning() async throws {
         let (old, new) = (Date(millisecondsSince1970: 1000), Date(millisecondsSince1970: 9000))
         try note("base", .observed, by: nil, date: old)
@@ -218,7 +216,7 @@ import Testing
         #expect(try other.versions(of: path("a.md")).count == 3)
     }
 
-    @Test("pruning removes what writers that were killed left, and nothing of anybody else's")
+    @Test("Pruning removes files left by killed writers, and no other program's files")
     func leftovers() throws {
         try note("text", .written)
         let folders = [test.stateURL, object("text").deletingLastPathComponent()]
@@ -236,7 +234,7 @@ import Testing
         #expect(try archive.bytes(of: ContentHash(of: "text".utf8)) == Array("text".utf8))
     }
 
-    /// What was found in so many files, each with a text of its own.
+    /// The observed contents of `count` files, each with a text of its own.
     private func found(_ count: Int) throws -> [ObservedContent] {
         try (0..<count).map { number in
             let bytes = Array("text \(number)".utf8)
@@ -245,7 +243,7 @@ import Testing
         }
     }
 
-    @Test("many contents that are found together are kept like one each; what was written down meanwhile counts more")
+    @Test("Contents observed together are stored like single ones, and lines written meanwhile take priority")
     func together() throws {
         let moment = try archive.snapshot().moment
         try note("ours", .written, at: "3.md")
@@ -256,7 +254,7 @@ import Testing
             #expect(try versions.allSatisfy { try archive.bytes(of: $0.hash) != nil })
         }
         #expect(try archive.size().contents == 20)
-        // One that is damaged is mended.
+        // A damaged content is repaired.
         try Data("te".utf8).write(to: object("text 5"))
         try archive.foundGone([path("5.md")], since: archive.snapshot().moment, now: Date(millisecondsSince1970: 6))
         try archive.found(found(20), since: archive.snapshot().moment, now: Date(millisecondsSince1970: 7))
@@ -264,7 +262,7 @@ import Testing
         #expect(try archive.versions(of: path("5.md")).map(\.kind) == [.observed, .removed, .observed])
     }
 
-    @Test("what a look holds is handed over before it takes much memory")
+    @Test("A batch of observed contents is bounded in size and count")
     func batches() throws {
         var batch = ObservedBatch()
         let large = ObservedContent(
@@ -278,7 +276,7 @@ import Testing
     }
 
     @Test(
-        "what is found together is on the disk before a line names it: no power cut leaves a line without its content",
+        "An observed content is durable before a line names it, even after a power loss",
         .needs(.cuttableDisk), arguments: [1, 20])
     func powerCut(count: Int) throws {
         let folder = test.stateURL.appendingPathComponent("power-\(count)")
@@ -287,7 +285,7 @@ import Testing
         let state = disk.url.appendingPathComponent("state")
         let archive = VersionArchive(path: state.path)
         try archive.found(found(count), since: archive.snapshot().moment, now: Date(millisecondsSince1970: 5))
-        // The lines may come to the disk at any time from now on: here, at once.
+        // The lines may become durable at any time from now on; here, immediately.
         let log = try FileHandle(forWritingTo: state.appendingPathComponent("log"))
         try log.synchronize()
         try log.close()
@@ -299,7 +297,7 @@ import Testing
         }
     }
 
-    @Test("a content whose bytes changed on the disk is never given as what it was; writing it again mends it")
+    @Test("A damaged content is never returned, and writing it again repairs it")
     func damagedContent() async throws {
         try note("text", .written)
         let hash = ContentHash(of: "text".utf8)
@@ -311,7 +309,7 @@ import Testing
         }
     }
 
-    @Test("removed while it is in use, it begins anew")
+    @Test("An archive removed while in use starts again")
     func removed() async throws {
         try note("text", .written)
         try FileManager.default.removeItem(at: test.stateURL)
@@ -320,7 +318,7 @@ import Testing
         #expect(try await test.texts("b.md") == ["more"])
     }
 
-    @Test("a state folder inside the workspace is refused, by whatever name")
+    @Test("A state folder inside the workspace is refused under any name")
     func stateInside() async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("recollect-\(UUID().uuidString)")
         let root = folder.appendingPathComponent("root")
@@ -334,7 +332,7 @@ import Testing
         }
         #expect(try StateFolder.url(folder.appendingPathComponent("rooted"), root: root).lastPathComponent == "rooted")
         #expect(StateFolder.standard(root: root).path.contains("Recollect/Workspaces/"))
-        // The one that is taken where none is named lies in some folders, too.
+        // The default state folder is inside some folders, too.
         for above in [
             DefaultDirectory.applicationSupport, DefaultDirectory.applicationSupport.deletingLastPathComponent(),
         ] {

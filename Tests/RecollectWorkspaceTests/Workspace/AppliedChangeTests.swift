@@ -5,8 +5,8 @@ import Testing
 
 @testable import RecollectWorkspace
 
-/// Failures after a change was made: nobody is told that it was not, and doing it again does it once.
-@Suite("A change that was made before something failed") struct AppliedChangeTests {
+/// Failures after a change was made. The error names the new version, and a retry applies the change only once.
+@Suite("Failures after an applied change") struct AppliedChangeTests {
     private let test: TestWorkspace
     private var workspace: SharedWorkspace { test.workspace }
 
@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test("the error says so, with the version, and what is done again is done once")
+    @Test("The error names the version, and a retry applies the change once")
     func again() async throws {
         let name = try path("a.md")
         failAfterwards()
@@ -36,7 +36,7 @@ import Testing
         #expect(try await workspace.append("one\n", to: name).text == "one\n")
         failAfterwards()
         #expect(await error { try await workspace.append("two\n", to: name) } != "")
-        // Another process does it again.
+        // Another process retries.
         #expect(try await test.another().append("two\n", to: name).text == "one\ntwo\n")
         let old = try await workspace.read(name)
         failAfterwards()
@@ -45,21 +45,21 @@ import Testing
         #expect(try await test.kinds("a.md") == [.written, .written, .written] && test.begun("a.md") == 0)
     }
 
-    @Test("what was told as done is done again where it is said again")
+    @Test("An append repeated after a successful retry is applied again")
     func twice() async throws {
         let name = try path("a.md")
         failAfterwards()
         _ = await error { try await workspace.append("one\n", to: name) }
         for _ in 0..<3 { try await workspace.append("one\n", to: name) }
         #expect(try test.files.text("a.md") == "one\none\none\n")
-        // Somebody else wrote in between: this is not the text that was left in doubt.
+        // An editor wrote in between, so that this append is not a retry.
         failAfterwards()
         _ = await error { try await workspace.append("two\n", to: name) }
         test.files.put("one\ntwo\nthree\n", at: "a.md")
         #expect(try await workspace.append("two\n", to: name).text == "one\ntwo\nthree\ntwo\n")
     }
 
-    @Test("a move whose first half fails afterwards is taken back")
+    @Test("A move whose first half fails after it was applied is undone")
     func movedHalf() async throws {
         try await workspace.write("text", to: path("a.md"), replacing: nil)
         failAfterwards()
@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test(
-        "an append whose folder cannot be synced adds its line once, also where it is done again; one whose old file stays is done",
+        "An append adds its line once, even if syncing the folder or removing the old file fails",
         .needs(.strace), arguments: ["fsync", "unlinkat"])
     func disk(call: String) async throws {
         let folder = try TestFolder()

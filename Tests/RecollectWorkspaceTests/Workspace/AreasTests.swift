@@ -4,7 +4,7 @@ import Testing
 
 @testable import RecollectWorkspace
 
-@Suite("The areas of a workspace") struct AreasTests {
+@Suite("Workspace areas") struct AreasTests {
     private let test: TestWorkspace
     private var workspace: SharedWorkspace { test.workspace }
 
@@ -12,7 +12,7 @@ import Testing
         test = try TestWorkspace()
     }
 
-    @Test("the context: absent, written, added to under a heading")
+    @Test("The context file is created, written, and extended under headings")
     func context() async throws {
         let context = workspace.context
         #expect(try await context.read() == nil)
@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test(
-        "text under a heading goes to the end of its section, and nothing else changes",
+        "Text under a heading is added at the end of its section, and nothing else changes",
         arguments: [
             ("# A\n\none\n\n# B\n\ntwo\n", "A", "# A\n\none\nnew\n\n# B\n\ntwo\n"),
             ("# A\n\none\n\n# B\n\ntwo\n", "B", "# A\n\none\n\n# B\n\ntwo\nnew\n"),
@@ -55,7 +55,7 @@ import Testing
         #expect(try MarkdownSections(heading: heading).adding("new\n", to: text) == expected)
     }
 
-    @Test("the full text is written once: the same again is fine, another is a conflict that names both")
+    @Test("The full text is written once; a different text is a conflict that names both versions")
     func fullText() async throws {
         let research = workspace.research("moby-dick")
         #expect(try await research.fullText() == nil)
@@ -65,7 +65,7 @@ import Testing
         #expect(try await research.fullText() == "Call me Ishmael.")
         do {
             try await research.setFullText("It was the best of times.")
-            Issue.record("nothing was thrown")
+            Issue.record("no error was thrown")
         } catch let error as RecollectError {
             #expect(error.code == .conflict)
             #expect(error.message.contains(file.version.rawValue))
@@ -74,7 +74,7 @@ import Testing
         #expect(try await research.fullText() == "Call me Ishmael.")
     }
 
-    @Test("sources are kept once, under names that any system takes")
+    @Test("Sources are stored once, under portable file names")
     func sources() async throws {
         let research = workspace.research("moby-dick")
         #expect(try await research.sources() == [])
@@ -94,7 +94,7 @@ import Testing
         #expect(await code { try await research.addSource(title: "a\nb", text: "x") } == .invalidArgument)
     }
 
-    @Test("any id has a folder of its own in Research, the page's path for a plain one")
+    @Test("Each ID has a folder of its own in Research, named by the ID if it is a plain name")
     func bookIds() async throws {
         #expect(workspace.researchPath(for: "moby-dick").path == "/memory/Research/moby-dick")
         var paths: Set<WorkspacePath> = []

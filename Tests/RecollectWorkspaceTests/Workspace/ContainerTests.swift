@@ -5,7 +5,7 @@ import RecollectTesting
 import RecollectWorkspace
 import Testing
 
-@Suite("container: a workspace in a container that comes and goes")
+@Suite("container: a workspace in an intermittently available container")
 struct ContainerTests {
     private let folder: TestFolder
     private let cloud = SimulatedCloud(seed: 1)
@@ -32,8 +32,7 @@ struct ContainerTests {
 
     private let note = WorkspacePath.note
 
-    @Test(
-        "is the container once it was found, and stays it when a look-up finds nothing for a moment, or never returns")
+    @Test("A found container stays in use while a look-up finds nothing or never returns")
     func moment() async throws {
         device.container.isHeld = true
         let first = try open()
@@ -54,7 +53,7 @@ struct ContainerTests {
         #expect(try await second.read(note).text == "still here")
     }
 
-    @Test("writes nothing after its account signed out, and goes on when it is back")
+    @Test("Writing stops when the account signs out, and resumes when it signs in again")
     func signOut() async throws {
         try await open().lookUpContainer()
         let workspace = try open()
@@ -75,7 +74,7 @@ struct ContainerTests {
         #expect(await isUnavailable { try await nobodys.write("late", to: note, replacing: nil) })
     }
 
-    @Test("never shows another account its files or its replica, nor writes them there")
+    @Test("Another account sees no files or offline replica of the first, and nothing is written to its container")
     func otherAccount() async throws {
         let replica = try open()
         try await replica.write("anna's, offline", to: .other, replacing: nil)
@@ -100,7 +99,7 @@ struct ContainerTests {
         #expect(device.files().keys.sorted() == ["note.md", "other.md"])
     }
 
-    @Test("gives what was written while nobody was signed in to the first account that comes, and to that alone")
+    @Test("Files written while signed out go to the first account that signs in, and to no other")
     func nobody() async throws {
         device.container.signOut()
         let nobodys = try open()
@@ -113,14 +112,14 @@ struct ContainerTests {
         #expect(try await open().list().isEmpty)
         try await open().write("again", to: .other, replacing: nil)
         device.container.signIn()
-        // The account has a replica already: both are resolved.
+        // The account already has a replica: both are merged.
         #expect(try await open().mergeReplica().merged == [.other])
         #expect(try await first.list().map(\.path) == [note, .other])
         device.container.signIn(to: SimulatedCloud(seed: 3, account: "berta"))
         #expect(try await open().list().isEmpty)
     }
 
-    @Test("leaves a replica's file where it is while what it is merged with is not local")
+    @Test("A replica's file stays in the replica while its counterpart in the container is not local")
     func evicted() async throws {
         let replica = try open()
         try await replica.write("# Offline\n", to: note, replacing: nil)
@@ -137,7 +136,7 @@ struct ContainerTests {
         #expect(all.contains("Offline") && all.contains("Cloud"))
     }
 
-    @Test("goes on where a merge was ended between its two steps")
+    @Test("A merge interrupted between its two steps is completed by the next merge")
     func goesOn() async throws {
         let replica = try open()
         try await replica.write("# Offline\n", to: note, replacing: nil)
@@ -147,11 +146,11 @@ struct ContainerTests {
         #expect(result.merged == [note] && result.kept.isEmpty && result.left.isEmpty)
         #expect(device.files() == ["note.md": Array("# Offline\n".utf8)])
         #expect(try await replica.list().isEmpty)
-        // What was taken from the replica is in its archive.
+        // The version taken from the replica is in the replica's archive.
         #expect(try await replica.restore(note).text == "# Offline\n")
     }
 
-    @Test("container: a replica merges when the cloud returns, and no word of either side is lost")
+    @Test("container: an offline replica merges when the container is found, and no text of either is lost")
     func merges() async {
         await Seeds.run(60, checkMerge)
     }
@@ -187,7 +186,7 @@ struct ContainerTests {
                 let old = device.files()[path] ?? Array(journalDay.utf8)
                 device.edit(path, old + Array(added.utf8))
             }
-            // Only one device at a time, so that there are no conflicts but with the replica.
+            // Only one device writes at a time, so that the only conflicts are with the replica.
             _ = try cloud.syncCompletely()
         }
         try await replica.lookUpContainer()

@@ -6,8 +6,8 @@ import Testing
 
 @testable import RecollectWorkspace
 
-/// What a file has beside its content: rights, owner, extended attributes, the date of its last change.
-@Suite("What a file has beside its content") struct FileDetailsTests {
+/// File metadata: permissions, owner, extended attributes, and modification date.
+@Suite("File metadata") struct FileDetailsTests {
     private let folder: TestFolder
     private let workspace: SharedWorkspace
 
@@ -39,7 +39,9 @@ import Testing
 
     private func tags(_ name: String) throws -> [String: String] { try attributes(of: url(name)) }
 
-    @Test("moves with it", .enabled(if: keepsAttributes, "the file system keeps no attributes"))
+    @Test(
+        "Moving a file preserves its metadata",
+        .enabled(if: keepsAttributes, "the file system has no extended attributes"))
     func moved() async throws {
         try made("a.md")
         try await workspace.move(path("a.md"), to: path("folder/b.md"))
@@ -50,8 +52,8 @@ import Testing
     }
 
     @Test(
-        "comes back with it, and with no other file of the name",
-        .enabled(if: keepsAttributes, "the file system keeps no attributes"))
+        "Restoring a file restores its metadata, and a new file under its name gets none of it",
+        .enabled(if: keepsAttributes, "the file system has no extended attributes"))
     func restored() async throws {
         try made("a.md")
         let file = try await workspace.read(path("a.md"))
@@ -63,7 +65,7 @@ import Testing
         #expect(try mode("a.md") == 0o600 && tags("a.md") == [:])
     }
 
-    @Test("a file that somebody else owns stays theirs", .enabled(if: geteuid() == 0, "needs root"))
+    @Test("A file owned by another user keeps its owner", .enabled(if: geteuid() == 0, "needs root"))
     func owner() async throws {
         try folder.put("text", at: "a.md")
         #expect(chown(url("a.md").path, 1234, 2345) == 0 && chmod(url("a.md").path, 0o600) == 0)
@@ -73,7 +75,7 @@ import Testing
         #expect(try status("b.md").st_uid == 1234 && status("b.md").st_gid == 2345 && mode("b.md") == 0o600)
     }
 
-    @Test("text is not added to a file in another encoding")
+    @Test("Text is not appended to a file in another encoding")
     func encodings() async throws {
         for bytes: [UInt8] in [[0xFF, 0xFE, 0x61, 0], [0x61, 0, 0x62, 0], [0x61, 0xE9]] {
             try Data(bytes).write(to: url("a.txt"))
@@ -82,7 +84,7 @@ import Testing
         }
     }
 
-    @Test("a pipe is told as one, and a folder as one")
+    @Test("Reading a pipe or a folder throws an error that names the kind")
     func pipe() async throws {
         #expect(mkfifo(url("p.md").path, 0o600) == 0)
         try FileManager.default.createDirectory(at: url("f.md"), withIntermediateDirectories: false)

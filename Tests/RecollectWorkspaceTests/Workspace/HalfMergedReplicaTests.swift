@@ -5,8 +5,8 @@ import Testing
 
 @testable import RecollectWorkspace
 
-/// What a merge does that comes after one that was killed, or ended, before it had removed anything in the replica.
-@Suite("container: a replica that was merged half-way") struct HalfMergedReplicaTests {
+/// Merges after a merge that was killed, or that ended, before it removed anything from the replica.
+@Suite("container: a partially merged replica") struct HalfMergedReplicaTests {
     private let test: TestReplica
     private let replica: SharedWorkspace
     private var cloud: MemoryProvider { test.cloud }
@@ -16,7 +16,7 @@ import Testing
         replica = try test.replica()
     }
 
-    @Test("what was taken before the end is not taken again: what was removed from it here stays away")
+    @Test("A line merged before the interruption and removed since is not merged again")
     func takenOnce() async throws {
         try await replica.write("- ours\n- old\n", to: path("context.md"), replacing: nil, by: .agent("ahab"))
         cloud.put("- theirs\n", at: "context.md")
@@ -30,7 +30,7 @@ import Testing
         #expect(try await test.isMerged())
     }
 
-    @Test("what is written in the replica after that is merged with what became of it here")
+    @Test("A write in the replica after the interruption is merged with the container's current text")
     func writtenBetween() async throws {
         let first = try await replica.write("- one\n- two\n- three\n", to: path("notes.md"), replacing: nil)
         try await test.mergeEndingBeforeRemoval()
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test(
-        "what was taken before the end, and removed here since, does not come back; whoever removed it",
+        "A file merged before the interruption and removed since, by any program, stays removed",
         arguments: [true, false])
     func removedBetween(isKnown: Bool) async throws {
         cloud.put([0xFF], at: "a.bin")
@@ -65,7 +65,7 @@ import Testing
         #expect(try await workspace.mergeReplica().left.isEmpty)
         #expect(cloud.state.withLock { Array($0.files.keys) } == [apart])
         #expect(try await test.isMerged())
-        // It can still be brought back, and what is written now is new.
+        // It can still be restored, and a file written in the replica now is new.
         #expect(try await workspace.restore(alone).text == "- ours\n")
         try await workspace.trash(alone, replacing: ContentHash(of: "- ours\n".utf8))
         try await test.replica().write("- ours\n", to: alone, replacing: nil)
@@ -73,7 +73,7 @@ import Testing
         #expect(try cloud.text("notes.md") == "- ours\n")
     }
 
-    @Test("what was kept beside a file before the end, and changed here since, is not kept once more")
+    @Test("A kept copy made before the interruption and changed since is not made again")
     func changedBetween() async throws {
         cloud.put([0xFF], at: "a.bin")
         try await replica.write([0, 1, 2], to: path("a.bin"), replacing: nil)
@@ -87,7 +87,7 @@ import Testing
         #expect(try await test.isMerged())
     }
 
-    @Test("what was written in the replica since it was taken comes back, though it was removed here")
+    @Test("A file changed in the replica since the interruption is merged, although it was removed here")
     func removedAndWritten() async throws {
         let first = try await replica.write("- one\n", to: path("notes.md"), replacing: nil)
         try await test.mergeEndingBeforeRemoval()
@@ -98,7 +98,7 @@ import Testing
         #expect(try cloud.text("notes.md") == "- one\n- two\n")
     }
 
-    @Test("folders that are empty then go from the replica, unless nothing of ours was in them or something else is")
+    @Test("Only folders emptied by the merge are removed from the replica")
     func emptiedFolders() async throws {
         let files = test.account.replica.files
         for name in ["a/b/c/ours.md", "a/ours.md", "d/ours.md", "d/e/ours.md"] {
@@ -109,7 +109,7 @@ import Testing
                 at: files.appendingPathComponent(name), withIntermediateDirectories: true)
         }
         try Data("- by hand\n".utf8).write(to: files.appendingPathComponent("theirs/hand.md"))
-        // No file of a workspace, so it is not merged.
+        // Not a workspace file, so it is not merged.
         try Data("x".utf8).write(to: files.appendingPathComponent("d/.hidden"))
         try await test.mergeEndingBeforeRemoval()
         let folders = ["a", "a/b", "a/b/c", "a/empty", "d", "d/e", "theirs", "theirs/empty"]
@@ -118,7 +118,7 @@ import Testing
         #expect(left == ["a", "a/empty", "d", "theirs", "theirs/empty"])
     }
 
-    @Test("a folder that a merge was killed before it removed goes with the next one")
+    @Test("An emptied folder that a killed merge did not remove is removed by the next merge")
     func emptiedBefore() async throws {
         let file = try await replica.write("- ours\n", to: path("a/b/ours.md"), replacing: nil)
         try await replica.trash(file.path, replacing: file.version)
@@ -126,7 +126,7 @@ import Testing
         #expect(try await replica.list().isEmpty)
     }
 
-    @Test("what is written again, after it was taken and removed here, is new")
+    @Test("A file written again, after it was merged and its text removed, is merged as new")
     func writtenAgain() async throws {
         for round in 0..<2 {
             try await replica.write("- milk\n", to: path("todo.md"), replacing: nil)

@@ -5,8 +5,8 @@ import Testing
 
 @testable import RecollectWorkspace
 
-/// What writers left under temporary names when they were killed: it may be the only copy of what somebody else saved.
-@Suite("What a killed writer left") struct LeftoverTests {
+/// Temporary files left by killed writers. Such a file may be the only copy of a text saved by an editor.
+@Suite("Leftovers of killed writers") struct LeftoverTests {
     private let folder: TestFolder
     private var state: URL { folder.url.appendingPathComponent("state") }
 
@@ -14,7 +14,7 @@ import Testing
         folder = try TestFolder()
     }
 
-    /// The workspace as it is two hours later, when no writer of now is at work any more.
+    /// The workspace two hours later, when no current writer is running any more.
     private func later() throws -> SharedWorkspace {
         var configuration = WorkspaceConfiguration(stateURL: state)
         configuration.now = { Date().addingTimeInterval(7_200) }
@@ -26,7 +26,7 @@ import Testing
         try folder.names().filter { $0.hasPrefix(".syncthing.") }
     }
 
-    /// The texts of all files in the root, the lineage left out.
+    /// The texts of all files in the root, except the lineage.
     private func texts() throws -> [String: String] {
         let names = try folder.names().filter { $0 != ".recollect" }
         return try Dictionary(uniqueKeysWithValues: names.map { ($0, try folder.text(at: $0)) })
@@ -36,8 +36,8 @@ import Testing
         KeptCopyName.name(for: name, holding: ContentHash(of: text.utf8))
     }
 
-    /// Runs a worker that writes `a.md` and moves it to `b.md`, and kills it when it is about to remove a temporary file: the first one,
-    /// that of the write, or the second one, that of the move.
+    /// Runs a worker that writes `a.md` and moves it to `b.md`, and kills it when it is about to remove a temporary
+    /// file: the first one, of the write, or the second one, of the move.
     /// - Returns: The name of the temporary file that it left.
     private func kill(atRemoval number: Int) async throws -> String {
         try folder.put("first", at: "a.md")
@@ -56,11 +56,11 @@ import Testing
     }
 
     @Test(
-        "what it took out of a file and nobody had seen becomes a file beside it",
+        "A leftover with an unknown text becomes a file beside the original",
         .needs(.strace), arguments: [1, 2])
     func unseen(removal: Int) async throws {
         let name = try await kill(atRemoval: removal)
-        // Somebody saved in the last moment before the names were exchanged, so this is what came out.
+        // An editor saved just before the names were exchanged, so that the leftover has the editor's text.
         try Data("foreign".utf8).write(to: folder.root.appendingPathComponent(name))
         let workspace = try later()
         _ = try workspace.look()
@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test(
-        "what the archive has of the file is removed", .needs(.strace), arguments: [1, 2])
+        "A leftover with a text archived for its file is removed", .needs(.strace), arguments: [1, 2])
     func known(removal: Int) async throws {
         _ = try await kill(atRemoval: removal)
         let workspace = try later()
@@ -79,7 +79,7 @@ import Testing
         #expect(try texts() == [removal == 1 ? "a.md" : "b.md": "life 0"])
     }
 
-    @Test("what the archive has of another file alone becomes a file")
+    @Test("A leftover with a text archived only for another file becomes a file")
     func anotherFile() async throws {
         try await later().write("template", to: path("b.md"), replacing: nil)
         try folder.put("now", at: "a.md")
@@ -88,7 +88,7 @@ import Testing
         #expect(try texts() == ["a.md": "now", "b.md": "template", kept("template", of: "a.md"): "template"])
     }
 
-    @Test("under a name that tells no path it becomes a file too, unless the archive has it")
+    @Test("A leftover whose name contains no file name becomes a file, unless its text is archived")
     func unnamed() async throws {
         func leave(_ text: String) throws {
             try folder.put(text, at: ".syncthing.recollect-\(UUID().uuidString).tmp")

@@ -3,8 +3,8 @@ import RecollectCore
 import RecollectWorkspace
 import Testing
 
-/// What the page's samples do, through the product as its users import it.
-@Suite("The page's workspace") struct PageTests {
+/// The published samples of the workspace, run through the public API.
+@Suite("Published workspace samples") struct PageTests {
     private let folder: RemovedFolder
     private let workspace: SharedWorkspace
 
@@ -15,7 +15,7 @@ import Testing
             configuration: WorkspaceConfiguration(stateURL: folder.url.appendingPathComponent("state")))
     }
 
-    @Test("its calls compile and do what it says")
+    @Test("The samples' calls compile and have the documented results")
     func calls() throws {
         let workspace: SharedWorkspace = workspace
         let root: URL = workspace.rootURL
@@ -33,7 +33,7 @@ import Testing
         _ = FileNotYetAvailableError()
     }
 
-    @Test("the write throws what went wrong, and overwrites nothing that was not read here")
+    @Test("A write throws its error, and overwrites no content that was not read here")
     func unseen() async throws {
         let file = workspace.rootURL.appendingPathComponent("context.md")
         try Data("theirs".utf8).write(to: file)
@@ -50,7 +50,7 @@ import Testing
         #expect(gone != nil && gone?.current == nil)
     }
 
-    @Test("its errors say in words what happened, and nothing of what is in the files")
+    @Test("Error messages name the problem and contain no file contents")
     func words() throws {
         let current = WorkspaceFile(path: try WorkspacePath("context.md"), bytes: Array("theirs".utf8))
         let errors: [(any Error, String)] = [
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test("placeholders are not yet available, under their own name and the file's")
+    @Test("A placeholder is not local, under its own name and under its file's name")
     func placeholder() async throws {
         let placeholder = workspace.rootURL.appendingPathComponent(".context.md.icloud")
         try Data().write(to: placeholder)
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test("URLs outside the root, of the root, and of what is no text are refused")
+    @Test("URLs outside the root, of the root itself, and of files that are not text are refused")
     func outside() async throws {
         let root = workspace.rootURL
         for url in [
@@ -96,7 +96,7 @@ import Testing
     }
 }
 
-/// A folder of a test's own.
+/// A temporary folder for one test.
 private final class RemovedFolder: Sendable {
     let url = FileManager.default.temporaryDirectory.appendingPathComponent("recollect-\(UUID().uuidString)")
 

@@ -4,8 +4,8 @@ import Testing
 
 @testable import RecollectWorkspace
 
-@Suite("Reading in a workspace") struct ReadingTests {
-    /// A workspace with one file that is not local, in which waiting passes as a test says.
+@Suite("Workspace reads, searches and changes") struct ReadingTests {
+    /// A workspace with one file that is not local. `sleep` replaces its waiting.
     private func make(
         sleep: @escaping @Sendable (Duration) async throws -> Void = { _ in try await forever() }
     ) throws -> TestWorkspace {
@@ -16,7 +16,7 @@ import Testing
         return test
     }
 
-    @Test("not-local: a file that is not local: the download is asked for, and the caller told")
+    @Test("not-local: reading a file that is not local requests its download and throws")
     func ask() async throws {
         let test = try make()
         await #expect(throws: FileNotYetAvailableError.self) {
@@ -26,7 +26,9 @@ import Testing
         #expect(try await test.workspace.item(at: path("a.md")).state == .notLocal)
     }
 
-    @Test("slow-download: a download that never ends: timed out; one that is cancelled: cancelled", .endsHanging)
+    @Test(
+        "slow-download: a download that never ends times out, and a canceled read throws CancellationError",
+        .endsHanging)
     func timeOut() async throws {
         let test = try make { if $0 == SharedWorkspace.downloadPoll { try await forever() } }
         #expect(
@@ -38,7 +40,7 @@ import Testing
         await #expect(throws: CancellationError.self) { try await reading.value }
     }
 
-    @Test("what arrives is read: told by the provider, or found by looking now and then")
+    @Test("A downloaded file is read, whether the provider signals its arrival or polling finds it")
     func arrives() async throws {
         let told = try make()
         let reading = Task { try await told.workspace.read(path("a.md")) }
@@ -50,7 +52,7 @@ import Testing
         let polls = Locked<MemoryProvider?>(nil)
         let found = try make { time in
             guard time == SharedWorkspace.downloadPoll else { return try await forever() }
-            // Nobody tells of it.
+            // No signal is sent.
             polls.withLock { $0?.state.withLock { $0.notLocal = [] } }
             await Task.yield()
             try Task.checkCancellation()
@@ -59,7 +61,7 @@ import Testing
         #expect(try await found.workspace.read(path("a.md")).text == "text")
     }
 
-    @Test("lists are in the order of the bytes; a folder that is not there is not found")
+    @Test("Lists are sorted by the bytes of their paths, and a missing folder is not found")
     func listing() async throws {
         let test = try TestWorkspace()
         for name in ["b.md", "a/2.md", "a/1.md", "a.md", "é.md", "Z.md"] { test.files.put("x", at: name) }
@@ -72,7 +74,7 @@ import Testing
 
     // MARK: Search
 
-    @Test("search: all words, whatever their case and accents, in paths and lines")
+    @Test("search: paths and lines match all words, regardless of case and accents")
     func search() async throws {
         let test = try TestWorkspace()
         test.files.put("First\nThe Café of Ähren\r\nlast", at: "Journal/user/2026-11-21.md")
@@ -93,7 +95,7 @@ import Testing
         #expect(await code { _ = try await test.workspace.search(WorkspaceQuery(" \n")) } == .invalidArgument)
     }
 
-    @Test("search: words of several scripts, each in a line of its own")
+    @Test("search: words of several scripts match in separate lines")
     func searchScripts() async throws {
         let test = try TestWorkspace()
         test.files.put("the whale\nи кит\n", at: "a.md")
@@ -101,7 +103,7 @@ import Testing
         #expect(found.files.map { $0.lines.map(\.number) } == [[1, 2]])
     }
 
-    @Test("search is bounded by what nobody would write, too: huge queries, characters without end")
+    @Test("Search is bounded for huge queries and for characters of unlimited length")
     func searchOfUgly() async throws {
         let test = try TestWorkspace()
         test.files.put("needle e" + String(repeating: "\u{301}", count: 20_000), at: "a.md")
@@ -111,7 +113,7 @@ import Testing
         #expect(await code { _ = try await test.workspace.search(query) } == .invalidArgument)
     }
 
-    @Test("search is bounded in files, lines, their length and bytes, and says so")
+    @Test("Search is bounded in files, lines, line lengths and bytes, and reports a limit it reached")
     func searchBounds() async throws {
         let test = try TestWorkspace { $0.largestFile = 10_000 }
         for number in 0..<5 { test.files.put(String(repeating: "word and more\n", count: 20), at: "\(number).md") }
@@ -126,7 +128,7 @@ import Testing
         #expect(result.files.count == 6 && result.filesNotSearched == 1 && !result.isCut)
         let line = try #require(result.files.last?.lines.first?.text)
         #expect(line.count < 300 && line.contains("Word") && line.hasPrefix("…") && line.hasSuffix("…"))
-        // A file that is not read at all is no reason to read on.
+        // A file that is not read does not count toward the byte limit.
         query.byteLimit = 20_000
         result = try await test.workspace.search(query)
         #expect(result.files.count == 6 && result.filesNotSearched == 1 && !result.isCut)
@@ -137,7 +139,7 @@ import Testing
 
     // MARK: Changes
 
-    @Test("changes: own and others', once each, in the order of the paths")
+    @Test("changes: own and external changes are reported once each, in the order of their paths")
     func changes() async throws {
         let test = try TestWorkspace()
         test.files.put("before", at: "old.md")
@@ -160,7 +162,7 @@ import Testing
         #expect(await changes.next() == WorkspaceChange(path: try path("mine.md"), kind: .removed, isOwn: true))
     }
 
-    @Test("changes: what disappears at once is told as one, and as none when it comes back")
+    @Test("changes: a mass deletion is reported as one change, and files that come back as none")
     func vanishing() async throws {
         let test = try TestWorkspace()
         for number in 0..<6 { test.files.put("x", at: "\(number).md") }
@@ -175,7 +177,7 @@ import Testing
         #expect(await changes.next() == WorkspaceChange(path: try path("new.md"), kind: .added, isOwn: false))
     }
 
-    @Test("changes end with the task that listens")
+    @Test("The sequence of changes ends when its task is canceled")
     func ending() async throws {
         let test = try TestWorkspace()
         let listening = Task { for await _ in test.workspace.changes() {} }
@@ -184,7 +186,7 @@ import Testing
     }
 }
 
-/// Waits until it is cancelled.
+/// Waits until it is canceled.
 @Sendable private func forever() async throws {
     let (stream, _) = AsyncStream<Void>.makeStream()
     for await _ in stream {}

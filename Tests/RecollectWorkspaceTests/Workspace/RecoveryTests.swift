@@ -4,7 +4,7 @@ import Testing
 
 @testable import RecollectWorkspace
 
-@Suite("Recovering what crashes left") struct RecoveryTests {
+@Suite("Recovery after crashes") struct RecoveryTests {
     private let folder: TestFolder
     private let now = Date()
     private var state: URL { folder.url.appendingPathComponent("state") }
@@ -13,7 +13,7 @@ import Testing
         folder = try TestFolder()
     }
 
-    /// Opens the workspace, with a clock that stands still: a second later, another write would be published.
+    /// Opens the workspace with a fixed clock: a second later, another write would be published.
     private func open() throws -> SharedWorkspace {
         var configuration = WorkspaceConfiguration(stateURL: state)
         configuration.now = { [now] in now }
@@ -24,7 +24,7 @@ import Testing
         String(decoding: try await workspace.content(of: hash), as: UTF8.self)
     }
 
-    @Test("a folder that is whole: nothing is found, and nothing changes")
+    @Test("Recovery of an intact workspace finds nothing and changes nothing")
     func whole() async throws {
         let workspace = try open()
         let file = try await workspace.write("one", to: path("a.md"), replacing: nil)
@@ -35,9 +35,7 @@ import Testing
         #expect(try await workspace.list().map(\.path.description) == ["a.md"])
     }
 
-    @Test(
-        "the log is gone: its contents are versions of their files again, as far as the lineage tells, else in the trash"
-    )
+    @Test("Without the log, contents are versions of their files again if the lineage names them, else in the trash")
     func lostLog() async throws {
         let workspace = try open()
         let one = try await workspace.write("one", to: path("a.md"), replacing: nil)
@@ -45,7 +43,7 @@ import Testing
         let gone = try await workspace.write("gone", to: path("d/b.md"), replacing: nil)
         try await workspace.trash(path("d/b.md"), replacing: gone.version)
         _ = try workspace.look()
-        // Nobody looks after these, so no device tells of them.
+        // No scan follows these writes, so that no device's lineage names them.
         let three = try await workspace.write("three", to: path("c.md"), replacing: nil)
         try await workspace.trash(path("c.md"), replacing: three.version)
         try Data().write(to: state.appendingPathComponent("log"))
@@ -62,13 +60,13 @@ import Testing
         #expect(try await after.restore(path("d/b.md")).text == "gone")
         #expect(try await after.restore(path(unnamed)).text == "three")
         #expect(try await !after.status().isMassDeletion)
-        // Once all are named again, what is old can be forgotten, and nothing is found a second time.
+        // Once all contents are named again, old ones can be pruned, and none is found a second time.
         #expect(try await after.recover().contents.isEmpty)
         try await after.pruneVersions(olderThan: .distantFuture)
         #expect(try await after.sizes(of: [one.version]).isEmpty)
     }
 
-    @Test("what another device wrote is no version of this one's user")
+    @Test("A version written by another device is not attributed to this device's user")
     func othersLines() async throws {
         let other = try SharedWorkspace(
             root: folder.root,
@@ -86,7 +84,7 @@ import Testing
         #expect(versions.allSatisfy { $0.author == nil })
     }
 
-    @Test("a content that was kept for a write which was never begun is found, and is no text where it is none")
+    @Test("A content archived for a write that never began is found, as text or as binary data")
     func orphan() async throws {
         let workspace = try open()
         try await workspace.write("one", to: path("a.md"), replacing: nil)
@@ -102,7 +100,7 @@ import Testing
         #expect(try await workspace.restore(recovery.contents.first { $0 != text } ?? .root).bytes == [0, 1, 2])
     }
 
-    @Test("what was left a moment ago is settled too")
+    @Test("Recent leftovers are resolved, too")
     func leftovers() async throws {
         let workspace = try open()
         try await workspace.write("one", to: path("d/a.md"), replacing: nil)

@@ -5,8 +5,8 @@ import Testing
 
 @testable import RecollectWorkspace
 
-/// Changes that a disk refuses: the archive says nothing of them that is not so.
-@Suite("A change that the disk refuses") struct RefusedWriteTests {
+/// Changes that a disk refuses. The archive must not record them.
+@Suite("Changes refused by the disk") struct RefusedWriteTests {
     private let test: TestWorkspace
     private var workspace: SharedWorkspace { test.workspace }
 
@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test(
-        "a new file, a replaced, a trashed and a moved one: refused, none of them was begun, and writing goes on after that",
+        "A refused write, append, trash or move is not recorded as begun, and later writes succeed",
         arguments: [RecollectError.Code.permissionDenied, .readOnly, .diskFull, .busy])
     func nothingBegun(refusal: RecollectError.Code) async throws {
         let old = try await workspace.write("old", to: path("old.md"), replacing: nil)
@@ -46,7 +46,7 @@ import Testing
         #expect(try await test.kinds("old.md") == [.written, .written])
     }
 
-    @Test("a file that may not be removed stays where it was, and is not moved away")
+    @Test("A file that may not be removed stays where it was and is not moved")
     func removalRefused() async throws {
         try await workspace.write("text", to: path("a.md"), replacing: nil)
         try refuse("a.md", with: .permissionDenied)
@@ -57,7 +57,7 @@ import Testing
         #expect(try await workspace.list().map(\.path.description) == ["a.md"])
     }
 
-    @Test("a change that was made and cannot be written down has succeeded, and the next look tells of it")
+    @Test("A change that cannot be logged succeeds, and the next scan records it")
     func notWrittenDown() async throws {
         let (log, away) = (test.stateURL.appendingPathComponent("log"), test.stateURL.appendingPathComponent("away"))
         test.files.state.withLock { state in
@@ -74,7 +74,7 @@ import Testing
         #expect(try await test.kinds("a.md") == [.written])
     }
 
-    @Test("while nobody can tell what the file has, the change stays begun, and the next look says what became of it")
+    @Test("A change with an unknown outcome stays begun until the next scan records the outcome")
     func unknown() async throws {
         let name = try path("a.md")
         test.files.state.withLock { state in
@@ -90,7 +90,7 @@ import Testing
     }
 
     @Test(
-        "on a disk that is full, and on one that is read-only: the version that is there is the only one",
+        "On a full or read-only disk, a refused write adds no version",
         .needs(.tinyDisk), arguments: [true, false])
     func disk(isArchiveThere: Bool) async throws {
         let folder = try TestFolder()
@@ -102,7 +102,7 @@ import Testing
         }
         let workspace = try open()
         let old = try await workspace.write("old", to: path("a.md"), replacing: nil)
-        // Each size between one of which nothing fits and one that fits with its copy in the archive.
+        // Each size between one that does not fit at all and one that fits together with its copy in the archive.
         for kilobytes in stride(from: 200, through: 40, by: -20) {
             let large = String(repeating: "x", count: kilobytes * 1024)
             let failure = await code { try await workspace.write(large, to: path("b.md"), replacing: nil) }
@@ -117,7 +117,7 @@ import Testing
     }
 
     @Test(
-        "whichever sync of a content or a line fails, a look later nothing is begun: it was made, or it was not",
+        "After any failed sync, the next scan records the change as made or not made, never as begun",
         .needs(.strace))
     func failingSync() async throws {
         let strace = try #require(strace)
@@ -138,6 +138,6 @@ import Testing
             #expect(kinds == (isThere ? [.written] : []) && isThere == worker.endedWell, "sync \(number)")
             if worker.endedWell { return #expect(number > 3) }
         }
-        Issue.record("no append ended well")
+        Issue.record("no append succeeded")
     }
 }

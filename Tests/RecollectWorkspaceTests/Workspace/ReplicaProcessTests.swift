@@ -5,20 +5,20 @@ import Testing
 
 @testable import RecollectWorkspace
 
-/// A process that merges a replica into a container, killed.
-@Suite("container: a process that merges a replica", .needs(.processes)) struct ReplicaProcessTests {
+/// A process that is killed while it merges a replica into a container.
+@Suite("container: processes that merge a replica", .needs(.processes)) struct ReplicaProcessTests {
     private let folder: TestFolder
 
     init() throws {
         folder = try TestFolder()
     }
 
-    /// A container with files, and a replica with others.
+    /// A container and a replica with different files.
     private struct Place {
         let container: URL
         let state: URL
         let account: ContainerCache
-        /// Each content that either side had.
+        /// All contents of both sides.
         let contents: [[UInt8]]
 
         init(in url: URL) async throws {
@@ -72,7 +72,7 @@ import Testing
             return files
         }
 
-        /// What must hold when all is merged.
+        /// Checks the state after a complete merge.
         func check(_ expected: [WorkspacePath: [UInt8]], _ name: String) async throws {
             #expect(try await replica().list(recursively: true).allSatisfy(\.isFolder), "\(name)")
             #expect(try await files() == expected, "\(name)")
@@ -82,7 +82,7 @@ import Testing
             for path in expected.keys {
                 for version in try await workspace.versions(of: path) {
                     let isTheirs = version.author == nil && version.kind == .observed
-                    // The killed process may have begun what the next one did.
+                    // The killed process may have begun a change that the next one made.
                     let isOurs = version.author == .agent("ahab") && [.written, .begun].contains(version.kind)
                     let isBoth = version.author == .recollect && [.merged, .begun].contains(version.kind)
                     #expect(
@@ -98,7 +98,7 @@ import Testing
     }
 
     @Test(
-        "killed at every write, sync, rename and removal, and run again: each text is there once, under its writer's name",
+        "A merge killed at any system call and run again saves each text once, with its author",
         .needs(.strace))
     func killedAtEveryCall() async throws {
         let strace = try #require(strace)

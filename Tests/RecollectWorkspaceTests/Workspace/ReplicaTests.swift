@@ -5,8 +5,8 @@ import Testing
 
 @testable import RecollectWorkspace
 
-/// Merging a replica where something comes in between. What both sides hold at random is in `ContainerTests`.
-@Suite("container: a replica that merges while something goes wrong") struct ReplicaTests {
+/// Merging a replica while something interferes. `ContainerTests` merges random contents of both sides.
+@Suite("container: replica merges with interference") struct ReplicaTests {
     private let test: TestReplica
     private let replica: SharedWorkspace
     private var cloud: MemoryProvider { test.cloud }
@@ -16,7 +16,7 @@ import Testing
         replica = try test.replica()
     }
 
-    @Test("a replica's file that is written while it is merged is merged as it is then")
+    @Test("A replica's file written during its merge is merged with its new text")
     func writtenMeanwhile() async throws {
         try await replica.write("- one\n- two\n", to: path("notes.md"), replacing: nil)
         let replica = replica
@@ -36,7 +36,7 @@ import Testing
         #expect(try await test.isMerged())
     }
 
-    @Test("a file here that is written while it is merged is merged as it is then")
+    @Test("A container's file written during its merge is merged with its new text")
     func writtenHere() async throws {
         try await replica.write("- ours\n", to: path("notes.md"), replacing: nil)
         let cloud = cloud
@@ -45,7 +45,7 @@ import Testing
         #expect(cloud.lines("notes.md") == ["- ours", "- theirs"])
     }
 
-    @Test("while the container is gone or most of it is, nothing is taken from the replica, and later all of it")
+    @Test("A merge takes nothing while the container or most of it is missing, and everything afterwards")
     func unavailable() async throws {
         for number in 0..<6 { cloud.put("- theirs \(number)\n", at: "\(number).md") }
         _ = try await test.open().status()
@@ -66,7 +66,7 @@ import Testing
         #expect(try await test.isMerged())
     }
 
-    @Test("what cannot be merged gets a name of its own, also where somebody has its first name for something else")
+    @Test("A version that cannot be merged gets a kept copy with a unique name, even if its first name is taken")
     func forgedName() async throws {
         let ours: [UInt8] = [0, 1, 2]
         let hash = ContentHash(of: ours)
@@ -83,7 +83,7 @@ import Testing
         #expect(try await test.open().versions(of: place).map(\.author) == [.agent("ahab")])
     }
 
-    @Test("of two texts of one message, the one that gives way lies beside the chat")
+    @Test("Of two texts of one message, the losing one is saved as a kept copy of the chat")
     func changedMessage() async throws {
         let name = "Chats/moby-dick.json"
         let (ours, theirs) = (
@@ -99,7 +99,7 @@ import Testing
         #expect(try await test.isMerged())
     }
 
-    @Test("what another program wrote in the replica is not said to be an agent's")
+    @Test("A replica's file edited by another program is not attributed to an agent")
     func externalEdit() async throws {
         try await replica.write("- ahab's\n", to: path("notes.md"), replacing: nil, by: .agent("ahab"))
         try Data("- by hand\n".utf8).write(to: test.account.replica.files.appendingPathComponent("notes.md"))
@@ -109,7 +109,7 @@ import Testing
         #expect(try await replica.versions(of: path("notes.md")).map(\.kind) == [.trashed, .edited, .written])
     }
 
-    @Test("both texts are kept in the archive here, and the merged one is nobody's but Recollect's")
+    @Test("Both texts are archived, and the author of the merged text is Recollect")
     func archived() async throws {
         let ours = try await replica.write("- ours\n", to: path("notes.md"), replacing: nil, by: .agent("ahab"))
         cloud.put("- theirs\n", at: "notes.md")
@@ -120,7 +120,7 @@ import Testing
         #expect(try await workspace.content(of: ours.version) == ours.bytes)
     }
 
-    @Test("two processes that merge at once take each file once, and neither tells of a failure")
+    @Test("Two concurrent merges take each file once, and neither reports a failure")
     func together() async throws {
         for number in 0..<6 {
             cloud.put("- theirs\n", at: "\(number).md")
@@ -137,7 +137,7 @@ import Testing
         #expect(try await test.isMerged())
     }
 
-    @Test("a text in the shape of a credential stays out of the cloud, whatever it would be merged with")
+    @Test("A text that looks like a credential is not merged into the container")
     func credential() async throws {
         var configuration = WorkspaceConfiguration(stateURL: test.account.replica.state)
         configuration.credentials = .allow
@@ -151,7 +151,7 @@ import Testing
         #expect(try cloud.text("a.md") == nil && cloud.text("b.md") == "- theirs\n")
     }
 
-    @Test("an empty replica merges into nothing")
+    @Test("Merging an empty replica changes nothing")
     func empty() async throws {
         let result = try await test.open().mergeReplica()
         #expect(result.merged.isEmpty && result.kept.isEmpty && result.left.isEmpty)
@@ -160,7 +160,7 @@ import Testing
 }
 
 extension MemoryProvider {
-    /// The lines of a file, in the order of their bytes.
+    /// The lines of a file, sorted by their bytes.
     fileprivate func lines(_ path: String) -> [String]? {
         (try? text(path))??.split(separator: "\n").map(String.init).sorted()
     }

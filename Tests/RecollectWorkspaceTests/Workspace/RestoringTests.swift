@@ -4,13 +4,13 @@ import Testing
 
 @testable import RecollectWorkspace
 
-@Suite("Bringing back in a workspace") struct RestoringTests {
+@Suite("Restoring versions and trashed files") struct RestoringTests {
     private let test: TestWorkspace
     private var workspace: SharedWorkspace { test.workspace }
     private let moment = Locked(Date(millisecondsSince1970: 0))
 
     init() throws {
-        // Each look at the clock finds a second later.
+        // The clock advances by one second at each call.
         test = try TestWorkspace { [moment] in
             $0.now = {
                 moment.withLock { moment in
@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    @Test("a version comes back where what it replaces is what its reader knows; that can be brought back in turn")
+    @Test("A version is restored only over the expected version, and the restored file can be reverted")
     func toVersion() async throws {
         let first = try await workspace.write("first", to: path("a.md"), replacing: nil)
         let second = try await workspace.write("second", to: path("a.md"), replacing: first.version)
@@ -38,12 +38,12 @@ import Testing
         #expect((version?.kind, version?.author, version?.parents) == (.restored, .agent("x"), [theirs]))
         try await workspace.restore(path("a.md"), to: theirs, replacing: first.version)
         #expect(try await test.texts("a.md") == ["first", "second", "theirs", "first", "theirs"])
-        // The same again changes nothing.
+        // Restoring the current version changes nothing.
         try await workspace.restore(path("a.md"), to: theirs, replacing: theirs)
         #expect(try await test.kinds("a.md").count == 5)
     }
 
-    @Test("a version comes back to a file that is gone, and nothing does to one that came meanwhile")
+    @Test("A version of a trashed file is restored only while the file is absent")
     func toVersionOfAbsent() async throws {
         let first = try await workspace.write("first", to: path("a.md"), replacing: nil)
         let second = try await workspace.write("second", to: path("a.md"), replacing: first.version)
@@ -60,7 +60,7 @@ import Testing
                 == "first")
     }
 
-    @Test("what a file never was does not come back, nor what is not kept; what looks like a credential does")
+    @Test("Versions of other files and unarchived versions are not restored; credentials are")
     func whatComesBack() async throws {
         let other = try await workspace.write("other", to: path("b.md"), replacing: nil)
         let file = try await workspace.write("text", to: path("a.md"), replacing: nil)
@@ -80,7 +80,7 @@ import Testing
         #expect(try await workspace.restore(path("a.md"), to: theirs, replacing: file.version).text == secret)
     }
 
-    @Test("the trash lists what is gone and can come back, the latest first, and nothing that moved")
+    @Test("The trash lists removed files that can be restored, latest first, and no moved files")
     func trashed() async throws {
         #expect(try await workspace.trashed().isEmpty)
         for name in ["mine.md", "moved.md", "theirs.md", "stays.md"] {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import RecollectWorkspace
 
-@Suite("Folders into which nobody can look, and names that are left out") struct UnreadableTests {
+@Suite("Unreadable folders and names that are left out") struct UnreadableTests {
     private let test: TestWorkspace
     private var workspace: SharedWorkspace { test.workspace }
 
@@ -26,7 +26,7 @@ import Testing
         test.files.state.withLock { $0.unreadable = [] }
     }
 
-    @Test("what lies in one stays known, is not taken for removed, and need not be read again; the rest is looked at")
+    @Test("Files in an unreadable folder stay known and are not read again; the other files are scanned")
     func look() async throws {
         let known = try workspace.knownFiles()
         let reads = test.files.state.withLock { $0.reads }
@@ -46,7 +46,7 @@ import Testing
         #expect(test.files.state.withLock { $0.reads } == reads + 1)
     }
 
-    @Test("status, lists, a search and what agents are told name it")
+    @Test("Status, lists and searches report unreadable folders and files")
     func told() async throws {
         try shut("shut/deep")
         let file = try path("same.md")
@@ -64,7 +64,7 @@ import Testing
         #expect(found.foldersNotSearched == 1 && found.filesNotSearched == 1)
     }
 
-    @Test("conflicts elsewhere are folded, and a listener hears of the rest alone", .endsHanging)
+    @Test("Conflicts elsewhere are resolved, and listeners receive changes of readable files only", .endsHanging)
     func foldingAndWatching() async throws {
         _ = try workspace.look()
         var changes = workspace.changes().makeAsyncIterator()
@@ -81,7 +81,7 @@ import Testing
         #expect(told.allSatisfy { $0.hasPrefix("context.") })
     }
 
-    @Test("the guard stands while what may be missing is hidden; accepted deletions are none of what is hidden")
+    @Test("The mass deletion guard stays while files are hidden; accepting deletions skips hidden files")
     func guarded() async throws {
         let all = test.files.state.withLock { $0.files }
         test.files.state.withLock { $0.files = [:] }
@@ -98,7 +98,7 @@ import Testing
         #expect(try await test.kinds("shut/deep/0.md") == [.observed])
     }
 
-    @Test("what is hidden does not keep the guard from what can be seen")
+    @Test("Hidden files do not disable the mass deletion guard for visible files")
     func few() async throws {
         for number in 0..<4 { test.files.put("text", at: "\(number).md") }
         _ = try workspace.look()
@@ -107,7 +107,7 @@ import Testing
         #expect(try workspace.look().isMassDeletion)
     }
 
-    @Test("so it is where the rights of a folder are the reason: none, to list alone, to enter alone")
+    @Test("A folder without permission to list or enter it is unreadable, and its files stay known")
     func rights() throws {
         try withoutPrivileges {
             let folder = try TestFolder()
@@ -131,7 +131,7 @@ import Testing
         }
     }
 
-    @Test("names that no path can have, links, and names that are not UTF-8 are counted, and the first are named")
+    @Test("Invalid names, links and names that are not UTF-8 are counted, and the first are listed")
     func leftOut() async throws {
         let folder = try TestFolder()
         for name in [

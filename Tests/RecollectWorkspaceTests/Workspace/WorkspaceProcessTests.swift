@@ -5,8 +5,8 @@ import Testing
 
 @testable import RecollectWorkspace
 
-/// Real processes in one workspace: beside one another, and killed.
-@Suite("Processes in one workspace", .needs(.processes)) struct WorkspaceProcessTests {
+/// Processes that use one workspace at the same time, or are killed.
+@Suite("Processes that share a workspace", .needs(.processes)) struct WorkspaceProcessTests {
     private let url: URL
     private let removal: Removal
 
@@ -33,7 +33,7 @@ import Testing
         try SharedWorkspace(root: places.root, configuration: WorkspaceConfiguration(stateURL: places.state))
     }
 
-    @Test("4 processes append to one file: every line once, and nothing is taken for somebody else's")
+    @Test("Four processes append to one file: each line is there once, with its author")
     func appending() async throws {
         let places = places("append")
         let count = 50
@@ -41,7 +41,7 @@ import Testing
             try Worker(["workspace", "append", places.root.path, places.state.path, "a.md", "w\($0)", "\(count)"])
         }
         let workspace = try open(places)
-        // A fifth one looks on all the while.
+        // This process scans concurrently.
         let looking = Task {
             while !Task.isCancelled {
                 _ = try await workspace.status()
@@ -52,7 +52,7 @@ import Testing
             #expect(worker.endedWell)
         }
         looking.cancel()
-        // Cancelled in the middle or not: what it saw is checked below.
+        // The scan may have been canceled; its effects are checked below.
         _ = await looking.result
         let lines = try await workspace.read(path("a.md")).text.split(separator: "\n").map(String.init)
         for writer in 0..<4 {
@@ -65,8 +65,8 @@ import Testing
         #expect(Set(versions.map(\.hash)).count == 4 * count)
     }
 
-    /// What must hold after a kill: the file is whole at one path at least or in the trash, every text that was written is kept, and
-    /// nothing is taken for somebody else's.
+    /// Checks the state after a kill: the file is complete at one path at least, or in the trash; every written text is
+    /// archived; and no text is attributed to another author.
     private func check(_ places: (root: URL, state: URL), heard: [String], _ name: String) async throws {
         let workspace = try open(places)
         let look = try workspace.look()
@@ -104,7 +104,7 @@ import Testing
     }
 
     @Test(
-        "killed at every write, sync, rename and removal: nothing is lost, nothing false is said",
+        "A worker killed at any write, sync, rename or removal loses nothing and records nothing false",
         .needs(.strace))
     func killedAtEveryCall() async throws {
         let strace = try #require(strace)
@@ -125,8 +125,7 @@ import Testing
         }
     }
 
-    @Test(
-        "killed at its writes, syncs and renames, a look leaves nothing that the next one does not make whole",
+    @Test("A scan killed at any write, sync or rename is completed by the next scan",
         .needs(.strace))
     func lookKilled() async throws {
         let strace = try #require(strace)
@@ -147,7 +146,7 @@ import Testing
                     ])
                 let heard = await worker.finish()
                 #expect(heard == (worker.endedWell ? ["looked"] : []))
-                // What the killed one said is kept; the next one says the rest.
+                // The lines of the killed scan have their contents; the next scan records the rest.
                 let archive = VersionArchive(path: state.path)
                 for (path, content) in try archive.index().contents {
                     #expect(try archive.bytes(of: content) == Array("text of \(path)".utf8), "\(call) \(number)")
@@ -164,7 +163,7 @@ import Testing
         }
     }
 
-    @Test("opened without arguments it lies in Application Support; where that cannot be, every call says why")
+    @Test("The default workspace is in Application Support; if it cannot be created, every call throws")
     func standard() async throws {
         let home = url.appendingPathComponent("home").path
         func lines() async throws -> [String] {
@@ -178,7 +177,7 @@ import Testing
     }
 
     @Test(
-        "opened without arguments where a container was named it is the replica, then the container, and that has all of the replica's",
+        "The default workspace is the offline replica, then the container with all files of the replica",
         .endsHanging)
     func standardContainer() async throws {
         let (home, cloud) = (url.appendingPathComponent("home2").path, url.appendingPathComponent("cloud").path)
@@ -189,7 +188,7 @@ import Testing
         #expect(try await Worker(["workspace", "merged", cloud], under: environment).finish() == [cloud, "text"])
     }
 
-    @Test("killed at any moment: nothing is lost, nothing false is said")
+    @Test("A worker killed at any time loses nothing and records nothing false")
     func killed() async throws {
         for round in 0..<15 {
             let places = try begin("killed-\(round)")
@@ -201,7 +200,7 @@ import Testing
     }
 
     @Test(
-        "no room for the archive: nothing is written, and said; it goes on when there is room",
+        "Without space for the archive, a write throws and changes nothing; with space, writes succeed",
         .needs(.tinyDisk))
     func fullDisk() async throws {
         let disk = try TinyDisk(at: url.appendingPathComponent("disk"), kilobytes: 128)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import RecollectWorkspace
 
-@Suite("Looking at a workspace") struct WorkspaceScanTests {
+@Suite("Workspace scans") struct WorkspaceScanTests {
     private let test: TestWorkspace
     private var workspace: SharedWorkspace { test.workspace }
 
@@ -16,9 +16,7 @@ import Testing
         for number in 0..<10 { test.files.put("text \(number)", at: "in/\(number).md") }
     }
 
-    @Test(
-        "what others write is archived as theirs, and what is written here is not"
-    )
+    @Test("External edits are archived as observed, and own writes are not")
     func others() async throws {
         test.files.put("first", at: "a.md")
         _ = try workspace.look()
@@ -32,7 +30,7 @@ import Testing
         #expect(try await test.texts("a.md") == ["first", "ours", "theirs"])
     }
 
-    @Test("what arrives in a conflict is archived as contested; the copies are archived too")
+    @Test("A content that arrives with a conflict copy is archived as contested, and so is its conflict copy")
     func contested() async throws {
         test.files.put("first", at: "a.md")
         _ = try workspace.look()
@@ -46,26 +44,26 @@ import Testing
         #expect(try await workspace.item(at: path("a.md")).state == .conflicted)
         #expect(try await workspace.list().map(\.state) == [.conflicted, .local])
         #expect(try await workspace.status().conflicted == [path("a.md")])
-        // A writer who meets it before a look takes it in as the same.
+        // A write before the next scan records the content as contested, too.
         test.files.put("later", at: "a.md")
         try await workspace.write("over it", to: path("a.md"), replacing: ContentHash(of: "later".utf8))
         #expect(try test.lastSeen("a.md") == "first")
     }
 
-    @Test("what arrives while the provider keeps other versions of it apart is contested too")
+    @Test("A content that arrives with conflict versions in the provider is archived as contested")
     func contestedByVersions() async throws {
         test.files.put("theirs", at: "a.md")
         test.files.put("theirs", at: "b.md")
         try test.files.state.withLock { $0.conflicted = [try path("a.md"), try path("b.md")] }
         #expect(try workspace.look().files[path("a.md")]?.isConflicted == true)
         #expect(try await test.kinds("a.md") == [.contested] && test.lastSeen("a.md") == nil)
-        // A writer who meets it before a look takes it in as the same.
+        // A write before the next scan records the content as contested, too.
         test.files.put("later", at: "b.md")
         try await workspace.write("over it", to: path("b.md"), replacing: ContentHash(of: "later".utf8))
         #expect(try await test.kinds("b.md") == [.contested, .contested, .written] && test.lastSeen("b.md") == nil)
     }
 
-    @Test("nothing is read where nothing changed, in this program and the next")
+    @Test("Unchanged files are not read again, in this process or the next")
     func cheap() async throws {
         putTen()
         _ = try workspace.look()
@@ -78,7 +76,7 @@ import Testing
         #expect(test.files.state.withLock { $0.reads } == reads + 1)
     }
 
-    @Test("a first look at more than one batch holds misses nothing, and reads each file once")
+    @Test("A first scan of more files than one batch holds finds all, and reads each once")
     func manyFiles() async throws {
         for number in 0..<1_005 { test.files.put("text \(number)", at: "\(number).md") }
         #expect(try workspace.look().files.values.allSatisfy { $0.content != nil && !$0.isOwn })
@@ -88,13 +86,13 @@ import Testing
         #expect(try await test.texts("1004.md") == ["text 1004"])
     }
 
-    @Test("a stamp that may hide a second change is not trusted")
+    @Test("A stamp that may hide a second change is not trusted")
     func restless() throws {
         let moment = Locked(Date(timeIntervalSince1970: 1))
         let test = try TestWorkspace { $0.now = { moment.withLock { $0 } } }
         test.files.put("one", at: "a.md")
         _ = try test.workspace.look()
-        // The same stamp, another content: as within one tick of a coarse clock.
+        // The same stamp with another content, as within one tick of a coarse clock.
         test.files.state.withLock { state in
             for (path, file) in state.files { state.files[path] = (Array("two".utf8), file.stamp) }
         }
@@ -107,9 +105,7 @@ import Testing
         #expect(test.files.state.withLock { $0.reads } == reads)
     }
 
-    @Test(
-        "not-local: a file that is not local is never read, nor taken for removed; one that was known keeps its content"
-    )
+    @Test("not-local: a file that is not local is never read or taken for removed, and keeps its known content")
     func notLocal() async throws {
         test.files.put("text", at: "a.md")
         _ = try workspace.look()
@@ -129,7 +125,7 @@ import Testing
         #expect(test.files.state.withLock { $0.requested }.isEmpty)
     }
 
-    @Test("a file that cannot be read keeps nobody from the others, and is not taken for removed")
+    @Test("An unreadable file does not prevent scanning the others, and is not taken for removed")
     func unreadable() async throws {
         test.files.put("whale", at: "a.md")
         test.files.put("whale too", at: "b.md")
@@ -148,7 +144,7 @@ import Testing
         #expect(try await test.texts("a.md") == ["whale", "another whale"])
     }
 
-    @Test("stale-version: what is no text is not archived when it comes, but before it is replaced here")
+    @Test("stale-version: binary content is archived when it is replaced here, not when it arrives")
     func binary() async throws {
         test.files.put([0xFF, 0x00, 0x01], at: "a.png")
         _ = try workspace.look()
@@ -158,7 +154,7 @@ import Testing
         #expect(try await workspace.content(of: hash) == [0xFF, 0x00, 0x01])
     }
 
-    @Test("concurrent-edits: a write that another process has begun is not taken for somebody else's")
+    @Test("concurrent-edits: a write begun by another process is not taken for an external edit")
     func otherProcess() async throws {
         let other = try test.another()
         let change = VersionLine(
@@ -170,14 +166,14 @@ import Testing
         _ = try workspace.look()
         try other.provider.write(Array("ours".utf8), to: path("a.md"), replacing: nil)
         _ = try workspace.look()
-        // It goes on after the look, and then writes over it before anybody looks again.
+        // The other process continues after the scan.
         try other.archive.finish([change])
         #expect(try await test.kinds("a.md") == [.written])
         #expect(try test.lastSeen("a.md") == nil)
         #expect(try workspace.look().files[path("a.md")]?.isOwn == true)
     }
 
-    @Test("a write over one that was begun in another process settles that one first")
+    @Test("A write over a change begun by another process records that change first")
     func settling() async throws {
         let change = VersionLine(
             mark: .begun, path: try path("a.md"),
@@ -193,7 +189,7 @@ import Testing
         #expect(try await test.kinds("a.md") == [.written, .written])
     }
 
-    @Test("name-collisions: twins are told once")
+    @Test("name-collisions: a name collision is reported once")
     func twins() async throws {
         test.files.put("a", at: "Notes.md")
         test.files.put("b", at: "notes.md")
@@ -203,10 +199,9 @@ import Testing
         #expect(try await workspace.status().nameCollisions == [[path("Notes.md"), path("notes.md")]])
     }
 
-    // MARK: The guard
+    // MARK: Mass deletion guard
 
-    @Test(
-        "mass-deletion: everything disappears: the guard stands, nothing is told as deleted, and falls when it is back")
+    @Test("mass-deletion: while most files are missing, reads throw, and no deletion is recorded")
     func vanished() async throws {
         putTen()
         _ = try workspace.look()
@@ -219,7 +214,7 @@ import Testing
         let known = ContentHash(of: "text 1".utf8)
         #expect(await code { try await workspace.write("x", to: path("in/1.md"), replacing: known) } == .unavailable)
         #expect(try await workspace.status().isMassDeletion)
-        // Another process, and a part of it back: still.
+        // The guard also stands in another process, and with a part of the files back.
         test.files.state.withLock { state in state.files = all.filter { $0.key.name < "8" } }
         look = try test.another().look()
         #expect(look.isMassDeletion && look.missing.count == 2)
@@ -229,7 +224,7 @@ import Testing
         for number in 0..<10 { #expect(try await test.kinds("in/\(number).md") == [.observed]) }
     }
 
-    @Test("mass-deletion: the root is gone: nothing is concluded")
+    @Test("mass-deletion: a missing root records no deletion, and none can be accepted")
     func rootGone() async throws {
         putTen()
         _ = try workspace.look()
@@ -243,7 +238,7 @@ import Testing
         #expect(try await test.kinds("in/1.md") == [.observed])
     }
 
-    @Test("mass-deletion: accepted, they are deletions, and can be restored")
+    @Test("mass-deletion: accepted deletions are recorded, and the files can be restored")
     func accepted() async throws {
         putTen()
         _ = try workspace.look()
@@ -255,7 +250,7 @@ import Testing
         #expect(try await workspace.restore(path("in/1.md")).text == "text 1")
     }
 
-    @Test("few deletions are deletions; so are many that are put into the trash here")
+    @Test("A few deletions are recorded, and so are many files trashed by Recollect")
     func deletions() async throws {
         putTen()
         _ = try workspace.look()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import RecollectWorkspace
 
-@Suite("Writing in a workspace") struct WritingTests {
+@Suite("Workspace writes") struct WritingTests {
     private let test: TestWorkspace
     private var workspace: SharedWorkspace { test.workspace }
 
@@ -13,8 +13,7 @@ import Testing
         test = try TestWorkspace()
     }
 
-    @Test(
-        "stale-version: a stale hash is refused, with the current content; so is none, and one of a file that is gone")
+    @Test("stale-version: a stale or missing version is refused with the current content")
     func stale() async throws {
         let first = try await workspace.write("one", to: path("a.md"), replacing: nil)
         test.files.put("theirs", at: "a.md")
@@ -30,7 +29,7 @@ import Testing
         #expect(try test.files.text("a.md") == nil)
     }
 
-    @Test("stale-version: somebody writes between the look and the write: refused, with theirs")
+    @Test("stale-version: an external edit between the check and the write is kept, and the write is refused")
     func race() async throws {
         let first = try await workspace.write("one", to: path("a.md"), replacing: nil)
         let files = test.files
@@ -43,9 +42,7 @@ import Testing
         #expect(try await test.kinds("a.md") == [.written, .observed])
     }
 
-    @Test(
-        "stale-version: whatever writers know: what is replaced was known to its writer, and every text is current or archived"
-    )
+    @Test("stale-version: writers replace only versions they know, and every text is current or archived")
     func anyKnowledge() async {
         await Seeds.run(5) { seed in
             var random = SeededGenerator(seed: seed)
@@ -94,7 +91,7 @@ import Testing
         }
     }
 
-    @Test("each version tells who wrote it, and what it replaced")
+    @Test("Each version names its author and its parent")
     func authors() async throws {
         test.files.put("theirs", at: "a.md")
         let read = try await workspace.read(path("a.md"))
@@ -107,14 +104,14 @@ import Testing
         #expect(try test.lastSeen("a.md") == "theirs")
     }
 
-    @Test("the same bytes again write nothing")
+    @Test("Writing the same bytes again changes nothing")
     func sameBytes() async throws {
         let file = try await workspace.write("same", to: path("a.md"), replacing: nil)
         #expect(try await workspace.write("same", to: path("a.md"), replacing: file.version) == file)
         #expect(try await test.kinds("a.md") == [.written])
     }
 
-    @Test("a write that fails after it was made is found as what it was: ours")
+    @Test("A write that fails after it was applied is recorded with its author")
     func failsAfterwards() async throws {
         test.files.state.withLock { $0.failureAfterWrite = RecollectError(.inputOutput, "the folder's sync failed") }
         let error = await #expect(throws: UnconfirmedChangeError.self) {
@@ -128,7 +125,7 @@ import Testing
         #expect(try test.lastSeen("a.md") == nil)
     }
 
-    @Test("bounds, the root, and folders")
+    @Test("Oversized files and writes to the root are refused")
     func bounds() async throws {
         let test = try TestWorkspace { $0.largestFile = 10 }
         #expect(
@@ -149,8 +146,7 @@ import Testing
         #expect(try await test.kinds("large") == [])
     }
 
-    @Test(
-        "a credential is refused, unless the app allows it; what others wrote, folds and restored files are not asked")
+    @Test("Writing a credential is refused unless allowed; external text and restored files are not checked")
     func credentials() async throws {
         let text = "key: ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a"
         #expect(await code { try await workspace.write(text, to: path("a.md"), replacing: nil) } == .credential)
@@ -168,7 +164,7 @@ import Testing
         #expect(try test.files.text("theirs.md") == text)
     }
 
-    @Test("large files and frequent writes are told")
+    @Test("Large files and frequent writes are reported")
     func warnings() async throws {
         let test = try TestWorkspace {
             $0.largeFile = 5
@@ -185,7 +181,7 @@ import Testing
 
     // MARK: Appending
 
-    @Test("appending makes the file, ends a half line, and keeps what others write in between")
+    @Test("Appending creates the file, ends a partial line, and keeps external edits made meanwhile")
     func appending() async throws {
         try await workspace.append("one\n", to: path("a.md"))
         test.files.put("one\nhalf", at: "a.md")
@@ -195,7 +191,7 @@ import Testing
         #expect(try test.files.text("a.md") == "one\nhalf\ntheirs\ntwo\n")
     }
 
-    @Test("appends of many tasks and two instances: every line once")
+    @Test("Many tasks of two instances append: each line is there once")
     func appendingTogether() async throws {
         let other = try test.another()
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -213,7 +209,7 @@ import Testing
         #expect(try test.lastSeen("a.md") == nil)
     }
 
-    @Test("others who always write first: busy, and nothing of theirs is lost")
+    @Test("An append that is always preceded by an external edit throws busy and loses nothing")
     func alwaysSecond() async throws {
         let files = test.files
         @Sendable func again() {
@@ -229,7 +225,7 @@ import Testing
 
     // MARK: Moving, trash
 
-    @Test("moved: there and not here, and both say so")
+    @Test("A moved file is only at its new path, and both paths record the move")
     func moving() async throws {
         try await workspace.write("text", to: path("a.md"), replacing: nil)
         try await workspace.move(path("a.md"), to: path("in/b.md"), by: .agent("x"))
@@ -243,7 +239,7 @@ import Testing
         #expect(await code { try await workspace.move(path("in"), to: path("out")) } != nil)
     }
 
-    @Test("moving refuses a place that is taken, and a file that changes meanwhile; nothing is lost")
+    @Test("Moving to an existing file, or a file that changes meanwhile, is refused without loss")
     func movingRefused() async throws {
         try await workspace.write("text", to: path("a.md"), replacing: nil)
         test.files.put("taken", at: "b.md")
@@ -251,7 +247,7 @@ import Testing
         #expect(taken?.current?.text == "taken")
         #expect(try test.files.text("a.md") == "text")
         let files = test.files
-        // The first change is the new file's, the second one the old file's removal.
+        // The first change creates the new file, and the second one removes the old file.
         files.state.withLock {
             $0.beforeChange = { files.state.withLock { $0.beforeChange = { files.put("newer", at: "a.md") } } }
         }
@@ -262,7 +258,7 @@ import Testing
         #expect(try test.begun("a.md") == 0)
     }
 
-    @Test("the trash: only what was read goes, and comes back; also what others removed")
+    @Test("Only the expected version is trashed; trashed and externally removed files can be restored")
     func trash() async throws {
         let file = try await workspace.write("text", to: path("a.md"), replacing: nil)
         test.files.put("theirs", at: "a.md")

@@ -22,11 +22,11 @@ extension CloudState {
         }
         guard let head, let theirs = head.bytes else { return }
         guard let file else {
-            note("\(device)'s deletion of \(path.string) gives way to an edit")
+            note("an edit wins over the deletion of \(path.string) by \(device)")
             return takeHead(of: path, on: device)
         }
         if file.bytes == theirs {
-            note("\(device) has \(path.string) just as the service does")
+            note("\(device) and the service have the same content of \(path.string)")
             return takeHead(of: path, on: device)
         }
         resolveConflict(path, local: file, base: base, standing: head, on: device)
@@ -43,7 +43,7 @@ extension CloudState {
             disk.known[path] = id
             disk.edited.remove(path)
         }
-        note("\(path.string) of \(device) is at the service, as revision \(id)")
+        note("\(path.string) of \(device) is uploaded as revision \(id)")
     }
 
     private mutating func resolveConflict(
@@ -64,7 +64,7 @@ extension CloudState {
             entries[path]?.losers.append(loser.id)
             note("conflict at \(path.string): \(winner.device) wins, the content of \(loser.device) is a version")
         } else if behaviour.losesEditedCopies && CopyName.isSyncthings(path) {
-            note("conflict at \(path.string), a copy already: the content of \(loser.device) vanishes")
+            note("conflict at \(path.string), a conflict copy: the content of \(loser.device) is lost")
         } else {
             let names = CopyName.candidates(
                 for: path, conflicts: behaviour.conflicts, winner: winner.device, loser: loser.device,
@@ -90,7 +90,7 @@ extension CloudState {
     private mutating func moveAside(_ path: ByteString, twin: ByteString, on device: String) {
         let name = free(CopyName.caseConflicts(for: path), on: device)
         move(path, to: name, on: device)
-        note("\(path.string) of \(device) is \(name.string) now: there is \(twin.string)")
+        note("\(path.string) of \(device) is renamed to \(name.string), because \(twin.string) exists")
     }
 
     /// Writes the rest of a program's data. The service may have the first part already.
@@ -102,7 +102,7 @@ extension CloudState {
     mutating func compose(_ path: ByteString, on device: String) {
         let composed = SimulatedDisk.composed(path)
         move(path, to: composed, on: device)
-        note("\(device) spells \(composed.string) in the composed form now")
+        note("\(device) renames \(composed.string) to its composed form")
     }
 
     private mutating func move(_ path: ByteString, to name: ByteString, on device: String) {
@@ -156,7 +156,7 @@ extension CloudState {
             disk.sync(path, to: file, revision: head.id)
         }
         note(
-            "\(device) \(head.bytes == nil ? "has no \(path.string) any more" : "has \(path.string), revision \(head.id)")"
+            "\(device) \(head.bytes == nil ? "no longer has \(path.string)" : "has \(path.string), revision \(head.id)")"
         )
     }
 
@@ -172,7 +172,7 @@ extension CloudState {
             disk.files[path]?.state = .local
             disk.files[path]?.stamp = stamp
         }
-        note("the content of \(path.string) is on \(device)")
+        note("the content of \(path.string) is downloaded to \(device)")
     }
 
     mutating func evict(_ path: ByteString, on device: String) {
@@ -181,7 +181,7 @@ extension CloudState {
             disk.files[path]?.state = .notLocal
             disk.files[path]?.stamp = stamp
         }
-        note("the content of \(path.string) leaves \(device)")
+        note("the content of \(path.string) is evicted from \(device)")
     }
 
     // MARK: - Folders
@@ -211,6 +211,6 @@ extension CloudState {
                 parents: [head.id], bytes: nil, modified: head.modified, device: head.device)
             entries[path]?.head = deletion
         }
-        note("the service makes \(copy.string) of \(folder.string)")
+        note("the service duplicates \(folder.string) as \(copy.string)")
     }
 }

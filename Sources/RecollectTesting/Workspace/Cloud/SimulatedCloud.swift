@@ -5,7 +5,7 @@ import RecollectCore
 ///
 /// Every device has a folder of its own. Programs read and write it freely. Changes pass between the folders only
 /// on request. `step()` performs one event drawn by the seed: a change reaches the service or a device, one file
-/// at a time and in any order; a file is evicted; a folder is duplicated. `syncCompletely()` performs all pending events,
+/// at a time and in any order; a file is evicted; a folder is duplicated. `syncCompletely()` performs all events,
 /// until all devices agree. The same seed and the same calls give the same bytes everywhere, so the seed of a
 /// failure repeats it. `log` lists the events.
 ///
@@ -145,5 +145,5 @@ public struct UnfinishedSyncError: Error, CustomStringConvertible, Sendable {
     public let log: String
 
     /// The seed, the number of events, and the log.
-    public var description: String { "seed \(seed): not settled after \(steps) steps\n\(log)" }
+    public var description: String { "seed \(seed): no agreement after \(steps) events\n\(log)" }
 }

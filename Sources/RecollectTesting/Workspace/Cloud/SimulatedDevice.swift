@@ -107,7 +107,7 @@ public struct SimulatedDevice: Sendable {
         }
         guard canEvict else {
             throw RecollectError(
-                .invalidArgument, "\(path) is not here, or not at the service, and cannot leave \(name).")
+                .invalidArgument, "\(path) cannot be evicted from \(name): it is not local, or not uploaded.")
         }
     }
 
@@ -153,7 +153,7 @@ public struct SimulatedDevice: Sendable {
                 disk.hidden = disk.hidden ?? disk.files
                 disk.files = [:]
             }
-            state.note("everything on \(name) vanishes")
+            state.note("all files of \(name) are removed by a fault")
         }
     }
 
@@ -164,7 +164,7 @@ public struct SimulatedDevice: Sendable {
                 disk.files.merge(disk.hidden ?? [:]) { written, _ in written }
                 disk.hidden = nil
             }
-            state.note("everything on \(name) is back")
+            state.note("all files of \(name) are restored")
         }
     }
 

@@ -86,7 +86,7 @@ public struct SimulatedProvider: WorkspaceProvider {
             let current = try disk.files[name].map { try local($0, path).bytes }
             guard current.map({ ContentHash(of: $0) }) == expected else { throw ContentMismatch(current: current) }
             guard disk.hasRoom(for: bytes.count, at: name) else {
-                throw RecollectError(.diskFull, "No space is left on \(device.name); \(path.text) is as it was.")
+                throw RecollectError(.diskFull, "No space is left on \(device.name). \(path.text) is unchanged.")
             }
             state.edit(name, to: bytes, on: device.name)
         }
@@ -135,7 +135,7 @@ public struct SimulatedProvider: WorkspaceProvider {
                 disk.files[name]?.state = .downloading
                 disk.files[name]?.stamp = stamp
             }
-            state.note("\(device.name) asks for \(path.text)")
+            state.note("\(device.name) requests a download of \(path.text)")
             if state.behaviour.downloads == .atOnce { state.download(name, on: device.name) }
         }
     }
@@ -233,7 +233,7 @@ public struct SimulatedProvider: WorkspaceProvider {
 
     private func disk(in state: CloudState) throws -> SimulatedDisk {
         guard let disk = state.disks[device.name], disk.isSignedIn, !disk.isUnavailable else {
-            throw RecollectError(.unavailable, "The folder of \(device.name) is gone for now.")
+            throw RecollectError(.unavailable, "The folder of \(device.name) is unavailable.")
         }
         return disk
     }
@@ -248,7 +248,7 @@ public struct SimulatedProvider: WorkspaceProvider {
 
     private func local(_ file: SimulatedDisk.File, _ path: WorkspacePath) throws -> SimulatedDisk.File {
         guard file.state == .local else {
-            throw RecollectError(.notLocal, "The content of \(path.text) is not on \(device.name) yet. Ask for it.")
+            throw RecollectError(.notLocal, "The content of \(path.text) is not on \(device.name). Request a download.")
         }
         return file
     }
@@ -269,7 +269,7 @@ public struct SimulatedProvider: WorkspaceProvider {
 
     private static func inTheWay(_ path: String) -> RecollectError {
         RecollectError(
-            .foreignStore, "\(path.isEmpty ? "The root" : path) is not what was asked for: a folder, or a file.")
+            .foreignStore, "\(path.isEmpty ? "The root" : path) is a folder where a file is required, or the reverse.")
     }
 
     private static func key(_ path: WorkspacePath) -> ByteString {

@@ -5,14 +5,16 @@ import RecollectWorkspace
 /// Checks of files not on this device.
 enum EvictedFileChecks {
     static let all: [WorkspaceProviderCheck] = [
-        check("evicted.isListed", "A file that is not local is listed under its own name, with its state.") {
+        check("evicted.isListed", "A file that is not local is listed under its own name with the state notLocal.") {
             _, provider in
             try expectEqual(provider.names(in: WorkspacePath("Journal")), ["a.md"], "the names")
             try expectEqual(provider.existing("Journal/a.md").state, .notLocal, "the state")
             try expect(!provider.existing("Journal/a.md").isFolder, "a file", came: "a folder")
         },
-        check("evicted.readingStartsNoDownload", "Reading and looking throw or tell what is so, and start no download.")
-        {
+        check(
+            "evicted.readingStartsNoDownload",
+            "Reading a file that is not local throws, look-ups return its state, and neither starts a download."
+        ) {
             _, provider in
             for _ in 0..<3 {
                 try expectCode(.notLocal, of: "reading") { _ = try provider.text(at: "Journal/a.md") }
@@ -22,7 +24,7 @@ enum EvictedFileChecks {
         },
         check(
             "evicted.isNotOverwritten",
-            "It is neither replaced nor removed nor taken for absent, whatever its writer knows."
+            "A file that is not local is never replaced, removed or treated as missing, for any expected version."
         ) {
             _, provider in
             for expected in [nil, "content", "other"] {
@@ -35,7 +37,8 @@ enum EvictedFileChecks {
             try expectEqual(provider.names(in: WorkspacePath("Journal")), ["a.md"], "the names")
         },
         check(
-            "evicted.canBeAskedFor", "Its download can be asked for again and again; for a local file nothing happens."
+            "evicted.canBeAskedFor",
+            "A download can be requested repeatedly; for a local file, a request has no effect."
         ) {
             place, provider in
             try place.put("b.md", Array("b".utf8))
@@ -44,7 +47,8 @@ enum EvictedFileChecks {
             for _ in 0..<2 { try provider.requestDownload(of: WorkspacePath("Journal/a.md")) }
             let state = try provider.existing("Journal/a.md").state
             try expect(
-                [.notLocal, .downloading, .local].contains(state), "a state on the way to local", came: state.rawValue)
+                [.notLocal, .downloading, .local].contains(state), "notLocal, downloading or local",
+                came: state.rawValue)
         },
     ]
 

@@ -5,18 +5,19 @@ import RecollectWorkspace
 /// Checks of notifications about changes.
 enum FileChangeSignalChecks {
     static let all: [WorkspaceProviderCheck] = [
-        check("changeSignal.comesAfterOwnWrites", "Every listener wakes after a write of the provider's own.") {
+        check("changeSignal.comesAfterOwnWrites", "Every listener is notified after a write by the provider itself.") {
             place in
             try place.provider.write("two", to: "a.md", replacing: "one")
         },
-        check("changeSignal.comesAfterForeignWrites", "Every listener wakes after another program's write.") { place in
+        check("changeSignal.comesAfterForeignWrites", "Every listener is notified after a write by another program.") {
+            place in
             try place.put("a.md", Array("foreign".utf8))
         },
-        check("changeSignal.comesFromNewFolders", "Every listener wakes after a write in a folder that is new.") {
+        check("changeSignal.comesFromNewFolders", "Every listener is notified after a write in a new folder.") {
             place in
             try place.put("Journal/user/a.md", Array("foreign".utf8))
         },
-        check("changeSignal.comesAfterRemovals", "Every listener wakes after a removal.") { place in
+        check("changeSignal.comesAfterRemovals", "Every listener is notified after a removal.") { place in
             try place.provider.remove("a.md", holding: "one")
         },
     ]
@@ -30,7 +31,7 @@ enum FileChangeSignalChecks {
             let listeners = [place.provider.changeSignals(), place.provider.changeSignals()]
             try await offThePool { try act(place) }
             for changeSignals in listeners {
-                try await within(place.patience, "a wake") { for await _ in changeSignals { return } }
+                try await within(place.patience, "a notification") { for await _ in changeSignals { return } }
             }
         }
     }
@@ -51,6 +52,6 @@ enum FileChangeSignalChecks {
             defer { group.cancelAll() }
             return await group.next() ?? false
         }
-        try expect(isInTime, "\(what) within \(patience)", came: "nothing")
+        try expect(isInTime, "\(what) within \(patience)", came: "no notification")
     }
 }

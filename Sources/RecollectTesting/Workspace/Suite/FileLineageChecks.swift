@@ -7,10 +7,10 @@ enum FileLineageChecks {
     static let all: [WorkspaceProviderCheck] = [
         WorkspaceProviderCheck(
             "lineage.comesBack",
-            "Files of the lineage folder come back, are replaced and removed, and are listed nowhere."
+            "Lineage files can be written, read, replaced and removed, and are in no list."
         ) {
             _, provider in
-            try expectEqual(provider.lineageFiles(), [], "the files before the first one")
+            try expectEqual(provider.lineageFiles(), [], "the lineage files before the first one")
             try provider.writeLineageFile("a-0.lineage", Array("one".utf8))
             // A provider need not have such a folder.
             guard try !provider.lineageFiles().isEmpty else { return }
@@ -20,11 +20,11 @@ enum FileLineageChecks {
             let files = [("a-0.lineage", "three"), ("b-0.lineage", "two")].map {
                 LineageFile(name: $0, bytes: Array($1.utf8))
             }
-            try expectEqual(provider.lineageFiles(), files, "the files, but for one that is too large")
-            try expectEqual(provider.names(), [], "what is listed")
+            try expectEqual(provider.lineageFiles(), files, "the lineage files except one above the size limit")
+            try expectEqual(provider.names(), [], "the listed names")
             try provider.writeLineageFile("a-0.lineage", nil)
             try provider.writeLineageFile("a-0.lineage", nil)
-            try expectEqual(provider.lineageFiles(), [files[1]], "the files after a removal")
+            try expectEqual(provider.lineageFiles(), [files[1]], "the lineage files after a removal")
         }
     ]
 }

@@ -5,7 +5,7 @@ import RecollectWorkspace
 /// Checks of listing a folder.
 enum FileListChecks {
     static let all: [WorkspaceProviderCheck] = [
-        WorkspaceProviderCheck("list.oneLevel", "A folder lists what lies directly in it, files and folders.") {
+        WorkspaceProviderCheck("list.oneLevel", "Listing a folder returns only its direct files and folders.") {
             place, provider in
             try expectEqual(provider.names(), [], "the names in an empty root")
             try provider.write("a", to: "a.md", replacing: nil)
@@ -14,25 +14,25 @@ enum FileListChecks {
             try expectEqual(provider.names(), ["Journal", "a.md"], "the names in the root")
             let journal = try provider.items(in: WorkspacePath("Journal")).sorted { $0.path.name < $1.path.name }
             try expectEqual(
-                journal.map(\.path), [WorkspacePath("Journal/c.md"), WorkspacePath("Journal/user")], "paths")
-            try expectEqual(journal.map(\.isFolder), [false, true], "which are folders")
+                journal.map(\.path), [WorkspacePath("Journal/c.md"), WorkspacePath("Journal/user")], "the paths")
+            try expectEqual(journal.map(\.isFolder), [false, true], "isFolder of the items")
             try expectEqual(journal.first?.size, 2, "the file's size")
             try expectEqual(journal.first?.state, .local, "the file's state")
         },
         WorkspaceProviderCheck(
-            "list.namesMissingFolders", "A folder that is not there is not found; the root is always there."
+            "list.namesMissingFolders", "Listing a missing folder throws notFound; the root always exists."
         ) {
             _, provider in
             try expectEqual(provider.items(in: .root), [], "the items of an empty root")
             try expect(provider.item(at: .root)?.isFolder == true, "the root as a folder", came: "something else")
-            try expectCode(.notFound, of: "listing a folder that is not there") {
+            try expectCode(.notFound, of: "listing a missing folder") {
                 _ = try provider.items(in: WorkspacePath("Journal"))
             }
             try provider.write("a", to: "a.md", replacing: nil)
             try expectCode(.foreignStore, of: "listing a file") { _ = try provider.items(in: WorkspacePath("a.md")) }
         },
         WorkspaceProviderCheck(
-            "list.itemsAreAsListed", "An item asked for by its path is the one that its folder lists."
+            "list.itemsAreAsListed", "item(at:) returns the same item as the list of its folder."
         ) {
             _, provider in
             try provider.write("a", to: "a.md", replacing: nil)
@@ -44,7 +44,8 @@ enum FileListChecks {
             }
         },
         WorkspaceProviderCheck(
-            "list.stampsChangeWithContent", "A stamp changes with the content, whoever writes, and only then."
+            "list.stampsChangeWithContent",
+            "A stamp changes with every change of the content, by any writer, and only then."
         ) {
             place, provider in
             try provider.write("one", to: "a.md", replacing: nil)
@@ -54,13 +55,13 @@ enum FileListChecks {
             try expectEqual(provider.existing("a.md").stamp, first, "the stamp of an unchanged file")
             try provider.write("two", to: "a.md", replacing: "one")
             let second = try provider.existing("a.md").stamp
-            try expect(second != first, "another stamp after a write of as many bytes", came: second)
+            try expect(second != first, "another stamp after a write of the same size", came: second)
             try place.put("a.md", Array("three".utf8))
             let third = try provider.existing("a.md").stamp
             try expect(third != second, "another stamp after another program's write", came: third)
         },
         WorkspaceProviderCheck(
-            "list.leavesOutWhatIsNoWorkspaces", "Temporary files of the sync and the system's are not listed."
+            "list.leavesOutWhatIsNoWorkspaces", "Temporary files of the sync service and the system are not listed."
         ) {
             place, provider in
             try provider.write("a", to: "Journal/a.md", replacing: nil)
@@ -72,7 +73,9 @@ enum FileListChecks {
             }
             try expectEqual(provider.names(in: WorkspacePath("Journal")), ["a.md"], "the names")
         },
-        WorkspaceProviderCheck("list.showsConflictCopies", "Conflict copies of a sync are listed and read as files.") {
+        WorkspaceProviderCheck(
+            "list.showsConflictCopies", "Conflict copies of a sync service are listed and read as files."
+        ) {
             place, provider in
             let names = [
                 "a (anna's conflicted copy 2026-01-15).md", "a 2.md", "a-LAPTOP.md", "a.md",
@@ -83,7 +86,7 @@ enum FileListChecks {
             for name in names { try expectEqual(provider.text(at: "Journal/\(name)"), name, "the text") }
         },
         WorkspaceProviderCheck(
-            "list.hasNoVersionsWithoutConflict", "A file without a conflict has no versions beside it."
+            "list.hasNoVersionsWithoutConflict", "A file without a conflict has no conflict versions."
         ) {
             _, provider in
             try provider.write("a", to: "a.md", replacing: nil)

@@ -6,7 +6,7 @@ import RecollectWorkspace
 enum FileNameChecks {
     static let all: [WorkspaceProviderCheck] = [
         WorkspaceProviderCheck(
-            "name.keepsEveryName", "Any name that a path allows is a file, and is listed as it was given."
+            "name.keepsEveryName", "Any name valid in a path is valid for a file, and is listed unchanged."
         ) {
             _, provider in
             let names = [
@@ -20,7 +20,8 @@ enum FileNameChecks {
             try expectEqual(listed, names.sorted { ByteString($0) < ByteString($1) }, "the names")
         },
         WorkspaceProviderCheck(
-            "name.findsDecomposedNames", "A file whose name another program spelled decomposed is the composed path's."
+            "name.findsDecomposedNames",
+            "A file with a decomposed name, written by another program, is found by the composed path."
         ) {
             place, provider in
             try place.put("Journal/cafe\u{301}.md", Array("foreign".utf8))
@@ -29,28 +30,29 @@ enum FileNameChecks {
             try expectEqual(
                 provider.names(in: WorkspacePath("Journal")).map { ByteString($0) }, [ByteString("caf\u{E9}.md")],
                 "the names")
-            try expectMismatch(showing: "foreign", from: "a write beside the other spelling") {
+            try expectMismatch(showing: "foreign", from: "a write under the other spelling of the name") {
                 try provider.write("mine", to: path, replacing: nil)
             }
             try provider.write("mine", to: path, replacing: "foreign")
             try expectEqual(provider.text(at: path), "mine", "the text")
-            try expectEqual(provider.items(in: WorkspacePath("Journal")).count, 1, "the count of files")
+            try expectEqual(provider.items(in: WorkspacePath("Journal")).count, 1, "the number of files")
         },
         WorkspaceProviderCheck(
-            "name.twinsStayApartOrOne", "Names that differ only in case are two files or one, never one over the other."
+            "name.twinsStayApartOrOne",
+            "Names differing only in case are two files or one, and never overwrite each other."
         ) {
             place, provider in
             try place.put("notes.md", Array("small".utf8))
             do {
                 try provider.write("large", to: "Notes.md", replacing: nil)
-                try expectEqual(provider.text(at: "Notes.md"), "large", "the text of one twin")
-                try expectEqual(provider.text(at: "notes.md"), "small", "the text of the other")
+                try expectEqual(provider.text(at: "Notes.md"), "large", "the text of the file with the other case")
+                try expectEqual(provider.text(at: "notes.md"), "small", "the text of the first file")
                 try expectEqual(provider.names(), ["Notes.md", "notes.md"], "the names")
             } catch let mismatch as ContentMismatch {
-                try expectEqual(mismatch.current, Array("small".utf8), "what the one file holds")
+                try expectEqual(mismatch.current, Array("small".utf8), "the content of the single file")
                 try provider.write("large", to: "Notes.md", replacing: "small")
                 try expectEqual(provider.text(at: "notes.md"), "large", "the text by the other spelling")
-                try expectEqual(provider.items(in: .root).count, 1, "the count of files")
+                try expectEqual(provider.items(in: .root).count, 1, "the number of files")
                 try expectEqual(
                     provider.spelling(of: WorkspacePath("Notes.md")), WorkspacePath("notes.md"), "the spelling")
             }

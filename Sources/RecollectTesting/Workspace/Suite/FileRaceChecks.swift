@@ -6,7 +6,7 @@ import RecollectWorkspace
 enum FileRaceChecks {
     static let all: [WorkspaceProviderCheck] = [
         WorkspaceProviderCheck(
-            "race.oneWriterWins", "Of writers that replace one content at the same time exactly one does.",
+            "race.oneWriterWins", "Of several concurrent writes with the same expected version, exactly one succeeds.",
             needs: .concurrent
         ) { _, provider in
             var known: String?
@@ -23,15 +23,15 @@ enum FileRaceChecks {
                         failures.withLock { $0.append("\(error)") }
                     }
                 }
-                try expectEqual(failures.withLock { $0 }, [], "other errors than ContentMismatch")
+                try expectEqual(failures.withLock { $0 }, [], "errors other than ContentMismatch")
                 let won = winners.withLock { $0 }
-                try expectEqual(won.count, 1, "writers that won")
+                try expectEqual(won.count, 1, "the number of successful writes")
                 known = won[0]
-                try expectEqual(provider.text(at: "context.md"), won[0], "the winner's text")
+                try expectEqual(provider.text(at: "context.md"), won[0], "the text of the successful write")
             }
         },
         WorkspaceProviderCheck(
-            "race.noneIsLost", "Writers that read and try again until they succeed lose none of their lines.",
+            "race.noneIsLost", "Concurrent writers lose no line if each retries until it succeeds.",
             needs: .concurrent
         ) { _, provider in
             try provider.write("", to: "log.md", replacing: nil)
@@ -54,7 +54,8 @@ enum FileRaceChecks {
             try expectEqual(lines.sorted(), expected.sorted(), "the lines, sorted")
         },
         WorkspaceProviderCheck(
-            "race.readersSeeWholeFiles", "A reader beside a writer sees a whole content, never a part or none.",
+            "race.readersSeeWholeFiles",
+            "A read during a write returns a whole content, never a part, and the file is never missing.",
             needs: .concurrent
         ) { _, provider in
             let content: @Sendable (Int) -> String = { round in String(repeating: "\(round % 10)", count: 20_000) }
@@ -77,7 +78,7 @@ enum FileRaceChecks {
                     failures.withLock { $0.append("\(error)") }
                 }
             }
-            try expectEqual(failures.withLock { $0 }, [], "what readers saw other than whole files")
+            try expectEqual(failures.withLock { $0 }, [], "incomplete reads and other errors")
         },
     ]
 

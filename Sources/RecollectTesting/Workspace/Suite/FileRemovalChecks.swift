@@ -6,20 +6,22 @@ import RecollectWorkspace
 enum FileRemovalChecks {
     static let all: [WorkspaceProviderCheck] = [
         WorkspaceProviderCheck(
-            "remove.removesTheFileAlone", "A file goes; its folder, though empty, and its neighbours stay."
+            "remove.removesTheFileAlone",
+            "A removal removes only the file: its folder, even if empty, and other files stay."
         ) {
             _, provider in
             try provider.write("a", to: "Journal/a.md", replacing: nil)
             try provider.write("b", to: "b.md", replacing: nil)
             try provider.remove("Journal/a.md", holding: "a")
             try expectEqual(provider.item(at: WorkspacePath("Journal/a.md")), nil, "the removed file")
-            try expectEqual(provider.items(in: WorkspacePath("Journal")), [], "its folder")
-            try expectEqual(provider.text(at: "b.md"), "b", "the neighbour")
+            try expectEqual(provider.items(in: WorkspacePath("Journal")), [], "the items of its folder")
+            try expectEqual(provider.text(at: "b.md"), "b", "the text of the other file")
             try provider.write("new", to: "Journal/a.md", replacing: nil)
-            try expectEqual(provider.text(at: "Journal/a.md"), "new", "the text of the file that was made again")
+            try expectEqual(provider.text(at: "Journal/a.md"), "new", "the text of the file written again")
         },
         WorkspaceProviderCheck(
-            "remove.refusesWhatIsStale", "A file that holds something else stays, and the error shows it."
+            "remove.refusesWhatIsStale",
+            "Removing a file with another content fails with a mismatch showing that content."
         ) {
             place, provider in
             try provider.write("one", to: "a.md", replacing: nil)
@@ -30,10 +32,11 @@ enum FileRemovalChecks {
             try expectEqual(provider.text(at: "a.md"), "foreign", "the text")
         },
         WorkspaceProviderCheck(
-            "remove.namesWhatIsGone", "What is gone already is told as a mismatch; a folder is not removed."
+            "remove.namesWhatIsGone",
+            "Removing a missing file fails with a mismatch; removing a folder as a file fails."
         ) {
             _, provider in
-            try expectMismatch(showing: nil, from: "removing what is not there") {
+            try expectMismatch(showing: nil, from: "removing a missing file") {
                 try provider.remove("a.md", holding: "one")
             }
             try provider.write("a", to: "Journal/a.md", replacing: nil)
@@ -42,20 +45,20 @@ enum FileRemovalChecks {
         },
         WorkspaceProviderCheck(
             "remove.takesEmptyFoldersAlone",
-            "A folder goes only when nothing is left in it, and what is gone is no error."
+            "removeFolder removes only an empty folder; for a missing folder, it returns false."
         ) {
             _, provider in
             let folder = try WorkspacePath("Journal 2")
             try provider.write("a", to: "Journal 2/user/a.md", replacing: nil)
-            try expectEqual(provider.removeFolder(folder), false, "whether a folder with a file went")
-            try expectEqual(provider.text(at: "Journal 2/user/a.md"), "a", "the text of the file in it")
+            try expectEqual(provider.removeFolder(folder), false, "the result of removing a folder with a file")
+            try expectEqual(provider.text(at: "Journal 2/user/a.md"), "a", "the text of the file in the folder")
             try provider.remove("Journal 2/user/a.md", holding: "a")
-            try expectEqual(provider.removeFolder(folder), false, "whether a folder with a folder went")
+            try expectEqual(provider.removeFolder(folder), false, "the result of removing a folder with a folder")
             try expectEqual(
-                provider.removeFolder(WorkspacePath("Journal 2/user")), true, "whether the empty folder went")
-            try expectEqual(provider.removeFolder(folder), true, "whether the folder went that was empty then")
-            try expectEqual(provider.item(at: folder), nil, "the folder")
-            try expectEqual(provider.removeFolder(folder), false, "whether it went again")
+                provider.removeFolder(WorkspacePath("Journal 2/user")), true, "the result of removing the empty folder")
+            try expectEqual(provider.removeFolder(folder), true, "the result of removing the parent folder")
+            try expectEqual(provider.item(at: folder), nil, "the removed folder")
+            try expectEqual(provider.removeFolder(folder), false, "the result of removing a missing folder")
         },
     ]
 }

@@ -6,7 +6,7 @@ import RecollectWorkspace
 enum FileWriteChecks {
     static let all: [WorkspaceProviderCheck] = [
         WorkspaceProviderCheck(
-            "write.makesFileAndFolders", "A new file is there with its bytes, and so are its folders."
+            "write.makesFileAndFolders", "Writing a new file creates the file with its bytes, and its folders."
         ) {
             _, provider in
             let bytes: [UInt8] = [0, 255, 13, 10, 0xC3, 0x28]
@@ -17,7 +17,7 @@ enum FileWriteChecks {
             try provider.write([], to: WorkspacePath("empty.md"), replacing: nil)
             try expectEqual(provider.text(at: "empty.md"), "", "the text of an empty file")
         },
-        WorkspaceProviderCheck("write.replacesWhatIsKnown", "A file is replaced by a writer who names its content.") {
+        WorkspaceProviderCheck("write.replacesWhatIsKnown", "A write with the expected version replaces the file.") {
             _, provider in
             try provider.write("one", to: "context.md", replacing: nil)
             try provider.write("two", to: "context.md", replacing: "one")
@@ -28,7 +28,8 @@ enum FileWriteChecks {
             try expectEqual(provider.text(at: "context.md"), "three", "the text")
         },
         WorkspaceProviderCheck(
-            "write.refusesWhatIsStale", "A file that holds something else stays, and the error shows it."
+            "write.refusesWhatIsStale",
+            "A write to a file with another content fails with a mismatch showing that content."
         ) {
             place, provider in
             try provider.write("one", to: "context.md", replacing: nil)
@@ -39,28 +40,28 @@ enum FileWriteChecks {
             try expectEqual(provider.text(at: "context.md"), "foreign", "the text")
         },
         WorkspaceProviderCheck(
-            "write.refusesWhatIsThere", "A writer who expects no file overwrites none, not even an equal one."
+            "write.refusesWhatIsThere", "A write expecting no file never overwrites one, even with equal content."
         ) {
             place, provider in
             try place.put("context.md", Array("foreign".utf8))
             for text in ["mine", "foreign"] {
-                try expectMismatch(showing: "foreign", from: "a write over a file that its writer does not know") {
+                try expectMismatch(showing: "foreign", from: "a write over an unexpected file") {
                     try provider.write(text, to: "context.md", replacing: nil)
                 }
             }
             try expectEqual(provider.text(at: "context.md"), "foreign", "the text")
         },
         WorkspaceProviderCheck(
-            "write.refusesWhatIsGone", "A writer who knows a file does not make it anew when it is gone."
+            "write.refusesWhatIsGone", "A write expecting a version does not create a missing file."
         ) {
             _, provider in
-            try expectMismatch(showing: nil, from: "a write to a file that is not there") {
+            try expectMismatch(showing: nil, from: "a write to a missing file") {
                 try provider.write("two", to: "a/context.md", replacing: "one")
             }
             try expectEqual(provider.item(at: WorkspacePath("a/context.md")), nil, "the item")
         },
         WorkspaceProviderCheck(
-            "write.leavesNothingBeside", "Neither a write nor a refused one leaves other files behind."
+            "write.leavesNothingBeside", "Neither a successful nor a failed write leaves other files behind."
         ) {
             _, provider in
             for round in 0..<5 {
@@ -68,11 +69,11 @@ enum FileWriteChecks {
                 try? provider.write("never", to: "a/b.md", replacing: nil)
                 try? provider.write("never", to: "a/c.md", replacing: "never")
             }
-            try expectEqual(provider.names(in: WorkspacePath("a")), ["b.md"], "the folder")
-            try expectEqual(provider.names(), ["a"], "the root")
+            try expectEqual(provider.names(in: WorkspacePath("a")), ["b.md"], "the names in the folder")
+            try expectEqual(provider.names(), ["a"], "the names in the root")
         },
         WorkspaceProviderCheck(
-            "write.refusesWhatIsInTheWay", "A folder is not overwritten, and a file is not taken for a folder."
+            "write.refusesWhatIsInTheWay", "A write never replaces a folder, and never treats a file as a folder."
         ) {
             _, provider in
             try provider.write("text", to: "a/b.md", replacing: nil)
@@ -85,16 +86,17 @@ enum FileWriteChecks {
             try expectCode(.foreignStore, of: "reading a folder") { _ = try provider.text(at: "a") }
             try expectEqual(provider.text(at: "a/b.md"), "text", "the text")
         },
-        WorkspaceProviderCheck("read.isBounded", "A file above the limit is not read; at the limit it is.") {
+        WorkspaceProviderCheck("read.isBounded", "Reading a file above the limit throws; a file at the limit is read.")
+        {
             _, provider in
             try provider.write("12345", to: "a.md", replacing: nil)
             let path = try WorkspacePath("a.md")
-            try expectEqual(provider.read(path, limit: 5).count, 5, "the count of bytes")
+            try expectEqual(provider.read(path, limit: 5).count, 5, "the number of bytes")
             try expectCode(.tooLarge, of: "reading 5 bytes with a limit of 4") {
                 _ = try provider.read(path, limit: 4)
             }
         },
-        WorkspaceProviderCheck("read.namesWhatIsNotThere", "A file that is not there is not found.") { _, provider in
+        WorkspaceProviderCheck("read.namesWhatIsNotThere", "Reading a missing file throws notFound.") { _, provider in
             for path in ["a.md", "a/b.md"] {
                 try expectCode(.notFound, of: "reading \(path)") { _ = try provider.text(at: path) }
                 try expectEqual(provider.item(at: WorkspacePath(path)), nil, "the item")

@@ -103,7 +103,7 @@ func expectMismatch(showing text: String?, from what: String, _ body: () throws 
         try body()
     } catch let error as ContentMismatch {
         let shown = error.current.map { String(decoding: $0, as: UTF8.self) }
-        return try expect(shown == text, expected, came: "one that shows \(shown ?? "no file")")
+        return try expect(shown == text, expected, came: "a ContentMismatch showing \(shown ?? "no file")")
     } catch {
         throw BrokenPromise(expected: expected, actual: "\(error)")
     }

@@ -6,7 +6,8 @@ import RecollectWorkspace
 enum WorkspaceRootChecks {
     static let all: [WorkspaceProviderCheck] = [
         WorkspaceProviderCheck(
-            "root.goneIsUnavailable", "While the root is gone nothing is listed, absent, read, written or removed.",
+            "root.goneIsUnavailable",
+            "While the root is missing, listing, look-ups, reads, writes and removals throw unavailable.",
             needs: .losesRoot
         ) { place, provider in
             let path = try WorkspacePath("Journal/a.md")
@@ -16,14 +17,18 @@ enum WorkspaceRootChecks {
             try expectCode(.unavailable, of: "listing a folder") {
                 _ = try provider.items(in: WorkspacePath("Journal"))
             }
-            try expectCode(.unavailable, of: "looking for a file") { _ = try provider.item(at: path) }
-            try expectCode(.unavailable, of: "reading") { _ = try provider.read(path, limit: 10) }
-            try expectCode(.unavailable, of: "a new file") { try provider.write("b", to: "b.md", replacing: nil) }
-            try expectCode(.unavailable, of: "a write") { try provider.write("b", to: "Journal/a.md", replacing: "a") }
-            try expectCode(.unavailable, of: "a removal") { try provider.remove("Journal/a.md", holding: "a") }
+            try expectCode(.unavailable, of: "looking up a file") { _ = try provider.item(at: path) }
+            try expectCode(.unavailable, of: "reading a file") { _ = try provider.read(path, limit: 10) }
+            try expectCode(.unavailable, of: "writing a new file") {
+                try provider.write("b", to: "b.md", replacing: nil)
+            }
+            try expectCode(.unavailable, of: "replacing a file") {
+                try provider.write("b", to: "Journal/a.md", replacing: "a")
+            }
+            try expectCode(.unavailable, of: "removing a file") { try provider.remove("Journal/a.md", holding: "a") }
             try place.setRootIsGone(false)
-            try expectEqual(provider.text(at: "Journal/a.md"), "a", "the text once the root is back")
-            try expectEqual(provider.names(), ["Journal"], "the names once the root is back")
+            try expectEqual(provider.text(at: "Journal/a.md"), "a", "the text after the root is available again")
+            try expectEqual(provider.names(), ["Journal"], "the names after the root is available again")
         }
     ]
 }

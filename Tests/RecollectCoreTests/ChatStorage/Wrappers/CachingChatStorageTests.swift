@@ -3,9 +3,9 @@ import Testing
 
 @testable import RecollectCore
 
-@Suite("A caching chat storage")
+@Suite("Caching chat storage")
 struct CachingChatStorageTests {
-    @Test("without versions, what was read is given for its lifetime and until something is saved through it")
+    @Test("Without versions, a read is cached for its lifetime, until a save through the cache")
     func lifetime() async throws {
         let below = WatchedChatStorage()
         let now = Locked(ContinuousClock.now)
@@ -27,7 +27,7 @@ struct CachingChatStorageTests {
         #expect(below.reads == 5)
     }
 
-    @Test("a save that fails forgets too, and touches no other session")
+    @Test("A failed save also clears the cache, but only for its session")
     func failedSaves() async throws {
         let below = WatchedChatStorage()
         let now = ContinuousClock.now
@@ -41,7 +41,7 @@ struct CachingChatStorageTests {
         #expect(below.reads == 3)
     }
 
-    @Test("what was read before a save ended is not remembered after it")
+    @Test("A read that began before a save is not cached after it")
     func overtakenReads() async throws {
         let below = WatchedChatStorage()
         let now = ContinuousClock.now
@@ -60,7 +60,7 @@ struct CachingChatStorageTests {
         #expect(try await storage.load() == turn(0))
     }
 
-    @Test("over a storage with versions, another instance's write is seen by the next read, and only then it is read")
+    @Test("With versions, another instance's write is seen by the next read, and nothing else is read again")
     func versions() async throws {
         let memory = InMemoryChatStorage()
         let below = Versioned(memory)
@@ -77,14 +77,14 @@ struct CachingChatStorageTests {
         #expect(try await storage.load() == turn(4))
     }
 
-    @Test("no more messages are remembered than allowed, and those of the sessions read last")
+    @Test("The cache holds at most its capacity, from the most recently read sessions")
     func bounded() async throws {
         let memory = InMemoryChatStorage()
         for (session, count) in [("a", 2), ("b", 2), ("c", 2), ("huge", 6)] {
             try await memory.save(turns(0..<count), session: session)
         }
         let below = Versioned(memory)
-        // A session and a view take one each beside the messages: 6 for each of the small ones.
+        // A session and a view add one each to the messages: 6 for each of the small sessions.
         let storage = CachingChatStorage(wrapping: below, capacity: 13)
         func readsBelow(_ session: String) async throws -> Int {
             let before = below.reads
@@ -95,11 +95,11 @@ struct CachingChatStorageTests {
         for session in ["a", "b", "a", "c", "a", "b", "huge", "huge", "c"] {
             reads.append(try await readsBelow(session))
         }
-        // The one that was not read for longest makes room; the huge one never fits.
+        // The least recently read session makes room; the huge one never fits.
         #expect(reads == [1, 1, 0, 1, 0, 1, 1, 1, 1])
     }
 
-    @Test("files: every change by another instance is seen, and once they rest nothing is read again")
+    @Test("Every change to a file by another instance is seen; unchanged files are not read again")
     func files() async throws {
         let folder = try TemporaryFolder()
         let writer = FileChatStorage(baseURL: folder.url, durability: .relaxed)

@@ -3,13 +3,13 @@ import Testing
 
 @testable import RecollectCore
 
-@Suite("A logging chat storage")
+@Suite("Logging chat storage")
 struct LoggingChatStorageTests {
     private struct Foreign: Error, CustomStringConvertible {
         var description: String { "SECRET words" }
     }
 
-    @Test("calls are logged with counts and durations, never with bodies, ids or foreign errors' texts")
+    @Test("Calls are logged with counts and durations, never with contents, IDs or texts of foreign errors")
     func logs() async throws {
         let log = LogLines()
         let below = WatchedChatStorage()
@@ -42,7 +42,7 @@ struct LoggingChatStorageTests {
         }
     }
 
-    @Test("replies and versions are passed on, over a storage without them too")
+    @Test("Replies and versions are passed through, also over a storage that lacks them")
     func passesOn() async throws {
         let log = LogLines()
         let storage = LoggingChatStorage(wrapping: DraftingMemory(), logger: log.logger)

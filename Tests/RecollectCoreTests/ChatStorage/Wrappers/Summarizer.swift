@@ -1,6 +1,6 @@
 @testable import RecollectCore
 
-/// Summarises by naming the ids of all messages that were folded, so that a summary tells exactly what it covers.
+/// Summarizes messages as a list of their IDs, so that a summary shows exactly what it covers.
 final class Summarizer: Sendable {
     struct Call: Sendable {
         let summary: String?
@@ -13,7 +13,7 @@ final class Summarizer: Sendable {
     /// The calls so far.
     var all: [Call] { calls.withLock { $0 } }
 
-    /// What happens in each call before it gives the summary.
+    /// Sets a body that runs in each call before the summary is returned.
     func beforeAnswering(_ body: (@Sendable () async throws -> Void)?) {
         before.withLock { $0 = body }
     }
@@ -28,7 +28,7 @@ final class Summarizer: Sendable {
 }
 
 extension [ConversationMessage] {
-    /// The ids of all that an agent is told by this: what the summary covers, then what follows.
+    /// The IDs of all messages that an agent receives: those covered by the summary, then those that follow.
     var toldIds: [String] {
         flatMap { message in
             StoredSummary.isReserved(message.id) ? message.text.split(separator: " ").map(String.init) : [message.id]

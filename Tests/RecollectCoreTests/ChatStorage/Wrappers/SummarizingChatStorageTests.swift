@@ -4,7 +4,7 @@ import Testing
 
 @testable import RecollectCore
 
-@Suite("A summarizing chat storage")
+@Suite("Summarizing chat storage")
 struct SummarizingChatStorageTests {
     private let summarizer = Summarizer()
 
@@ -17,7 +17,7 @@ struct SummarizingChatStorageTests {
             summarizer: summarizer.summarize)
     }
 
-    /// Stores that keep a summary differently: by the rule of roles and without it, in files, and behind just the four methods.
+    /// Stores that save a summary differently: with and without the rule of roles, in files, with only four methods.
     private static func stores(_ folder: TemporaryFolder, _ defaults: DefaultsSuite) -> [any ChatStorage] {
         [
             InMemoryChatStorage(), InMemoryChatStorage(sameRole: .keep), FileChatStorage(baseURL: folder.url),
@@ -26,7 +26,7 @@ struct SummarizingChatStorageTests {
         ]
     }
 
-    @Test("beyond the trigger an agent is given a summary and the last pairs, again and again, over any store")
+    @Test("Beyond the trigger, an agent receives a summary and the last pairs, repeatedly, over any store")
     func summarizes() async throws {
         let (folder, defaults) = (try TemporaryFolder(), DefaultsSuite())
         for below in Self.stores(folder, defaults) {
@@ -44,12 +44,12 @@ struct SummarizingChatStorageTests {
             let raw = try await storage.fetchAllChats(userId: "u", sessionId: "s")
             #expect(raw.map(\.id) == turns(0..<20).map(\.id))
             #expect(try await below.load() == turns(0..<20))
-            // However many summaries were made, one is kept.
+            // However many summaries were made, only one is stored.
             #expect(try await below.load(agent: SummarizingChatStorage.reservedPrefix + "a").count == 2)
         }
     }
 
-    @Test("a restart does not pay again")
+    @Test("A restart reuses the stored summary")
     func restart() async throws {
         let folder = try TemporaryFolder()
         let storage = wrap(FileChatStorage(baseURL: folder.url))
@@ -60,7 +60,7 @@ struct SummarizingChatStorageTests {
         #expect(summarizer.all.count == 1)
     }
 
-    @Test("calls at the same time summarise once, and one that is cancelled leaves the others the summary")
+    @Test("Concurrent calls summarize once, and canceling one of them leaves the summary to the others")
     func once() async throws {
         let storage = wrap(InMemoryChatStorage())
         try await storage.save(turns(0..<6))
@@ -79,7 +79,7 @@ struct SummarizingChatStorageTests {
         #expect(summarizer.all.count == 1)
     }
 
-    @Test("while a reply is awaited the summary is made in the background, and no fetch waits for it")
+    @Test("While a reply is pending, the summary is made in the background, and no fetch waits for it")
     func inTheBackground() async throws {
         let storage = wrap(InMemoryChatStorage())
         try await storage.save(turns(0..<4))
@@ -98,7 +98,7 @@ struct SummarizingChatStorageTests {
         #expect(summarizer.all.count == 1)
     }
 
-    @Test("a summarizer that fails blocks nobody: all is given, the failure is told, and the next turn tries again")
+    @Test("A failing summarizer hides no messages, posts an event and is retried in the next turn")
     func failing() async throws {
         let log = LogLines()
         let storage = SummarizingChatStorage(
@@ -124,7 +124,7 @@ struct SummarizingChatStorageTests {
         #expect(summarizer.all.count == 3)
     }
 
-    @Test("a summarizer that takes too long keeps no fetch waiting, and its summary is given when it comes")
+    @Test("A slow summarizer delays no fetch beyond a time limit, and its late summary is used")
     func slow() async throws {
         let (patience, gate) = (Latch(), Latch())
         let storage = wrap(InMemoryChatStorage(), pause: { try await patience.wait() })
@@ -139,7 +139,7 @@ struct SummarizingChatStorageTests {
         #expect(summarizer.all.count == 1)
     }
 
-    @Test("an empty summary is a failure, and so is a storage that does not keep it")
+    @Test("A summary that is empty or not saved is a failure")
     func uselessSummaries() async throws {
         let storages = [
             SummarizingChatStorage(wrapping: InMemoryChatStorage(), triggerAt: 1, keepLast: 1) { _, _ in " \n" },
@@ -155,7 +155,7 @@ struct SummarizingChatStorageTests {
         }
     }
 
-    @Test("the budget counts messages without the summary, which comes first whatever it is")
+    @Test("The budget does not count the summary, which comes before the messages")
     func budgets() async throws {
         let storage = wrap(InMemoryChatStorage())
         try await storage.save(turns(0..<7))
@@ -166,7 +166,7 @@ struct SummarizingChatStorageTests {
         }
     }
 
-    @Test("a long history is folded a hundred pairs at a time, and each step is kept")
+    @Test("A long history is summarized a hundred pairs at a time, and each step is saved")
     func longHistories() async throws {
         let below = InMemoryChatStorage()
         try await below.save(turns(0..<250))
@@ -184,13 +184,13 @@ struct SummarizingChatStorageTests {
         #expect(summarizer.all.map(\.ids.count) == [200, 200, 96, 96])
     }
 
-    @Test("a summary outlives a trim, and not the deletion of what it tells of")
+    @Test("A summary survives a trim, but not the deletion of its messages")
     func changedHistories() async throws {
         let below = InMemoryChatStorage()
         let storage = wrap(below)
         try await storage.save(turns(0..<5))
         _ = try await storage.load()
-        // Of what it covers nothing is left, then not all of what followed.
+        // First no message covered by the summary is left, then not even all of the messages after it.
         for budget in [6, 4] {
             try await storage.save(turn(5), budget: budget)
             let given = try await storage.load()
@@ -198,7 +198,7 @@ struct SummarizingChatStorageTests {
             #expect(given.dropFirst() == turns(0...5).suffix(budget)[...])
         }
 
-        // Another conversation stands there now.
+        // Other messages replace the history.
         try await below.save([], budget: 0)
         try await below.save(turns(10..<12))
         #expect(try await storage.load() == turns(10..<12))
@@ -207,7 +207,7 @@ struct SummarizingChatStorageTests {
         #expect(summarizer.all.last?.summary == nil)
     }
 
-    @Test("ids that summaries are kept under are refused")
+    @Test("IDs reserved for summaries throw")
     func reservedIds() async throws {
         let storage = wrap(InMemoryChatStorage())
         let reserved = SummarizingChatStorage.reservedPrefix + "a"
@@ -223,7 +223,7 @@ struct SummarizingChatStorageTests {
         }
     }
 
-    @Test("many turns at once, through two wrappers of one store: nothing is lost or told twice")
+    @Test("Many concurrent turns through two wrappers of one store lose and repeat nothing")
     func twoAtOnce() async throws {
         let below = InMemoryChatStorage(sameRole: .keep)
         let storages = [wrap(below), wrap(below)]
@@ -244,7 +244,7 @@ struct SummarizingChatStorageTests {
         for storage in storages { #expect(try await storage.load().toldIds == said) }
     }
 
-    @Test("whatever is said, nothing is lost, no exchange is split, and what is given ends as the history ends")
+    @Test("For any history, nothing is lost, no exchange is split, and the last message stays last")
     func randomHistories() async {
         await Seeds.run(40) { seed in
             var random = SeededGenerator(seed: seed)
@@ -265,12 +265,12 @@ struct SummarizingChatStorageTests {
                 #expect(told.wholeExchanges() == told, "step \(step)")
             }
             let folded = Set(summarizer.all.map { $0.ids.last ?? "" })
-            #expect(!folded.contains { $0.hasSuffix("q") }, "a question without its answer")
+            #expect(!folded.contains { $0.hasSuffix("q") }, "an input is summarized without its reply")
         }
     }
 }
 
-/// Turns as agents have them: answered at once, after exchanges with tools, with a question asked twice.
+/// Turns as agents produce them: with a plain reply, with tool exchanges before it, or with a repeated input.
 private enum RandomTurn {
     static func messages(_ number: Int, _ random: inout SeededGenerator) -> [ConversationMessage] {
         var messages = [ConversationMessage(id: "\(number)-q", role: .user, text: "?")]

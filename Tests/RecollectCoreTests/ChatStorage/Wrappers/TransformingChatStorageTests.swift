@@ -3,13 +3,13 @@ import Testing
 
 @testable import RecollectCore
 
-@Suite("A transforming chat storage")
+@Suite("Transforming chat storage")
 struct TransformingChatStorageTests {
     private static let scrub: MessageTransform = { message in
         message.mappingText { $0.replacingOccurrences(of: "SECRET", with: "[…]") }
     }
 
-    @Test("no text that the transform took out is in any file, whichever way it was saved")
+    @Test("Text removed by the transform is in no file, whichever method saved it")
     func nothingRawReachesTheDisk() async throws {
         let folder = try TemporaryFolder()
         let storage = TransformingChatStorage(wrapping: FileChatStorage(baseURL: folder.url), transform: Self.scrub)
@@ -23,7 +23,7 @@ struct TransformingChatStorageTests {
         }
     }
 
-    @Test("a message whose transform is nil is left out, and a batch of nothing still trims")
+    @Test("A message with a nil transform is omitted, and an empty batch still trims")
     func dropping() async throws {
         let storage = TransformingChatStorage(wrapping: InMemoryChatStorage()) { $0.text.contains("1") ? nil : $0 }
         try await storage.save(turns(0..<3))
@@ -32,7 +32,7 @@ struct TransformingChatStorageTests {
         #expect(try await storage.load() == turn(2))
     }
 
-    @Test("a transform that throws fails the save with its error and nothing of the batch is saved")
+    @Test("A throwing transform fails the save with its error, and nothing of the batch is saved")
     func throwing() async throws {
         let below = WatchedChatStorage()
         let storage = TransformingChatStorage(wrapping: below) { message in
@@ -45,7 +45,7 @@ struct TransformingChatStorageTests {
         #expect(below.saves == 1)
     }
 
-    @Test("the id stays, whatever the transform gives, so that a retry is harmless; all else may change")
+    @Test("A transform cannot change a message's ID, so that a retry is harmless; all else may change")
     func identity() async throws {
         let storage = TransformingChatStorage(wrapping: InMemoryChatStorage()) { message in
             ConversationMessage(role: message.role, text: "changed", metadata: ["by": "transform"])
@@ -56,7 +56,7 @@ struct TransformingChatStorageTests {
         #expect(saved.allSatisfy { $0.text == "changed" && $0.metadata == ["by": "transform"] })
     }
 
-    @Test("no reply is kept while it streams, and those that others began are seen")
+    @Test("No reply is saved while it streams, and streaming replies of other writers are returned")
     func drafts() async throws {
         let below = DraftingMemory()
         let storage = TransformingChatStorage(wrapping: below, transform: Self.scrub)

@@ -2,7 +2,7 @@ import Foundation
 
 @testable import RecollectCore
 
-/// A storage of just the four methods over another, that counts its reads, fails on demand, and lets a test come between.
+/// A storage with only the four methods over another one. It counts reads, fails on demand, and can pause in a read.
 final class WatchedChatStorage: ChatStorage {
     private struct State {
         var reads = 0
@@ -26,7 +26,7 @@ final class WatchedChatStorage: ChatStorage {
         state.withLock { $0.failure = error }
     }
 
-    /// What happens between a read and its return.
+    /// Sets a body that runs between a read and its return.
     func afterReading(_ body: (@Sendable () async throws -> Void)?) {
         state.withLock { $0.afterReading = body }
     }
@@ -73,7 +73,7 @@ final class WatchedChatStorage: ChatStorage {
     }
 }
 
-/// A storage that keeps replies while they stream and tells versions.
+/// A storage with streaming replies and versions.
 final class DraftingMemory: ChatStorage {
     let below = InMemoryChatStorage(sameRole: .keep)
     private let drafts = Locked<[AgentMessage]>([])
