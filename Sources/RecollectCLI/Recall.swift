@@ -35,7 +35,7 @@
                     ]),
                 CommandGroup(name: "Share files", subcommands: [WorkspaceCommand.self]),
                 CommandGroup(
-                    name: "Bring in, take out, look after",
+                    name: "Import, export, maintain",
                     subcommands: [
                         ImportCommand.self, ExportCommand.self, MigrateCommand.self, DoctorCommand.self,
                     ]),

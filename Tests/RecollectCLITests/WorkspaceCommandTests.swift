@@ -156,7 +156,7 @@
             #expect(try await recall.run("workspace", "status", "--json").json()["files"] == 1)
         }
 
-        @Test("Resolve resolves conflicts and prints their outcomes")
+        @Test("Resolve merges conflict copies and prints the outcome")
         func resolve() async throws {
             let recall = try await made()
             #expect(try await recall.run("workspace", "resolve").output == "There is no conflict.\n")

@@ -34,7 +34,9 @@
         var prove: String?
 
         func validate() throws {
-            if repair, prove != nil { throw ValidationError("--prove looks and --repair mends: use one of them.") }
+            if repair, prove != nil {
+                throw ValidationError("--prove only searches, --repair changes the store: use one of them.")
+            }
         }
 
         func run() async throws {

@@ -172,9 +172,15 @@ extension JSONWriter.Members {
 
 extension JSONValue {
     /// Creates a value from written JSON.
+    /// - Throws: `EncodingError` for a number without a JSON representation.
     init(_ write: (inout JSONWriter) -> Void) throws {
         var writer = JSONWriter()
         write(&writer)
+        guard !writer.hasReplacedNumber else {
+            throw EncodingError.invalidValue(
+                Double.nan,
+                EncodingError.Context(codingPath: [], debugDescription: "an infinite number or NaN has no JSON"))
+        }
         try self.init(parsing: writer.text)
     }
 }

@@ -31,7 +31,7 @@ final class PollingWatch: FolderWatch, @unchecked Sendable {
     }
 
     /// Compares immediately, for tests.
-    func look() {
+    func poll() {
         queue.sync { compare() }
     }
 

@@ -116,10 +116,10 @@ extension WorkspaceTools {
         if found.files.isEmpty { notes.append("Nothing was found: try fewer or other words.") }
         if found.isCut || files.isFull { notes.append("There may be more: add words, or name a folder.") }
         if found.filesNotLocal > 0 {
-            notes.append("Not looked into, as they are not on this device: \(found.filesNotLocal) files.")
+            notes.append("Not searched, because they are not on this device: \(found.filesNotLocal) files.")
         }
         if found.foldersNotSearched > 0 {
-            notes.append("Not looked into, as they cannot be opened: \(found.foldersNotSearched) folders.")
+            notes.append("Not searched, because they cannot be opened: \(found.foldersNotSearched) folders.")
         }
         var result: [String: JSONValue] = ["files": .array(files.elements)]
         if !notes.isEmpty { result["note"] = .string(notes.joined(separator: " ")) }

@@ -25,8 +25,8 @@ extension SharedWorkspace {
                 var told = ReportedFiles(files: known)
                 for await _ in merged {
                     // After a failed scan, the next signal causes another one.
-                    guard let look = try? await self.reading({ try self.look() }) else { continue }
-                    for change in told.changes(to: look) { stream.yield(change) }
+                    guard let scan = try? await self.reading({ try self.scan() }) else { continue }
+                    for change in told.changes(to: scan) { stream.yield(change) }
                 }
                 _ = await (others, ours)
                 stream.finish()
@@ -46,14 +46,14 @@ private struct ReportedFiles {
     var isMassDeletion = false
 
     /// Returns the changes between the reported state and a scan, and updates the state.
-    mutating func changes(to look: WorkspaceScan) -> [WorkspaceChange] {
-        defer { isMassDeletion = look.isMassDeletion }
+    mutating func changes(to scan: WorkspaceScan) -> [WorkspaceChange] {
+        defer { isMassDeletion = scan.isMassDeletion }
         var changes: [WorkspaceChange] = []
-        if look.isMassDeletion, !isMassDeletion {
+        if scan.isMassDeletion, !isMassDeletion {
             changes.append(WorkspaceChange(path: .root, kind: .massDeletion, isOwn: false))
         }
-        guard look.isAvailable else { return changes }
-        let (found, removedHere) = (look.files, look.removedHere)
+        guard scan.isAvailable else { return changes }
+        let (found, removedHere) = (scan.files, scan.removedHere)
         for path in Set(files.keys).union(found.keys).sorted() {
             switch (files[path], found[path]) {
             case (nil, let now?):

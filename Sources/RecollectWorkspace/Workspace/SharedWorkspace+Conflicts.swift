@@ -37,14 +37,14 @@ extension SharedWorkspace {
 
     private func resolve(isPreview: Bool) async throws -> [ResolvedConflict] {
         try await on(resolutions) {
-            let look = try self.writes.sync { try self.look() }
-            guard look.isAvailable, !look.isMassDeletion else {
+            let scan = try self.writes.sync { try self.scan() }
+            guard scan.isAvailable, !scan.isMassDeletion else {
                 throw RecollectError(
                     .unavailable,
                     "\(self.rootURL.path) is missing, or most of its files are: conflicts are resolved when they are back"
                 )
             }
-            var conflicts = try self.conflicts(in: look.listing)
+            var conflicts = try self.conflicts(in: scan.listing)
             let files = try self.archive.index().files
             let overwritten = files.filter { $1.content != nil }.mapValues(\.overwritten).filter { !$1.isEmpty }
             let logs = try conflicts.isEmpty && overwritten.isEmpty ? LineageLogs() : self.lineageLogs()
@@ -57,7 +57,7 @@ extension SharedWorkspace {
                 try self.resolution(path, copies.sorted(), knowing: logs, isPreview: isPreview)
             }
             if isPreview { return resolved }
-            try self.writes.sync { try self.removeFolders(among: look.listing.items) }
+            try self.writes.sync { try self.removeFolders(among: scan.listing.items) }
             if !resolved.isEmpty {
                 self.shareLineageOfWrite()
                 self.ownChanges.signal()

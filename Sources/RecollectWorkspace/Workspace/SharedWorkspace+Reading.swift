@@ -50,7 +50,7 @@ extension SharedWorkspace {
     func refuseDuringMassDeletion(_ path: WorkspacePath) throws {
         let isKnown = try archive.index().files[path]?.content != nil
         // The recorded mass deletion is only a reason to scan: the files may be back.
-        guard try isKnown || isGuardKept(), try look().isMassDeletion else { return }
+        guard try isKnown || isGuardKept(), try scan().isMassDeletion else { return }
         throw RecollectError(
             .unavailable,
             "most of the files in \(rootURL.path) are missing, and \(path) may be one of them; bring them back, or accept the deletions"

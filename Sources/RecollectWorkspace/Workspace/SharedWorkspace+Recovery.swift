@@ -39,7 +39,7 @@ extension SharedWorkspace {
             recovery.files = report.kept.sorted()
             recovery.removedLeftovers = report.removed
             // Contents in the folder get their log lines first, under their own paths.
-            _ = try self.look()
+            _ = try self.scan()
             recovery.contents = try self.archive.recover(knowing: self.toldLines())
             recovery.damagedLogs = try self.archive.damagedLogs()
             self.ownChanges.signal()

@@ -27,7 +27,7 @@ public final class SharedWorkspace: Sendable {
     let configuration: WorkspaceConfiguration
     let archive: VersionArchive
     let counters = WriteCounters()
-    let looking = Locked(ScanState())
+    let scanning = Locked(ScanState())
     let sharedLineage = Locked(SharedLineage())
     /// The versions last returned by `readFile(at:)` or written by `writeFile(_:to:)`, by path.
     let lastRead = Locked<[WorkspacePath: ContentHash]>([:])
@@ -38,7 +38,7 @@ public final class SharedWorkspace: Sendable {
     let writes = DispatchQueue(label: "recollect.workspace.writes")
     /// Runs conflict resolution, one call at a time. File changes run on `writes`, so a merge of long texts blocks
     /// no write.
-    let resolutions = DispatchQueue(label: "recollect.workspace.folds")
+    let resolutions = DispatchQueue(label: "recollect.workspace.resolutions")
 
     /// Creates a workspace over a provider.
     /// - Throws: `invalidArgument` for a state folder inside the workspace; `newerSchema` for an archive of a newer

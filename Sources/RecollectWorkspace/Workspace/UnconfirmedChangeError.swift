@@ -25,7 +25,7 @@ extension UnconfirmedChangeError: LocalizedError, CustomStringConvertible {
     /// A description of the failure and its remedy, without any file content.
     public var description: String {
         let made = version.map { "\(path) was written, and its version is \($0.rawValue) now" } ?? "\(path) was removed"
-        let again = version == nil ? "look again when the disk is well" : "write the same again to make sure"
+        let again = version == nil ? "read the file when the disk works again" : "write the same again to make sure"
         let reason = (cause as? RecollectError)?.message ?? "\(cause)"
         return "\(made), but it may not outlast a power cut: \(again). \(reason)"
     }

@@ -38,8 +38,8 @@ extension SharedWorkspace {
     /// Reads only files with a stamp different from the last scan's, so an unchanged folder costs a listing. The
     /// recorded state of files in an unreadable folder stays. Blocks.
     /// - Parameter acceptingDeletions: Whether all missing files are recorded as deleted, even in a mass deletion.
-    func look(acceptingDeletions: Bool = false) throws -> WorkspaceScan {
-        try looking.withLock { state in
+    func scan(acceptingDeletions: Bool = false) throws -> WorkspaceScan {
+        try scanning.withLock { state in
             let (index, moment) = try archive.snapshot()
             let now = configuration.now()
             let table = try state.table ?? FileTable(bytes: archive.note(Self.tableName) ?? [])
@@ -120,7 +120,7 @@ extension SharedWorkspace {
             }
     }
 
-    private static let tableName = "looks"
+    private static let tableName = "scans"
     private static let guardName = "massDeletion"
 
     /// Returns everything in the root, and settles leftovers of killed writers at most once an hour; `nil` if the

@@ -50,13 +50,13 @@ extension SharedWorkspace {
     /// Scans the folder and returns its state. A missing folder is no error; see `isAvailable`.
     public func status() async throws -> WorkspaceStatus {
         try await reading {
-            let look = try self.look()
-            let items = look.listing.items
+            let scan = try self.scan()
+            let items = scan.listing.items
             let files = items.filter { !$0.isFolder }
             var status = WorkspaceStatus(rootURL: self.rootURL)
-            status.isAvailable = look.isAvailable
-            status.isMassDeletion = look.isMassDeletion
-            status.missing = look.missing
+            status.isAvailable = scan.isAvailable
+            status.isMassDeletion = scan.isMassDeletion
+            status.missing = scan.missing
             status.files = files.count
             status.bytes = files.reduce(0) { $0 + $1.size }
             status.conflicted = files.filter { $0.state == .conflicted }.map(\.path)
@@ -69,7 +69,7 @@ extension SharedWorkspace {
                 .map { $0.sorted() }.sorted { $0[0] < $1[0] }
             status.writesInLastMinute = self.counters.snapshot(at: self.configuration.now()).mapValues(\.lastMinute)
                 .filter { $0.value > 0 }
-            if look.isAvailable { self.reportLeftOut(of: items, in: &status) }
+            if scan.isAvailable { self.reportLeftOut(of: items, in: &status) }
             (status.archivedContents, status.archivedBytes) = try self.archive.size()
             return status
         }
@@ -93,7 +93,7 @@ extension SharedWorkspace {
     /// restored.
     /// - Throws: `unavailable` if the root folder is missing; errors of the disk.
     public func acceptDeletions() async throws {
-        _ = try await writing { try self.look(acceptingDeletions: true) }
+        _ = try await writing { try self.scan(acceptingDeletions: true) }
         ownChanges.signal()
     }
 }

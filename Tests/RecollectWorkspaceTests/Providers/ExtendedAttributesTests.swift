@@ -52,8 +52,7 @@ struct ExtendedAttributesTests {
         #expect(try attributes() == ["user.tag": "red"] && folder.text(at: "a.md") == "one\ntwo")
     }
 
-    @Test("Attributes that do not fit or belong to the system do not prevent a write",
-        .needs(.tinyDisk))
+    @Test("Attributes that do not fit or belong to the system do not prevent a write", .needs(.tinyDisk))
     func left() throws {
         try setAttributes(["user.tag": "red", "trusted.mark": "system"], of: url)
         try provider.write("two", to: "a.md", replacing: "one")

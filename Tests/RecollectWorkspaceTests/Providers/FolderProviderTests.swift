@@ -321,8 +321,7 @@ struct FolderProviderTests {
         #expect(try folder.names() == [aside, "a.md"])
     }
 
-    @Test("Writes, replacements, removals and new folders survive a power loss",
-        .needs(.cuttableDisk))
+    @Test("Writes, replacements, removals and new folders survive a power loss", .needs(.cuttableDisk))
     func powerCut() throws {
         let disk = try CuttableDisk(in: folder.url)
         let root = disk.url.appendingPathComponent("new/root")

@@ -110,7 +110,7 @@ struct FolderWatcherTests {
         var expected = 0
         func expectChange(_ isChange: Bool = true, _ line: Int = #line, _ work: () throws -> Void) throws {
             try work()
-            watch.look()
+            watch.poll()
             if isChange { expected += 1 }
             #expect(count.withLock { $0 } == expected, "line \(line)")
         }

@@ -81,7 +81,7 @@ final class WorkspaceLife {
         case 21: try await trash(path, on: index)
         case 22: try await move(path, on: index)
         case 23...25: try await resolve(on: index)
-        case 26: try await look(on: index)
+        case 26: try await scan(on: index)
         case 27: try devices[index].restart()
         case 28...30: changeTheWeather(on: device)
         default: cloud.duplicate(ledger.one(of: ["Journal", "Journal/user", "Chats", "Research/moby"]) ?? "Journal")
@@ -212,7 +212,7 @@ final class WorkspaceLife {
         }
     }
 
-    private func look(on index: Int) async throws {
+    private func scan(on index: Int) async throws {
         let workspace = devices[index].workspace
         try await attempt("\(devices[index].name) scans") { _ = try await workspace.status() }
     }

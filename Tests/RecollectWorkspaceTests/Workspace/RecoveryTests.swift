@@ -35,14 +35,14 @@ import Testing
         #expect(try await workspace.list().map(\.path.description) == ["a.md"])
     }
 
-    @Test("Without the log, contents are versions of their files again if the lineage names them, else in the trash")
+    @Test("Without the log, contents are again versions of the files named by the lineage, else in the trash")
     func lostLog() async throws {
         let workspace = try open()
         let one = try await workspace.write("one", to: path("a.md"), replacing: nil)
         let two = try await workspace.write("two", to: path("a.md"), replacing: one.version, by: .agent("scribe"))
         let gone = try await workspace.write("gone", to: path("d/b.md"), replacing: nil)
         try await workspace.trash(path("d/b.md"), replacing: gone.version)
-        _ = try workspace.look()
+        _ = try workspace.scan()
         // No scan follows these writes, so that no device's lineage names them.
         let three = try await workspace.write("three", to: path("c.md"), replacing: nil)
         try await workspace.trash(path("c.md"), replacing: three.version)
@@ -72,11 +72,11 @@ import Testing
             root: folder.root,
             configuration: WorkspaceConfiguration(stateURL: folder.url.appendingPathComponent("other")))
         let one = try await other.write("one", to: path("a.md"), replacing: nil)
-        _ = try other.look()
+        _ = try other.scan()
         let mine = try open()
-        _ = try mine.look()
+        _ = try mine.scan()
         try await other.write("two", to: path("a.md"), replacing: one.version)
-        _ = try other.look()
+        _ = try other.scan()
         try Data().write(to: state.appendingPathComponent("log"))
         #expect(try await mine.recover().contents == [path("a.md")])
         let versions = try await mine.versions(of: path("a.md"))

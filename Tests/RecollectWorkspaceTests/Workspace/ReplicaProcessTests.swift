@@ -77,7 +77,7 @@ import Testing
             #expect(try await replica().list(recursively: true).allSatisfy(\.isFolder), "\(name)")
             #expect(try await files() == expected, "\(name)")
             let workspace = try workspace()
-            _ = try workspace.look()
+            _ = try workspace.scan()
             let given = Set(contents.map { ContentHash(of: $0) })
             for path in expected.keys {
                 for version in try await workspace.versions(of: path) {
@@ -97,9 +97,7 @@ import Testing
         }
     }
 
-    @Test(
-        "A merge killed at any system call and run again saves each text once, with its author",
-        .needs(.strace))
+    @Test("A merge killed at any system call and run again saves each text once, with its author", .needs(.strace))
     func killedAtEveryCall() async throws {
         let strace = try #require(strace)
         let whole = try await Place(in: folder.url.appendingPathComponent("whole"))

@@ -42,7 +42,7 @@ import Testing
         }
         let workspace = try open(places)
         // This process scans concurrently.
-        let looking = Task {
+        let scanning = Task {
             while !Task.isCancelled {
                 _ = try await workspace.status()
             }
@@ -51,15 +51,15 @@ import Testing
             #expect(await worker.finish().count == count)
             #expect(worker.endedWell)
         }
-        looking.cancel()
+        scanning.cancel()
         // The scan may have been canceled; its effects are checked below.
-        _ = await looking.result
+        _ = await scanning.result
         let lines = try await workspace.read(path("a.md")).text.split(separator: "\n").map(String.init)
         for writer in 0..<4 {
             #expect(lines.filter { $0.hasPrefix("w\(writer) ") } == (0..<count).map { "w\(writer) \($0)" })
         }
         #expect(lines.count == 4 * count)
-        _ = try workspace.look()
+        _ = try workspace.scan()
         let versions = try await workspace.versions(of: path("a.md"))
         #expect(versions.allSatisfy { $0.kind == .written && $0.author?.agentId?.hasPrefix("w") ?? false })
         #expect(Set(versions.map(\.hash)).count == 4 * count)
@@ -69,8 +69,8 @@ import Testing
     /// archived; and no text is attributed to another author.
     private func check(_ places: (root: URL, state: URL), heard: [String], _ name: String) async throws {
         let workspace = try open(places)
-        let look = try workspace.look()
-        #expect(!look.isMassDeletion, "\(name)")
+        let scan = try workspace.scan()
+        #expect(!scan.isMassDeletion, "\(name)")
         var kept: Set<String> = []
         for file in ["a.md", "b.md"] {
             for version in try await workspace.versions(of: path(file)) {
@@ -83,12 +83,12 @@ import Testing
         let said = heard.compactMap { $0.hasPrefix("wrote ") ? Int($0.dropFirst(6)) : nil }
         #expect(kept.isSuperset(of: said.map { "life \($0)" }), "\(name)")
         let last = said.last ?? -1
-        let isThere = try look.files[path("a.md")] != nil || look.files[path("b.md")] != nil
+        let isThere = try scan.files[path("a.md")] != nil || scan.files[path("b.md")] != nil
         if !isThere {
             #expect(
                 try await workspace.versions(of: path("a.md")).first { $0.kind != .begun }?.kind == .trashed, "\(name)")
         }
-        for file in ["a.md", "b.md"] where try look.files[path(file)] != nil {
+        for file in ["a.md", "b.md"] where try scan.files[path(file)] != nil {
             let text = try await workspace.read(path(file)).text
             #expect([last == -1 ? "first" : "life \(last)", "life \(last + 1)"].contains(text), "\(name): \(text)")
         }
@@ -125,8 +125,7 @@ import Testing
         }
     }
 
-    @Test("A scan killed at any write, sync or rename is completed by the next scan",
-        .needs(.strace))
+    @Test("A scan killed at any write, sync or rename is completed by the next scan", .needs(.strace))
     func lookKilled() async throws {
         let strace = try #require(strace)
         let root = places("looked").root
@@ -152,7 +151,7 @@ import Testing
                     #expect(try archive.bytes(of: content) == Array("text of \(path)".utf8), "\(call) \(number)")
                 }
                 let workspace = try open((root, state))
-                #expect(try workspace.look().files.count == names.count, "\(call) \(number)")
+                #expect(try workspace.scan().files.count == names.count, "\(call) \(number)")
                 for name in names {
                     let versions = try await workspace.versions(of: path(name))
                     #expect(versions.map(\.kind) == [.observed], "\(call) \(number) \(name)")
@@ -212,7 +211,7 @@ import Testing
         #expect(try await workspace.read(path("a.md")) == first)
         try disk.resize(kilobytes: 1024)
         try await workspace.write(large, to: path("a.md"), replacing: first.version)
-        _ = try workspace.look()
+        _ = try workspace.scan()
         #expect(try await workspace.versions(of: path("a.md")).map(\.kind) == [.written, .written])
     }
 }
