@@ -184,3 +184,36 @@ extension JSONValue {
         try self.init(parsing: writer.text)
     }
 }
+
+extension ContentPart: Codable {
+    /// Creates a part by decoding. Any deviation from a known part makes it `unknown`, without loss of data.
+    public init(from decoder: any Decoder) throws {
+        self.init(json: try JSONValue(from: decoder))
+    }
+
+    /// Encodes the part for `init(from:)`.
+    public func encode(to encoder: any Encoder) throws {
+        try JSONValue { $0.write(self) }.encode(to: encoder)
+    }
+}
+
+extension Attachment: Codable {
+    /// Creates an attachment by decoding `{"mediaType", "name"?, and one of "data" (base64) | "sha256" with
+    /// "byteCount" | "url"}`.
+    public init(from decoder: any Decoder) throws {
+        let value = try JSONValue(from: decoder)
+        guard case .object(let fields) = value, let attachment = Attachment(fields: fields) else {
+            throw DecodingError.dataCorrupted(
+                DecodingError.Context(
+                    codingPath: decoder.codingPath,
+                    debugDescription:
+                        "an attachment should have a mediaType, and data, a sha256 with a byteCount, or a url"))
+        }
+        self = attachment
+    }
+
+    /// Encodes the attachment for `init(from:)`.
+    public func encode(to encoder: any Encoder) throws {
+        try JSONValue { writer in writer.object { $0.members(of: self) } }.encode(to: encoder)
+    }
+}

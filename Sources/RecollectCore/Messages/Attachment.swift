@@ -35,24 +35,3 @@ public struct Attachment: Hashable, Sendable {
         SHA256.hash(data: bytes).lowercaseHexadecimal
     }
 }
-
-extension Attachment: Codable {
-    /// Creates an attachment by decoding `{"mediaType", "name"?, and one of "data" (base64) | "sha256" with
-    /// "byteCount" | "url"}`.
-    public init(from decoder: any Decoder) throws {
-        let value = try JSONValue(from: decoder)
-        guard case .object(let fields) = value, let attachment = Attachment(fields: fields) else {
-            throw DecodingError.dataCorrupted(
-                DecodingError.Context(
-                    codingPath: decoder.codingPath,
-                    debugDescription:
-                        "an attachment should have a mediaType, and data, a sha256 with a byteCount, or a url"))
-        }
-        self = attachment
-    }
-
-    /// Encodes the attachment for `init(from:)`.
-    public func encode(to encoder: any Encoder) throws {
-        try JSONValue { writer in writer.object { $0.members(of: self) } }.encode(to: encoder)
-    }
-}

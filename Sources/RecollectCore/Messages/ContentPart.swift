@@ -34,15 +34,3 @@ extension ContentPart {
         }
     }
 }
-
-extension ContentPart: Codable {
-    /// Creates a part by decoding. Any deviation from a known part makes it `unknown`, without loss of data.
-    public init(from decoder: any Decoder) throws {
-        self.init(json: try JSONValue(from: decoder))
-    }
-
-    /// Encodes the part for `init(from:)`.
-    public func encode(to encoder: any Encoder) throws {
-        try JSONValue { $0.write(self) }.encode(to: encoder)
-    }
-}
