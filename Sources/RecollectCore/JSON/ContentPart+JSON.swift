@@ -58,7 +58,7 @@ extension ContentPart {
 
 extension Attachment {
     /// Creates an attachment from exactly the fields of its encoding.
-    init?(fields: [String: JSONValue]) {
+    fileprivate init?(fields: [String: JSONValue]) {
         guard let mediaType = fields["mediaType"]?.stringValue else { return nil }
         let name = fields["name"]?.stringValue
         let expected = name == nil ? 2 : 3
@@ -110,7 +110,7 @@ extension JSONWriter {
     }
 
     /// Writes a part.
-    mutating func write(_ part: ContentPart) {
+    private mutating func write(_ part: ContentPart) {
         switch part {
         case .text(let text):
             write(part: "text", "_0", text)
@@ -130,11 +130,24 @@ extension JSONWriter {
                 fields.member("content") { $0.write(content) }
             }
         case .attachment(let attachment):
-            object { part in
-                part.member("attachment") { writer in writer.object { $0.members(of: attachment) } }
-            }
+            write(attachment)
         case .unknown(let value):
             write(value)
+        }
+    }
+
+    private mutating func write(_ attachment: Attachment) {
+        write(part: "attachment", "mediaType", attachment.mediaType) { fields in
+            if let name = attachment.name { fields.member("name") { $0.write(name) } }
+            switch attachment.content {
+            case .inline(let bytes):
+                fields.member("data") { $0.write(bytes.base64EncodedString()) }
+            case .stored(let sha256, let byteCount):
+                fields.member("sha256") { $0.write(sha256) }
+                fields.member("byteCount") { $0.write(Int64(byteCount)) }
+            case .remote(let url):
+                fields.member("url") { $0.write(url) }
+            }
         }
     }
 
@@ -150,70 +163,5 @@ extension JSONWriter {
                 }
             }
         }
-    }
-}
-
-extension JSONWriter.Members {
-    /// Writes the members of an attachment.
-    mutating func members(of attachment: Attachment) {
-        member("mediaType") { $0.write(attachment.mediaType) }
-        if let name = attachment.name { member("name") { $0.write(name) } }
-        switch attachment.content {
-        case .inline(let bytes):
-            member("data") { $0.write(bytes.base64EncodedString()) }
-        case .stored(let sha256, let byteCount):
-            member("sha256") { $0.write(sha256) }
-            member("byteCount") { $0.write(Int64(byteCount)) }
-        case .remote(let url):
-            member("url") { $0.write(url) }
-        }
-    }
-}
-
-extension JSONValue {
-    /// Creates a value from written JSON.
-    /// - Throws: `EncodingError` for a number without a JSON representation.
-    init(_ write: (inout JSONWriter) -> Void) throws {
-        var writer = JSONWriter()
-        write(&writer)
-        guard !writer.hasReplacedNumber else {
-            throw EncodingError.invalidValue(
-                Double.nan,
-                EncodingError.Context(codingPath: [], debugDescription: "an infinite number or NaN has no JSON"))
-        }
-        try self.init(parsing: writer.text)
-    }
-}
-
-extension ContentPart: Codable {
-    /// Creates a part by decoding. Any deviation from a known part makes it `unknown`, without loss of data.
-    public init(from decoder: any Decoder) throws {
-        self.init(json: try JSONValue(from: decoder))
-    }
-
-    /// Encodes the part for `init(from:)`.
-    public func encode(to encoder: any Encoder) throws {
-        try JSONValue { $0.write(self) }.encode(to: encoder)
-    }
-}
-
-extension Attachment: Codable {
-    /// Creates an attachment by decoding `{"mediaType", "name"?, and one of "data" (base64) | "sha256" with
-    /// "byteCount" | "url"}`.
-    public init(from decoder: any Decoder) throws {
-        let value = try JSONValue(from: decoder)
-        guard case .object(let fields) = value, let attachment = Attachment(fields: fields) else {
-            throw DecodingError.dataCorrupted(
-                DecodingError.Context(
-                    codingPath: decoder.codingPath,
-                    debugDescription:
-                        "an attachment should have a mediaType, and data, a sha256 with a byteCount, or a url"))
-        }
-        self = attachment
-    }
-
-    /// Encodes the attachment for `init(from:)`.
-    public func encode(to encoder: any Encoder) throws {
-        try JSONValue { writer in writer.object { $0.members(of: self) } }.encode(to: encoder)
     }
 }

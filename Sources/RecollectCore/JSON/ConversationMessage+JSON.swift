@@ -57,22 +57,3 @@ extension JSONWriter.Members {
 
     static let names: Set<String> = ["id", "role", "timestamp", "parts", "metadata"]
 }
-
-extension ConversationMessage: Codable {
-    /// Creates a message by decoding. The timestamp is in milliseconds since 1970, independent of the decoder's
-    /// date strategy.
-    public init(from decoder: any Decoder) throws {
-        let json = try JSONValue(from: decoder)
-        do {
-            try self.init(json: json)
-        } catch let error as RecollectError {
-            throw DecodingError.dataCorrupted(
-                DecodingError.Context(codingPath: decoder.codingPath, debugDescription: error.message))
-        }
-    }
-
-    /// Encodes the message for `init(from:)`, independent of the encoder's date strategy.
-    public func encode(to encoder: any Encoder) throws {
-        try JSONValue { $0.write(self) }.encode(to: encoder)
-    }
-}

@@ -6,8 +6,6 @@
 package struct JSONWriter {
     /// The written bytes.
     package private(set) var bytes: [UInt8] = []
-    /// Whether a number without a JSON representation was written as `null`.
-    private(set) var hasReplacedNumber = false
 
     package init() {}
 
@@ -88,10 +86,7 @@ package struct JSONWriter {
     }
 
     private mutating func write(_ value: Double) {
-        guard value.isFinite else {
-            hasReplacedNumber = true
-            return raw("null")
-        }
+        guard value.isFinite else { return raw("null") }
         // Equal numbers must have equal bytes.
         if let whole = value.wholeNumber { return write(whole) }
         let digits = value.description
