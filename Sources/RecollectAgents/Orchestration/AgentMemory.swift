@@ -80,8 +80,8 @@ struct AgentMemory: Sendable {
             .contains { $0.id.hasSameBytes(as: id) }
     }
 
-    /// Begins the reply to a question. The store may save it while it streams. Its timestamp is never
-    /// before the question's, whatever the clock says.
+    /// Begins the reply to a question. The store may save it while it streams. Its timestamp is never before the
+    /// question's, whatever the clock says.
     /// - Throws: `invalidArgument` if another turn is streaming its reply to the same question; errors of the store.
     func beginReply(to question: SavedInput) async throws -> StreamingReply {
         let ids = replyIDs(to: question.message)

@@ -16,10 +16,10 @@ import RecollectCore
 /// - The user's message is saved before the agent runs. If that fails, the agent does not run.
 /// - A complete reply is saved before `final` is sent. A stopped or failed reply is saved as far as it was
 ///   received, marked with `isInterrupted`. Cancellation does not affect this save.
-/// - With a store for streaming replies (`DeviceChatStorage`), the reply is saved in increments while it streams. If the
-///   process is killed, the saved part remains as an interrupted reply. With other stores, only the user's message
-///   remains. The agent's next turn in the session then adds an empty, interrupted reply. Otherwise the store would
-///   drop the next message as a repetition.
+/// - With a store for streaming replies (`DeviceChatStorage`), the reply is saved in increments while it streams. If
+///   the process is killed, the saved part remains as an interrupted reply. With other stores, only the user's
+///   message remains. The agent's next turn in the session then adds an empty, interrupted reply. Otherwise the store
+///   would drop the next message as a repetition.
 /// - An agent never gets an incomplete tool exchange, even after a stopped turn.
 ///
 /// Turns of one session run one after another, in the order of the calls of `route`. Sessions run concurrently.

@@ -33,8 +33,8 @@ struct Lineage {
     private var claims: [Version: [Claim]] = [:]
     /// The number of versions of each content.
     private var counts: [ContentHash: Int] = [:]
-    /// The contents written or saved more than once: after a revert, or independently on two devices. As it is unknown
-    /// which of them a third device had, they count as nobody's ancestors.
+    /// The contents written or saved more than once: after a revert, or independently on two devices. A third device may
+    /// have had either version, so no content counts as descending from them.
     private var repeated: Set<ContentHash> = []
     private var known: [Version: Set<Version>] = [:]
     /// The versions under examination.

@@ -192,10 +192,11 @@ extension SharedWorkspace {
     /// - Throws: `FileChangedError` if the file has another version or is missing; `notLocal`.
     func current(_ path: WorkspacePath, holding expected: ContentHash) throws -> [UInt8] {
         let (index, moment) = try archive.snapshot()
-        let item = index.files[path]?.content == expected ? nil : try provider.item(at: path)
+        let isKnown = index.files[path]?.content == expected
+        let item = isKnown ? nil : try provider.item(at: path)
         let file = try fileIfThere(at: path)
         guard let file, file.version == expected else { throw FileChangedError(path: path, current: file) }
-        if index.files[path]?.content != expected {
+        if !isKnown {
             let found = ObservedContent(
                 path: path, hash: expected, bytes: file.bytes, isContested: try isConflicted(path),
                 isEdited: try item.map { try isEdited($0, index) } ?? false)

@@ -504,8 +504,8 @@ struct LineageConflictTests {
     func takenBackUnseen() async throws {
         for left in [here, there] { try await left.see("- start\n", at: "notes.md") }
         try await here.workspace.append("- mine\n", to: path)
-        // On the other device, an editor restores the old content before a scan.
-        try await here.see("- start\n", at: "notes.md")
+        // On the other device, an editor restores the old content before a scan. The service brings it here.
+        try await here.receive("- start\n", at: "notes.md")
         try await there.workspace.append("- theirs\n", to: path)
         _ = try await there.workspace.status()
         try here.takeLineage(of: there)

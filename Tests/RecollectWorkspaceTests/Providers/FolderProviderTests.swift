@@ -166,6 +166,26 @@ struct FolderProviderTests {
     }
 
     @Test(
+        "concurrent-edits: a file has a change date, except on FUSE, where programs report the modification date for it",
+        .needs(.foldingDisk))
+    func changeDates() throws {
+        let folder = try TestFolder()
+        let disk = try FoldingDisk(in: folder.url)
+        for (root, hasChangeDates) in [(folder.root, true), (disk.url, false)] {
+            let provider = try FolderProvider(root: root)
+            let file = try path("a.md")
+            try provider.write(Array("text".utf8), to: file, replacing: nil)
+            let items = try [provider.item(at: file)] + provider.items(in: .root).filter { $0.path == file }
+            #expect(items.count == 2)
+            for item in items {
+                #expect((item?.changed != nil) == hasChangeDates && item?.modified != nil)
+                // On a busy disk, the sync of a write takes longer than a save.
+                #expect(hasChangeDates || item?.isEdited == false)
+            }
+        }
+    }
+
+    @Test(
         "name-collisions: on a case-insensitive disk, all spellings are one file, and writes keep its name",
         .needs(.foldingDisk))
     func foldingDisk() async throws {
