@@ -44,7 +44,9 @@ public struct TranscriptImporter: Sendable {
     /// Canceling the task ends the import after the current batch; saved messages stay. Importing again after any
     /// interruption leads to the same sessions as an uninterrupted import.
     ///
-    /// - Parameter progress: called after each batch, on any thread.
+    /// - Parameters:
+    ///   - paths: Files and folders with transcripts.
+    ///   - progress: Called after each batch, on any thread.
     /// - Throws: `notFound`, `permissionDenied`, `unreadable` or `invalidArgument` for a path that cannot be
     ///   imported, before any message is saved; `notSaved` if `verifies` finds a difference; errors of the history.
     public func run(

@@ -49,6 +49,7 @@ public final class CrashRun: Sendable {
     ///   - adding: The entries to add, in this order, all or none.
     ///   - removing: The entries to remove.
     ///   - words: Words of the removed entries. They must be in no file after all of these entries are gone.
+    ///   - body: Makes the change.
     public func change<Result>(
         _ list: String, adding: [String] = [], removing: [String] = [], erasing words: [String] = [],
         _ body: () async throws -> Result

@@ -22,7 +22,9 @@ public enum CrashWorker {
     ///
     /// Communicates over standard input and output. The program must not use these otherwise.
     ///
-    /// - Parameter folder: The run's folder, the last argument of the program.
+    /// - Parameters:
+    ///   - folder: The run's folder, the last argument of the program.
+    ///   - workload: The operations of the worker.
     public static func run(
         in folder: URL, _ workload: @Sendable (CrashRun) async throws -> Void
     ) async throws {

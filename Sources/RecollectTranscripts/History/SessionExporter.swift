@@ -40,8 +40,11 @@ public struct SessionExporter: Sendable {
     /// Attachments are included in base64, except in Markdown. One with missing or damaged content is included as
     /// its hash, together with its message.
     ///
-    /// - Parameter write: receives the text in pieces, in order, on the caller's task; each call is awaited.
-    /// - Returns: the attachments included without their content.
+    /// - Parameters:
+    ///   - id: The session.
+    ///   - format: The format of the text.
+    ///   - write: Receives the text in pieces, in order, on the caller's task; each call is awaited.
+    /// - Returns: The attachments included without their content.
     /// - Throws: `notFound` for an unknown session; `tooLarge` in `jsonl` for a message of more than 1 GiB, the
     ///   limit of an import; errors of the history and of `write`.
     @discardableResult

@@ -31,7 +31,11 @@ extension FolderProvider {
 
     /// Applies the metadata copied by `saveDetails` to a file with an expected content. A file with other content
     /// stays unchanged.
-    /// - Parameter isDated: Whether to set the modification date, too.
+    /// - Parameters:
+    ///   - url: The file written by `saveDetails`.
+    ///   - path: The path of the file to change.
+    ///   - expected: The version of this file.
+    ///   - isDated: Whether to set the modification date, too.
     /// - Throws: `notFound`, also if the copied metadata is missing; `notLocal`; and disk errors.
     public func applyDetails(
         from url: URL, to path: WorkspacePath, holding expected: ContentHash, isDated: Bool

@@ -59,7 +59,11 @@ public protocol WorkspaceProvider: Sendable {
     func saveDetails(of path: WorkspacePath, to url: URL) throws
 
     /// Applies the metadata copied by `saveDetails` to a file with an expected version.
-    /// - Parameter isDated: Whether to set the modification date, too.
+    /// - Parameters:
+    ///   - url: The file written by `saveDetails`.
+    ///   - path: The path of the file to change.
+    ///   - expected: The version of this file.
+    ///   - isDated: Whether to set the modification date, too.
     func applyDetails(from url: URL, to path: WorkspacePath, holding expected: ContentHash, isDated: Bool) throws
 
     /// Removes or renames the temporary files of killed writers in a folder.
