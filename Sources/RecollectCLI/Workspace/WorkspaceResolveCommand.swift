@@ -60,7 +60,7 @@
             case .merged: "merged"
             case .keptBoth: "kept both versions"
             case .waiting:
-                "left for now: the copy is the same, but what it lost against may be on its way; try again in ten minutes"
+                "left for now: the version that won may still arrive; try again in ten minutes"
             case .notLocal: "a version is not on this device yet; try again when it is"
             case .busy: "others are writing it; try again when they are done"
             default: outcome.rawValue

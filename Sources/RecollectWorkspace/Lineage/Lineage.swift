@@ -6,43 +6,37 @@ import RecollectCore
 ///
 /// A **write** by Recollect compares the replaced content, so its parents are facts. So is the replaced content of an
 /// **edit**: a program on the recording device saved the new one, unless the replaced one was a conflict copy on any device
-/// at any time, or the file had copies. If several logs record an edit to one content, its ancestors are those in all of
-/// them.
+/// at any time, or the file had copies. The graph consists of these makings of contents.
 ///
 /// All other contents **arrived** by the sync service, and have no ancestors by that. A service replaces versions known to
 /// the other device, and keeps others as conflict copies. But a device that loses a conflict takes the winning content as a
 /// successor of its own versions. So the service also replaces an older one of them on a third device, without a copy,
 /// although the winner's author did not know it. A gap in the logs proves nothing.
 struct Lineage {
-    /// One occurrence of a content: the first, or a later one after a revert.
-    struct Version: Hashable {
-        let hash: ContentHash
-        /// The number of earlier occurrences.
-        let number: Int
-    }
-
-    /// The parents of a version in one log.
-    private struct Claim {
-        let parents: [Version]
+    /// A write or an edit: a line of a log.
+    private struct Making {
+        var parents: [Parent]
         let isWritten: Bool
-        /// Whether the version began the file.
+        let isMerge: Bool
+        /// Whether it began the file.
         let isFirst: Bool
     }
 
-    /// The writes and edits.
-    private var claims: [Version: [Claim]] = [:]
-    /// The number of versions of each content.
-    private var counts: [ContentHash: Int] = [:]
-    /// The contents written or saved more than once: after a revert, or independently on two devices. A third device may
-    /// have had either version, so no content counts as descending from them.
+    /// A replaced or merged content, and its making, if it is the line before in the same log.
+    private struct Parent: Hashable {
+        let content: ContentHash
+        let making: Int?
+    }
+
+    private var makings: [Making] = []
+    private var makingsByContent: [ContentHash: [Int]] = [:]
+    /// The last making in each log.
+    private var newest: Set<Int> = []
+    /// The contents that occur more than once: after a revert, or made independently on two devices. A third device may
+    /// have had any occurrence, so these contents are no ancestors, and have none, except for the newest one of a device.
     private var repeated: Set<ContentHash> = []
-    private var known: [Version: Set<Version>] = [:]
-    /// The versions under examination.
-    private var underway: Set<Version> = []
     /// The sizes of observed contents, in bytes.
     private var sizes: [ContentHash: Int] = [:]
-    /// The contents that no other content replaced knowingly: those of conflict copies, and the conflicting ones.
-    private let copied: Set<ContentHash>
 
     /// Creates a graph.
     /// - Parameters:
@@ -50,61 +44,99 @@ struct Lineage {
     ///   - copies: The contents of conflict copies, past and present.
     ///   - contents: The conflicting contents.
     init(_ logs: [[VersionLine]], copies: Set<ContentHash>, contradicting contents: Set<ContentHash> = []) {
-        copied = copies.union(contents)
-        // In each log, the position of the first mention of each content: an odd one of its line, or an even one of
-        // a line with it as a parent. A parent existed before, but the log does not say since when.
-        let firstPlaces = logs.map { log in
-            Dictionary(
-                log.enumerated().flatMap { line, change in
-                    change.version.parents.map { ($0, 2 * line) } + [(change.version.hash, 2 * line + 1)]
-                }, uniquingKeysWith: min)
-        }
-        var made: Set<ContentHash> = []
+        // No other content replaced these knowingly, except by a write.
+        let copied = copies.union(contents)
+        let orders = logs.map(Self.order(of:))
         for log in logs {
-            var counts: [ContentHash: Int] = [:]
-            var last: ContentHash?
-            for line in log where !line.version.kind.isAbsence {
-                let version = line.version
+            var known: Set<ContentHash> = []
+            var last: (content: ContentHash, making: Int?)?
+            var newest: Int?
+            for version in log.map(\.version) where !version.kind.isAbsence {
                 if version.author == nil, let size = version.size { sizes[version.hash] = size }
                 // Of two adjacent lines with the same content, the first one has the parents.
-                if version.hash == last { continue }
-                last = version.hash
-                // A parent existed before, even if the log has no line for it.
-                for parent in version.parents where counts[parent] == nil { counts[parent] = 1 }
-                // A copy that took its file's name has itself as its parent, at its earlier occurrence.
-                let parents = version.parents.map { Version(hash: $0, number: counts[$0, default: 1] - 1) }
-                // In another log, this content precedes the first line of its parent: this is a revert. If two logs
-                // contradict each other in this way, either could be the revert, and neither version is an ancestor
-                // of the other.
-                let isAgain =
-                    version.author == nil
-                    && firstPlaces.contains { places in
-                        version.parents.contains { parent in
-                            guard let place = places[version.hash], let other = places[parent] else { return false }
-                            return place < other && !other.isMultiple(of: 2)
-                        }
-                    }
-                let number = max(counts[version.hash, default: 0], isAgain ? 1 : 0)
-                counts[version.hash] = number + 1
-                self.counts[version.hash] = max(number + 1, self.counts[version.hash, default: 0])
-                let isWritten = version.author != nil
-                let isEdited = version.kind == .edited && !parents.isEmpty && copied.isDisjoint(with: version.parents)
-                if number > 0
-                    || (isWritten || isEdited) && version.kind != .merged && !made.insert(version.hash).inserted
-                {
+                if version.hash == last?.content { continue }
+                let isWritten = version.author != nil && version.parents != [version.hash]
+                let isEdited =
+                    version.kind == .edited && !version.parents.isEmpty && copied.isDisjoint(with: version.parents)
+                known.formUnion(version.parents)
+                if !known.insert(version.hash).inserted || orders.contains(where: { Self.isRevert(version, in: $0) }) {
                     repeated.insert(version.hash)
                 }
-                if isWritten || isEdited {
-                    claims[Version(hash: version.hash, number: number), default: []].append(
-                        Claim(
-                            parents: parents, isWritten: isWritten,
-                            isFirst: version.kind == .written && parents.isEmpty))
-                }
+                let making = isWritten || isEdited ? add(version, isWritten: isWritten, after: last) : nil
+                newest = making ?? newest
+                last = (version.hash, making)
             }
+            if let newest { self.newest.insert(newest) }
         }
     }
 
-    private static var mostGenerations: Int { 200 }
+    /// Adds a write or an edit, and returns its number.
+    private mutating func add(
+        _ version: WorkspaceVersion, isWritten: Bool, after last: (content: ContentHash, making: Int?)?
+    ) -> Int {
+        let parents = version.parents.filter { $0 != version.hash }.map {
+            Parent(content: $0, making: $0 == last?.content ? last?.making : nil)
+        }
+        let isMerge = version.kind == .merged && !version.parents.contains(version.hash)
+        if let known = makingsByContent[version.hash]?.last {
+            // Merges of the same versions by several devices have the same content.
+            if isMerge, makings[known].isMerge {
+                makings[known].parents.removeAll { !version.parents.contains($0.content) }
+                return known
+            }
+            repeated.insert(version.hash)
+        }
+        makingsByContent[version.hash, default: []].append(makings.count)
+        makings.append(
+            Making(
+                parents: parents, isWritten: isWritten, isMerge: isMerge,
+                isFirst: version.kind == .written && parents.isEmpty))
+        return makings.count - 1
+    }
+
+    /// Returns the position of the first mention of each content in a log: an odd one of its line, or an even one of a
+    /// line with it as a parent. A parent existed before, but the log does not say since when.
+    private static func order(of log: [VersionLine]) -> [ContentHash: Int] {
+        Dictionary(
+            log.enumerated().flatMap { line, change in
+                change.version.parents.map { ($0, 2 * line) } + [(change.version.hash, 2 * line + 1)]
+            }, uniquingKeysWith: min)
+    }
+
+    /// Whether a content existed before the content it replaced, by the order of a log. The parents of a merge are in the
+    /// order of their hashes, so they are no evidence.
+    private static func isRevert(_ version: WorkspaceVersion, in order: [ContentHash: Int]) -> Bool {
+        guard version.parents.count == 1, let parent = order[version.parents[0]], let content = order[version.hash]
+        else { return false }
+        return content < parent && !parent.isMultiple(of: 2)
+    }
+
+    // MARK: Ancestors
+
+    /// Returns all known ancestors of a content in the conflict.
+    private func ancestors(of content: ContentHash) -> Set<ContentHash> {
+        var makings = makingsByContent[content] ?? []
+        if makings.contains(where: { self.makings[$0].isWritten }) { makings.removeAll { !self.makings[$0].isWritten } }
+        // Of several occurrences, the conflict has the newest one of its device.
+        if repeated.contains(content) { makings.removeAll { !newest.contains($0) } }
+        guard makings.count <= 1 else { return [] }
+        var found: Set<ContentHash> = []
+        var reached: Set<Parent> = []
+        var rest = [Parent(content: content, making: makings.first)]
+        while let next = rest.popLast() {
+            let making = next.making ?? (repeated.contains(next.content) ? nil : makingsByContent[next.content]?.last)
+            let parents = making.map { self.makings[$0].parents } ?? []
+            found.formUnion(parents.map(\.content))
+            rest += parents.filter { reached.insert($0).inserted }
+        }
+        return found.subtracting([content])
+    }
+
+    /// Whether one content is an ancestor of another.
+    func isAncestor(_ ancestor: ContentHash, of descendant: ContentHash) -> Bool {
+        ancestor != descendant && !repeated.contains(ancestor) && ancestors(of: descendant).contains(ancestor)
+            && !ancestors(of: ancestor).contains(descendant)
+    }
 
     // MARK: Parts
 
@@ -116,8 +148,8 @@ struct Lineage {
     /// - Parameters:
     ///   - contents: The contents, with their hashes.
     ///   - base: Their nearest common ancestor.
-    mutating func havePart(_ contents: [ContentHash: [UInt8]], since base: ContentHash) -> Bool {
-        let written = Set(claims.filter { $0.value.contains(where: \.isWritten) }.keys.map(\.hash))
+    func havePart(_ contents: [ContentHash: [UInt8]], since base: ContentHash) -> Bool {
+        let written = Set(makingsByContent.filter { $0.value.contains { makings[$0].isWritten } }.keys)
         let candidates = sizes.filter { part, _ in
             !written.contains(part) && contents[part] == nil && isAncestor(base, of: part)
                 && contents.keys.contains { isAncestor(part, of: $0) }
@@ -135,40 +167,6 @@ struct Lineage {
         return false
     }
 
-    // MARK: Ancestors
-
-    /// Returns all ancestors of a version.
-    private mutating func ancestors(of version: Version) -> Set<Version> {
-        if let known = known[version] { return known }
-        // Contradictory logs may contain cycles, and long chains exceed the stack: the ancestors are unknown then.
-        guard underway.count < Self.mostGenerations, underway.insert(version).inserted else { return [] }
-        let claims = claims[version] ?? []
-        let written = claims.filter(\.isWritten)
-        var common: Set<Version>?
-        for claim in written.isEmpty ? claims : written {
-            var ancestors = Set(claim.parents)
-            for parent in claim.parents { ancestors.formUnion(self.ancestors(of: parent)) }
-            common = common?.intersection(ancestors) ?? ancestors
-        }
-        underway.remove(version)
-        let result = (common ?? []).subtracting([version])
-        known[version] = result
-        return result
-    }
-
-    /// Returns the latest version of a content. With an earlier one, lines restored by a revert would count as
-    /// deleted.
-    private func latest(_ hash: ContentHash) -> Version {
-        Version(hash: hash, number: max(0, counts[hash, default: 0] - 1))
-    }
-
-    /// Whether the latest version of one content is an ancestor of the latest version of another.
-    mutating func isAncestor(_ ancestor: ContentHash, of descendant: ContentHash) -> Bool {
-        guard ancestor != descendant, !repeated.contains(ancestor) else { return false }
-        let (old, new) = (latest(ancestor), latest(descendant))
-        return ancestors(of: new).contains(old) && !ancestors(of: old).contains(new)
-    }
-
     /// The strength of the proof that one content does not descend from another.
     enum Independence {
         /// The writes are incomplete, or the other content is an ancestor.
@@ -181,20 +179,20 @@ struct Lineage {
 
     /// Returns the strength of the proof that one content does not descend from another, by the writes leading to
     /// it.
-    mutating func independence(of descendant: ContentHash, from content: ContentHash) -> Independence {
-        let shared = Set(ancestors(of: latest(content)).map(\.hash))
+    func independence(of descendant: ContentHash, from content: ContentHash) -> Independence {
+        let shared = ancestors(of: content)
         // After a revert, equal contents may be different versions.
-        var independence = counts.values.contains { $0 > 1 } ? Independence.probable : .proved
-        var reached: Set<Version> = [latest(descendant)]
-        var rest = Array(reached)
-        while let version = rest.popLast() {
-            if version.hash == content { return .unproved }
-            if shared.contains(version.hash) { continue }
-            let written = (claims[version] ?? []).filter(\.isWritten)
+        var independence = repeated.isEmpty ? Independence.proved : .probable
+        var reached: Set<ContentHash> = [descendant]
+        var rest = [descendant]
+        while let next = rest.popLast() {
+            if next == content { return .unproved }
+            if shared.contains(next) { continue }
+            let written = (makingsByContent[next] ?? []).map { makings[$0] }.filter(\.isWritten)
             guard !written.isEmpty, written.allSatisfy({ $0.isFirst || !$0.parents.isEmpty }) else { return .unproved }
             // A new file may be written in place of a deleted one.
             if written.contains(where: \.isFirst) { independence = .probable }
-            rest += written.flatMap(\.parents).filter { reached.insert($0).inserted }
+            rest += written.flatMap(\.parents).map(\.content).filter { reached.insert($0).inserted }
         }
         return independence
     }
@@ -202,21 +200,15 @@ struct Lineage {
     /// Returns the nearest common ancestor of several contents; `nil` if none is known, or several are equally
     /// near.
     /// - Parameter kept: Returns those of some contents archived on this device.
-    mutating func base(
+    func base(
         of contents: some Collection<ContentHash>, among kept: (Set<ContentHash>) throws -> Set<ContentHash>
     ) rethrows -> ContentHash? {
-        var common: Set<Version>?
-        for content in contents {
-            let version = latest(content)
-            let known = ancestors(of: version).union([version])
-            common = common?.intersection(known) ?? known
-        }
-        guard let common, !common.isEmpty else { return nil }
-        let available = try kept(Set(common.map(\.hash)))
-        let candidates = common.filter { available.contains($0.hash) && !repeated.contains($0.hash) }
-        var older: Set<Version> = []
-        for version in candidates { older.formUnion(ancestors(of: version)) }
-        let nearest = Set(candidates.subtracting(older).map(\.hash))
+        let all = contents.map { ancestors(of: $0).union([$0]) }
+        let common = all.dropFirst().reduce(all.first ?? []) { $0.intersection($1) }.subtracting(repeated)
+        guard !common.isEmpty else { return nil }
+        let candidates = try kept(common)
+        let older = candidates.reduce(into: Set()) { $0.formUnion(ancestors(of: $1)) }
+        let nearest = candidates.subtracting(older)
         return nearest.count == 1 ? nearest.first : nil
     }
 }

@@ -125,7 +125,7 @@ struct LineageLogs {
             resolved.contains($0.hash) || copied[$0.hash] == nil && !copiedPerhaps.contains($0.hash)
         }
         guard !candidates.isEmpty else { return [] }
-        var lineage = lineage(of: path, contradicting: [])
+        let lineage = lineage(of: path, contradicting: [])
         return candidates.filter { candidate in
             let isInConflict = copied.values.contains { date in
                 date > candidate.dates.lowerBound && date <= candidate.dates.upperBound.addingTimeInterval(delay)

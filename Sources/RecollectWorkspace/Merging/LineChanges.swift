@@ -146,7 +146,7 @@ struct LineChanges: Hashable {
     static func merged(
         base: [Piece]?, versions: [[Piece]], as syntax: MarkdownSection.Syntax
     ) throws(InsertionBesideMove) -> [Piece] {
-        let places = Places(base ?? commonPrefix(of: versions), as: syntax)
+        let places = Places(base ?? commonPieces(of: versions), as: syntax)
         let all = versions.map { LineChanges(of: $0, against: places) }
         let moved = all.map(\.moved)
         for (version, own) in zip(all, moved) where moved.contains(where: { !$0.isEmpty }) {
@@ -176,13 +176,49 @@ struct LineChanges: Hashable {
         return pieces
     }
 
-    /// Returns the common prefix of all versions, ignoring blank lines.
-    private static func commonPrefix(of versions: [[Piece]]) -> [Piece] {
+    /// Returns a common subsequence of all versions, ignoring blank lines: their common prefix, and a longest
+    /// common subsequence of the pieces that occur once in each version.
+    private static func commonPieces(of versions: [[Piece]]) -> [Piece] {
         guard let first = versions.first else { return [] }
-        let count = versions.dropFirst().reduce(first.count) { count, version in
-            zip(first.prefix(count), version).prefix { Places.Name($0) == Places.Name($1) }.count
+        var numbering = Numbering<Places.Name>()
+        let numbers = versions.map { version in
+            var last: Int?
+            return version.map { piece in
+                let number = numbering.number(Places.Name(piece), after: last)
+                last = number
+                return number
+            }
         }
-        return Array(first.prefix(count))
+        let prefix = numbers.reduce(first.count) { count, version in
+            zip(numbers[0].prefix(count), version).prefix { $0 == $1 }.count
+        }
+        var common = Array(numbers[0].indices.dropFirst(prefix))
+        for version in numbers {
+            // The position of each piece with one occurrence.
+            var places: [Int?] = Array(repeating: nil, count: numbering.values.count)
+            var counts = Array(repeating: 0, count: numbering.values.count)
+            for (place, number) in version.enumerated() {
+                places[number] = place
+                counts[number] += 1
+            }
+            common.removeAll { counts[numbers[0][$0]] != 1 }
+            let increasing = longestIncreasing(common.compactMap { places[numbers[0][$0]] })
+            common = increasing.map { common[$0] }
+        }
+        return first.prefix(prefix) + common.map { first[$0] }
+    }
+
+    /// Returns the indices of a longest increasing subsequence.
+    private static func longestIncreasing(_ numbers: [Int]) -> [Int] {
+        let lengths = lengths(numbers)
+        var rest = lengths.max() ?? 0
+        var next = Int.max
+        var indices: [Int] = []
+        for index in numbers.indices.reversed() where lengths[index] == rest && numbers[index] < next {
+            indices.append(index)
+            (rest, next) = (rest - 1, numbers[index])
+        }
+        return indices.reversed()
     }
 
     /// The lines of a base, indexed by their text.

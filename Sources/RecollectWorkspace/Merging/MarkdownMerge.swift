@@ -14,7 +14,7 @@ import RecollectCore
 /// - Two lines or sections of the base are exchanged if any version exchanged them. Insertions stay after the line
 ///   before them in their version.
 /// - New sections and items keep the order of their versions, else the order of their bytes.
-/// - Without a base, the common prefix of all versions is the base.
+/// - Without a base, the common lines of all versions in their common order are the base.
 enum MarkdownMerge {
     /// Merges versions of a text.
     /// - Parameters:
@@ -24,7 +24,8 @@ enum MarkdownMerge {
     /// - Returns: `nil` if a heading repeats in one section, because headings do not identify sections then; also `nil`
     ///   for an insertion beside a line possibly moved by another version, or in place of it.
     static func merged(base: String?, versions: [String], as syntax: MarkdownSection.Syntax) -> String? {
-        let different = Set(versions.map { ByteString($0) }).map(\.string)
+        // Sorted, so that all devices align versions without a base in the same way.
+        let different = Set(versions.map { ByteString($0) }).sorted().map(\.string)
         guard different.count > 1 else { return different.first ?? base ?? "" }
         let read = (different + [base].compactMap { $0 }).map { MarkdownSection.read($0, as: syntax) }
         if read.contains(where: \.hasRepeatedHeadings) { return nil }

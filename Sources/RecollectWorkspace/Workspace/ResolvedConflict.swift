@@ -20,8 +20,8 @@ public struct ResolvedConflict: Hashable, Sendable {
         public static let merged = Outcome(rawValue: "merged")
         /// Some versions could not be merged and are now the kept copies in `kept`.
         public static let keptBoth = Outcome(rawValue: "keptBoth")
-        /// The copy equals the file, and the winning content may not have arrived yet. The copy stays for up to ten
-        /// minutes.
+        /// The copy equals the file, or the file is missing, and the winning content may not have arrived yet. The
+        /// copy stays for up to ten minutes.
         public static let waiting = Outcome(rawValue: "waiting")
         /// A version is not local. Its download was requested.
         public static let notLocal = Outcome(rawValue: "notLocal")

@@ -159,7 +159,7 @@ extension SharedWorkspace {
             try isFolder
             ? ConflictResolution(apart: contents)
             : ConflictResolution(contents, at: path, archive, isTwin ? LineageLogs() : logs)
-        if resolution.outcome == .identical, main != nil, try copies.contains(where: { try isAhead($0, of: path) }) {
+        if !isFolder, resolution.outcome == .identical || main == nil, try isChanging([path] + copies) {
             return ResolvedConflict(path: path, copies: copies, outcome: .waiting)
         }
 
@@ -261,17 +261,19 @@ extension SharedWorkspace {
         throw taken
     }
 
-    /// Whether a copy may be here before the winning content, or before the removal of its file.
+    /// Whether one of the files of a conflict changed a short time ago, so that the winning content, or the removal of
+    /// the file, may still arrive.
     ///
-    /// A service makes a copy of the losing content. If this device lost, the file equals the copy until the winning
-    /// content arrives and overwrites the file. Both may arrive in any order: the file may come from a device without
-    /// the winning content. A duplicate folder may have some of the files, and the original folder the others.
-    private func isAhead(_ copy: WorkspacePath, of path: WorkspacePath) throws -> Bool {
+    /// A service makes a copy of the losing content. If this device lost, the file is missing, or equals the copy, until
+    /// the winning content arrives and overwrites it. Both may arrive in any order: the file may come from a device
+    /// without the winning content. A duplicate folder may have some of the files, and the original folder the others.
+    private func isChanging(_ paths: [WorkspacePath]) throws -> Bool {
         let files = try archive.index().files
-        guard let file = files[path]?.versions.last, let arrival = files[copy]?.versions.last else { return false }
         // A clock set back does not extend the wait.
         let now = configuration.now()
-        return [file, arrival].contains { abs(now.timeIntervalSince($0.date)) < Self.longestDelay }
+        return paths.contains { path in
+            files[path]?.versions.last.map { abs(now.timeIntervalSince($0.date)) < Self.longestDelay } ?? false
+        }
     }
 
     /// The maximum delay between a copy and the winning content, in seconds.
@@ -313,7 +315,7 @@ struct ConflictResolution {
     init(_ contents: Set<[UInt8]>, at path: WorkspacePath, _ archive: VersionArchive, _ logs: LineageLogs) throws {
         let hashes = Dictionary(uniqueKeysWithValues: contents.map { ($0, ContentHash(of: $0)) })
         let ordered = Self.ordered(contents)
-        var lineage = logs.lineage(of: path, contradicting: Set(hashes.values))
+        let lineage = logs.lineage(of: path, contradicting: Set(hashes.values))
         let latest = ordered.filter { one in
             !ordered.contains { other in
                 guard let ancestor = hashes[one], let descendant = hashes[other] else { return false }

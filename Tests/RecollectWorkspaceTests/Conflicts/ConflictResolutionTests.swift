@@ -181,9 +181,9 @@ struct ConflictResolutionTests {
         try left.leave("# C\n", at: "Journal 2/user/notes.md")
         try left.leave("hello", at: "Journal/user/notes.md")
         try left.leave("mine", at: "Trips 2/notes.md")
-        // The winner of the identical files may not have arrived yet, so the resolution waits for it.
+        // The winner of the identical files, and the missing file, may not have arrived yet.
         let resolved = try await left.workspace.resolveConflicts()
-        #expect(resolved.filter { !$0.outcome.isResolved }.map(\.path.name) == ["b-0123abcd.md"])
+        #expect(resolved.filter { !$0.outcome.isResolved }.map(\.path.name) == ["full_text.txt", "b-0123abcd.md"])
         left.now.withLock { $0 += SharedWorkspace.longestDelay + 1 }
         try await left.workspace.resolveConflicts()
         #expect(
@@ -334,9 +334,24 @@ struct ConflictResolutionTests {
     @Test("A conflict copy without its original takes the name of the original")
     func withoutOriginal() async throws {
         let left = try Left()
-        try left.leave("text", at: "notes.sync-conflict-20261121-101112-ABCDEFG.md")
+        try await left.see("text", at: "notes.sync-conflict-20261121-101112-ABCDEFG.md")
+        left.now.withLock { $0 += SharedWorkspace.longestDelay + 1 }
         #expect(try await left.workspace.resolveConflicts().map(\.outcome) == [.restored])
         #expect(try await left.files() == ["notes.md": "text"])
+    }
+
+    @Test("A resolution between the two renames of a lost conflict waits for the winner")
+    func betweenRenames() async throws {
+        let left = try Left()
+        try await left.see("- start\n- mine\n", at: "notes.md")
+        let root = left.workspace.rootURL
+        try FileManager.default.moveItem(
+            at: root.appendingPathComponent("notes.md"),
+            to: root.appendingPathComponent("notes.sync-conflict-20261121-101112-ABCDEFG.md"))
+        #expect(try await left.workspace.resolveConflicts().map(\.outcome) == [.waiting])
+        try await left.receive("- theirs\n- start\n", at: "notes.md")
+        #expect(try await left.workspace.resolveConflicts().map(\.outcome) == [.merged])
+        #expect(try await left.files() == ["notes.md": "- theirs\n- start\n- mine\n"])
     }
 
     @Test("chat-edits: an intact version of a chat is readable, and a broken version is kept")

@@ -404,6 +404,7 @@ struct LineageConflictTests {
         _ = try await here.workspace.status()
         pass(on: here, there)
         try await here.workspace.trash(path, replacing: here.workspace.read(path).version)
+        pass(on: here, there, seconds: SharedWorkspace.longestDelay + 1)
         #expect(try await here.workspace.resolveConflicts().map(\.outcome) == [.restored])
         pass(on: here, there)
         #expect(try await here.workspace.resolveConflicts().isEmpty)

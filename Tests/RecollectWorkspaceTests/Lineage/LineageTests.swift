@@ -34,14 +34,14 @@ import Testing
     private func base(
         _ contents: [String], _ logs: [[VersionLine]], copied: [String] = [], without missing: Set<String> = []
     ) -> ContentHash? {
-        var lineage = Lineage(logs, copies: Set(copied.map(hash)), contradicting: Set(contents.map(hash)))
+        let lineage = Lineage(logs, copies: Set(copied.map(hash)), contradicting: Set(contents.map(hash)))
         return lineage.base(of: contents.map(hash)) { $0.subtracting(missing.map(hash)) }
     }
 
     private func isAncestor(
         _ ancestor: String, of descendant: String, _ logs: [[VersionLine]], copied: [String] = []
     ) -> Bool {
-        var lineage = Lineage(logs, copies: Set(copied.map(hash)))
+        let lineage = Lineage(logs, copies: Set(copied.map(hash)))
         return lineage.isAncestor(hash(ancestor), of: hash(descendant))
     }
 
@@ -55,13 +55,13 @@ import Testing
         #expect(base(["here", "there"], [logs[0]]) == nil)
     }
 
-    @Test("concurrent-edits: if several logs record a content, its ancestors are those in all of them")
+    @Test("concurrent-edits: a content saved on two devices in place of different ones has no merge base")
     func late() throws {
         let logs = [
             try found("old", "start", "here"), try found("old", "start", "there", arrived: ["start"]),
             try found("other", "old", "here"),
         ]
-        #expect(base(["here", "there"], logs) == hash("old"))
+        #expect(base(["here", "there"], logs) == nil)
         let joining = [
             try found("old", "start", "here"), try found("old", "start", "there", arrived: ["start"]),
             try found("here"),
@@ -153,6 +153,10 @@ import Testing
                 try base(["cake", "eggs"], [first + eggs, second, [line("cake", from: ["milk"])]]) != hash("milk"))
         }
         #expect(isAncestor("milk", of: "jam", [first]))
+        // Another device writes the bytes again that were replaced without a record.
+        let unrecorded = try [line("milk"), line("jam", from: ["milk"], kind: .observed), line("tea", from: ["jam"])]
+        let again = try [line("jam", kind: .observed), line("milk", from: ["jam"], isWritten: true)]
+        #expect(try base(["tea", "nut"], [unrecorded, again, found("milk", "nut")]) == nil)
         // A merge by several devices is one content.
         let merges = try (0..<2).map { _ in [try line("m", from: ["x", "y"], isWritten: true, kind: .merged)] }
         #expect(base(["a", "b"], merges + [try found("m", "a"), try found("m", "b")]) == hash("m"))
@@ -165,12 +169,12 @@ import Testing
         #expect(base(["fold 1", "fold 2"], [one, other]) == nil)
     }
 
-    @Test("Cyclic logs and very long chains give no wrong ancestors, and the search ends", .needs(.time))
+    @Test("Cyclic logs give no wrong ancestors, and long chains are followed to their beginning")
     func hostile() throws {
         #expect(base(["x", "y"], [try found("x", "y"), try found("y", "x")]) == nil)
         let many = try (1..<20_000).map { try line("\($0)", from: ["\($0 - 1)"], isWritten: true) }
-        #expect(!isAncestor("0", of: "19999", [many]))
-        #expect(isAncestor("19990", of: "19999", [many]))
+        let isFound = isAncestor("0", of: "19999", [many])
+        #expect(isFound)
     }
 }
 

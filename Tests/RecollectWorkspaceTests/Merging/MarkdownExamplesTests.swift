@@ -167,6 +167,28 @@ struct MarkdownExamplesTests {
         #expect(merged("a\nb\n", "a\nb\nc\na\n", "x\na\nb\n") == "x\na\nb\nc\na\n")
     }
 
+    @Test(
+        "concurrent-edits: without a merge base, only different lines are alternatives", arguments: ["a.md", "a.txt"])
+    func alignedWithoutBase(name: String) throws {
+        let text = (1...6).map { "line \($0)\n" }.joined()
+        let one = text.replacing("line 2\n", with: "line two\n").replacing("line 5\n", with: "")
+        let other = "new\n" + text
+        let merged = try #require(try file(name, nil, one, other)).lines
+        #expect(merged == (try file(name, nil, other, one))?.lines)
+        #expect(
+            merged.filter { $0.hasPrefix("line") } == [
+                "line 1", "line 2", "line two", "line 3", "line 4", "line 5", "line 6",
+            ])
+        #expect(merged.first == "new")
+    }
+
+    @Test("concurrent-edits: a line moved by one version stays at both places without a merge base")
+    func movedWithoutBase() {
+        let result = merged(nil, "a\nb\nc\nx\n", "x\na\nb\nc\n")
+        #expect(result == merged(nil, "x\na\nb\nc\n", "a\nb\nc\nx\n"))
+        #expect(result == "x\na\nb\nc\nx\n")
+    }
+
     @Test("Lines at the beginning of all versions appear once, even without a merge base")
     func growing() {
         let result = merged(nil, "a\nb\nc\n", "a\nb\nd\n")
