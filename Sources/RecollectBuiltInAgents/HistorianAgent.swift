@@ -9,7 +9,8 @@ import RecollectCore
 /// let history = SQLiteHistoryStore()
 /// let orchestrator = Orchestrator(
 ///     agents: [HistorianAgent(history: history)], store: DeviceChatStorage(history: history, userId: "ada"))
-/// for try await event in orchestrator.route("What did we say about the budget last week?", userId: "ada", sessionId: "today") { … }
+/// let question = AgentInput.text("What did we say about the budget last week?")
+/// for try await event in orchestrator.route(question, userId: "ada", sessionId: "today") { print(event) }
 /// ```
 ///
 /// Questions may be in English, German, French, Spanish or Chinese, with a time ("yesterday", "last week", "in

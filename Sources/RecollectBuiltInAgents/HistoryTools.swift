@@ -4,6 +4,12 @@ import RecollectCore
 
 /// Tools for a model to read its user's history: `search_history` and `read_session`.
 ///
+/// ```swift
+/// let assistant = Agent(
+///     name: "Assistant", description: "Answers from earlier sessions.", model: client,
+///     tools: HistoryTools(history: history).all)
+/// ```
+///
 /// The tools read the messages of the turn's user (`AgentContext.userId`) in all sessions and with all agents, and
 /// none of any other user. Discarded sessions are neither found nor read. The turn's own input
 /// (`AgentContext.inputId`) is not found. Results are limited in size; a result says how to read on. Invalid

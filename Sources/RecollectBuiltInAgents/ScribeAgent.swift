@@ -4,6 +4,10 @@ import RecollectCore
 
 /// Writes notes to a journal and finds them, without a model. Notes keep the user's exact words.
 ///
+/// ```swift
+/// let scribe = ScribeAgent(journal: JournalFolder(baseURL: folder))
+/// ```
+///
 /// - "Note: …", "remember that …", "write down …", or a plain statement: notes it once, even if the turn is
 ///   repeated.
 /// - "What did I note about …?", "my notes from yesterday", or any other question: replies with the matching notes

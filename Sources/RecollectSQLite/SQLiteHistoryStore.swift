@@ -5,6 +5,12 @@ import RecollectCore
 
 /// A history in SQLite: one file for all users, sessions and agents of a device or a server.
 ///
+/// ```swift
+/// let history = SQLiteHistoryStore(
+///     directory: folder,
+///     configuration: HistoryConfiguration(durability: .relaxed, retention: .days(30)))
+/// ```
+///
 /// Create one store and pass it to every view. The initializer does no slow work: the first use, or `open()`, opens
 /// and migrates the database and salvages it if it is damaged. Stores of the same folder in one process share one
 /// database. Any number of processes may use the folder at the same time.

@@ -4,6 +4,11 @@ import RecollectCore
 /// Imports transcripts into a history: files and folders of Claude Code, exports of a history, folders of Agent
 /// Squad's file storage, and further kinds passed in `kinds` (such as `ClaudeCodeUIKind` of RecollectClaudeCodeUI).
 ///
+/// ```swift
+/// let report = try await TranscriptImporter(history: history, userId: "ana").run([folder.path])
+/// print(report.added, "new messages in", report.sessions, "sessions")
+/// ```
+///
 /// Each line of conversation becomes one message, in the order of its file. Files are read in the order of their
 /// paths, a session's own file before those of its sub-agents. A message with an ID already in its scope stays
 /// unchanged, so importing again adds only new messages, even while a file is still being written. Unreadable

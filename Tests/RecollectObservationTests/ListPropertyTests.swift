@@ -6,8 +6,8 @@ import Testing
 
 @testable import RecollectObservation
 
-@Suite("A list is what the history is", .timeLimit(.minutes(10))) @MainActor struct ListPropertyTests {
-    @Test("the order and the conditions are those of the database, also for awkward titles and ids")
+@Suite("Session lists compared with fresh queries", .timeLimit(.minutes(10))) @MainActor struct ListPropertyTests {
+    @Test("Sorting and filtering in memory match the database, including unusual titles and IDs")
     func orderOfTheDatabase() async throws {
         let history = memory()
         let titles = [
@@ -35,9 +35,8 @@ import Testing
         }
     }
 
-    @Test(
-        "whatever two writers do while it is paged, turned and used, a list shows what a fresh query of its length shows"
-    )
+    /// The list is paged, sorted and filtered in the meantime; the fresh query has the list's length.
+    @Test("While two writers change sessions, a list in use shows the same as a fresh query")
     func twoWriters() async {
         await Seeds.run(6) { seed in
             var generator = SeededGenerator(seed: seed)
@@ -58,7 +57,7 @@ import Testing
                 for _ in 0..<5 { await use(list, &generator) }
                 for writer in writers { try await writer.value }
                 try await list.settle()
-                // It may be marking the selected session as read.
+                // The list may still be marking the selected session as read.
                 try await list.writes.run {}
                 try await list.settle()
                 try await expectFresh(list, stores[1], "phase \(phase)")
@@ -66,7 +65,7 @@ import Testing
         }
     }
 
-    /// What a view does.
+    /// Performs a random action of a view.
     private func use(_ list: SessionList, _ generator: inout SeededGenerator) async {
         switch Int.random(in: 0..<10, using: &generator) {
         case 0..<3: await list.loadMore()
@@ -79,7 +78,7 @@ import Testing
             if let id = list.sessions.randomElement(using: &generator)?.id { await list.setPinned(true, of: id) }
         default: await Task.yield()
         }
-        // What somebody else has deleted meanwhile is told so.
+        // An action on a session that a writer has deleted sets an error.
         list.error = nil
     }
 
@@ -106,11 +105,11 @@ import Testing
         let expected = pinned + (others?.elements ?? [])
         #expect(list.names == expected.map(\.id.sessionId), "\(`where`)")
         for (shown, fresh) in zip(list.sessions, expected) where shown != fresh {
-            Issue.record("\(`where`): shown as \(shown), is \(fresh)")
+            Issue.record("\(`where`): the list shows \(shown), a fresh query returns \(fresh)")
         }
         if !list.hasMore {
             let all = try await history.sessions(query, page: PageRequest(limit: .max)).elements
-            #expect(all.count == count, "\(`where`): there is more")
+            #expect(all.count == count, "\(`where`): hasMore is false, but there are more sessions")
         }
         let sections = SessionSection.sections(
             of: list.sessions, by: query.order, at: noon, calendar: utc)
@@ -123,7 +122,7 @@ import Testing
     }
 }
 
-/// Something that a writer does to one of fifty sessions.
+/// A random change of one of fifty sessions.
 private enum Operation {
     static func perform(on history: any HistoryStore, using generator: inout SeededGenerator) async throws {
         let id = key(name(Int.random(in: 0..<50, using: &generator)))
@@ -161,7 +160,7 @@ private enum Operation {
                 _ = try await history.branch(id, from: last.id)
             }
         } catch let error as RecollectError where error.code == .notFound {
-            // The other writer was quicker.
+            // The other writer has deleted or branched the message first.
         }
     }
 }

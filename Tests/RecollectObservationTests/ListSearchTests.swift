@@ -6,7 +6,7 @@ import Testing
 
 @testable import RecollectObservation
 
-@Suite("Search in a list", .timeLimit(.minutes(10))) @MainActor struct ListSearchTests {
+@Suite("Search in a session list", .timeLimit(.minutes(10))) @MainActor struct ListSearchTests {
     private let base = memory()
     private let history: WatchedHistory
     private let clock = ManualClock()
@@ -24,13 +24,13 @@ import Testing
         await SessionList(history, pageSize: pageSize, clock: clock).started()
     }
 
-    /// Lets the search begin that waits for another letter.
+    /// Advances the clock by the typing delay, so that the search starts.
     private func pause() async {
         await clock.wait { $0.contains(.milliseconds(200)) }
         clock.advance(by: .milliseconds(200))
     }
 
-    @Test("sessions and messages are found in what the list shows, each message with its session")
+    @Test("A search finds sessions and messages within the list's query, each message with its session")
     func finds() async throws {
         let list = await started()
         list.searchText = "lamp"
@@ -49,7 +49,7 @@ import Testing
         #expect(list.results == nil && !list.isSearching)
     }
 
-    @Test("letters that follow one another quickly are one search")
+    @Test("Typing quickly starts a single search")
     func debounces() async throws {
         let list = await started()
         _ = history.takeReads()
@@ -64,7 +64,7 @@ import Testing
         #expect(history.takeReads().compactMap { if case .list(let text) = $0 { text } else { nil } } == ["lamp"])
     }
 
-    @Test("results that come late never replace newer ones, nor those of no search")
+    @Test("Late results replace neither newer results nor a cleared search")
     func latestWins() async throws {
         let list = await started()
         for last in ["tide", ""] {
@@ -86,7 +86,7 @@ import Testing
         #expect(list.results == nil && list.error == nil)
     }
 
-    @Test("what is said while something is looked for is found, and what is deleted goes at once")
+    @Test("During a search, new messages are added to the results, and deleted sessions disappear at once")
     func follows() async throws {
         let list = await started()
         list.searchText = "lamp"
@@ -98,11 +98,11 @@ import Testing
         await list.delete(key("lamp"))
         #expect(list.results?.sessions.map(\.id.sessionId) == ["third", "tide"])
         #expect(list.results?.messages.contains { $0.session.id.sessionId == "lamp" } == false)
-        // Its neighbor; which one depends on whether the search was repeated before.
+        // A neighbor; the choice depends on whether the search was repeated first.
         #expect(list.selection == key("tide") || list.selection == key("third"))
     }
 
-    @Test("results have pages")
+    @Test("Search results load in pages")
     func pages() async throws {
         for number in 0..<30 { try await base.say("lamp \(number)", in: "n\(number)", hoursAgo: 10) }
         let list = await started(pageSize: 20)

@@ -1,6 +1,6 @@
 import RecollectCore
 
-/// A clock that stands until the test moves it.
+/// A clock that moves only when the test advances it.
 final class ManualClock: Clock {
     struct Instant: InstantProtocol {
         var offset: Duration = .zero
@@ -50,7 +50,7 @@ final class ManualClock: Clock {
         }
     }
 
-    /// Moves the clock and wakes whoever has slept long enough.
+    /// Advances the clock and resumes all sleepers with a deadline that has passed.
     func advance(by duration: Duration) {
         let woken = state.withLock { state in
             state.now = state.now.advanced(by: duration)
@@ -62,7 +62,7 @@ final class ManualClock: Clock {
         tellWatchers()
     }
 
-    /// Waits until those who sleep, told by how long they still will, are as the test wants them.
+    /// Waits until the remaining durations of all sleepers, in ascending order, meet a condition.
     func wait(until condition: @Sendable ([Duration]) -> Bool) async {
         let (stream, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
         state.withLock { $0.watchers.append(continuation) }

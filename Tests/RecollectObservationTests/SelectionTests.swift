@@ -7,7 +7,7 @@ import Testing
 @testable import RecollectObservation
 
 @Suite("Selection and actions", .timeLimit(.minutes(10))) @MainActor struct SelectionTests {
-    @Test("a selection stays while the list moves, and when it leaves what was read")
+    @Test("The selection stays when the list is reordered or no longer shows the selected session")
     func stays() async throws {
         let history = memory()
         try await history.fill(6)
@@ -23,14 +23,14 @@ import Testing
     }
 
     @Test(
-        "when the selected one goes, the one below is selected, else the one above, else none",
+        "Removing the selected session selects the session below, else the session above, else none",
         arguments: [true, false])
     func neighbours(deletes: Bool) async throws {
         let history = memory()
         try await history.fill(4)
         let list = await SessionList(history).started()
         func remove(_ number: Int) async throws {
-            // Somebody else does it, so that the list hears of it from the feed.
+            // Directly in the store, so that the list receives the change from the feed.
             if deletes {
                 try await history.deleteSession(key(name(number)))
             } else {
@@ -50,7 +50,7 @@ import Testing
         #expect(list.selection == nil && list.sessions.isEmpty)
     }
 
-    @Test("several that go at once with the selected one are passed over; archiving it selects the neighbour, too")
+    @Test("Archiving the selected session selects its neighbor; deleting all sessions clears the selection")
     func severalAndArchived() async throws {
         let history = memory()
         try await history.fill(40)
@@ -64,7 +64,7 @@ import Testing
         #expect(list.selection == nil && list.sessions.isEmpty)
     }
 
-    @Test("the selected session is read, also what is said in it later; one in the background is not")
+    @Test("The selected session is marked as read, also after new messages, but not in the background")
     func read() async throws {
         let history = memory()
         try await history.fill(2)
@@ -86,7 +86,7 @@ import Testing
         #expect(list.names == [name(0), name(1)])
     }
 
-    @Test("what others delete while it is being marked as read, or changed, does not come back")
+    @Test("Marking or changing a session that another writer has deleted does not recreate it")
     func deletedByOthersWhileMarked() async throws {
         let base = memory()
         let history = WatchedHistory(base)
@@ -107,7 +107,7 @@ import Testing
         #expect(try await base.session(key(name(0))) == nil)
     }
 
-    @Test("what is said in the background stays unread, also while the selected session is being marked as read")
+    @Test("A message saved in the background stays unread, even while the session is being marked as read")
     func readWhileMarked() async throws {
         let base = memory()
         let history = WatchedHistory(base)
@@ -124,7 +124,7 @@ import Testing
         #expect(try await base.session(key(name(0)))?.isUnread == true)
     }
 
-    @Test("what is deleted while it is being marked as read does not come back")
+    @Test("Deleting sessions while they are being marked as read does not recreate them")
     func deletedWhileMarked() async throws {
         let history = memory()
         try await history.fill(30)
@@ -135,7 +135,7 @@ import Testing
         #expect(list.sessions.isEmpty && list.error == nil)
     }
 
-    @Test("when an action returns, the list shows it")
+    @Test("After an action returns, the list shows its result")
     func actions() async throws {
         let history = memory()
         try await history.fill(3)
@@ -152,7 +152,7 @@ import Testing
         #expect(list.error == nil)
     }
 
-    @Test("what was discarded comes back, the last first, selected if it was")
+    @Test("Undo restores the last discarded session first, and selects it if it was selected before")
     func undo() async throws {
         let history = memory()
         try await history.fill(3)
@@ -169,7 +169,7 @@ import Testing
         #expect(!list.canUndoDiscard && list.error == nil)
     }
 
-    @Test("what was read before a discard and comes after it takes nothing from what can be brought back")
+    @Test("A read that starts before a discard and ends after it does not disable undo")
     func undoAfterAnOldRead() async throws {
         let base = memory()
         let history = WatchedHistory(base)
@@ -181,7 +181,7 @@ import Testing
         await history.waitForHeld(read)
         async let discarding: Void = list.discard(key(name(0)))
         while try await base.session(key(name(0)))?.discardedAt == nil { await Task.yield() }
-        // Time for the list to hear that it is done.
+        // Time for the list to process the discard.
         for _ in 0..<100 { await Task.yield() }
         history.letGo(read)
         await discarding
@@ -190,7 +190,7 @@ import Testing
         #expect(list.names == [0, 1].map(name) && !list.canUndoDiscard)
     }
 
-    @Test("what was deleted for good meanwhile, or brought back by others, can no longer be brought back")
+    @Test("A discard cannot be undone after another writer deleted or restored the session")
     func undoOfNothing() async throws {
         let history = memory()
         try await history.fill(2)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import RecollectObservation
 
-@Suite("The beginning of a list") struct SessionListPrefixTests {
+@Suite("Loaded prefix of a session list") struct SessionListPrefixTests {
     private let history = memory()
     private var query: SessionQuery { SessionQuery(userId: "ann") }
 
@@ -13,14 +13,14 @@ import Testing
         window.sessions.map(\.id.sessionId)
     }
 
-    /// The session as it would be after something was said so many hours before noon.
+    /// The session, with its last activity at the given number of hours before noon.
     private func moved(_ number: Int, to hours: Double) async throws -> Session? {
         var session = try await history.session(key(name(number)))
         session?.lastActivityAt = noon - hours * 3600
         return session
     }
 
-    @Test("what comes before its end joins, what goes behind it leaves, and its end stays where it was")
+    @Test("Sessions sorted before the end join the prefix, sessions after it leave, and the end stays")
     func end() async throws {
         try await history.fill(6)
         var window = SessionListPrefix(query)
@@ -35,12 +35,12 @@ import Testing
         #expect(names(window) == [0, 5, 2].map(name))
         window.put(key(name(2)), try await moved(2, to: 7))
         window.put(key(name(4)), try await moved(4, to: 2))
-        #expect(names(window) == [0, 5, 4].map(name), "the end itself is not behind the end, by its id")
+        #expect(names(window) == [0, 5, 4].map(name), "a session with the end's date is in the prefix")
         window.put(key(name(0)), nil)
         #expect(names(window) == [5, 4].map(name))
     }
 
-    @Test("a page takes over what has moved onto it; at the end of the list there is no end to be behind")
+    @Test("A page includes sessions moved into its range, and a fully loaded list includes any session")
     func pages() async throws {
         try await history.fill(4)
         let first = try await SessionListPrefix(query).readingOn(limit: 2, from: history)

@@ -7,8 +7,8 @@ import Testing
 
 @testable import RecollectObservation
 
-@Suite("A list of sessions", .timeLimit(.minutes(10))) @MainActor struct SessionListTests {
-    @Test("nothing is read before the list is started, whatever is set on it")
+@Suite("Session list", .timeLimit(.minutes(10))) @MainActor struct SessionListTests {
+    @Test("A list reads nothing before it is started, even if its properties are set")
     func nothingBeforeStart() async throws {
         let history = WatchedHistory(memory())
         try await history.fill(2)
@@ -25,7 +25,7 @@ import Testing
         #expect(list.names == [name(0), name(1)])
     }
 
-    @Test("pages follow one another to the end; what is pinned is all there from the beginning")
+    @Test("Pages load one after another to the end, and the first page has all pinned sessions")
     func paging() async throws {
         let history = memory()
         try await history.fill(12)
@@ -43,7 +43,7 @@ import Testing
         #expect(!list.hasMore)
     }
 
-    @Test("of a session that changed that one is read, and nothing of other users'")
+    @Test("After a session changes, the list reads only that session, and nothing of other users")
     func readsWhatChanged() async throws {
         let history = WatchedHistory(memory())
         try await history.fill(3)
@@ -58,7 +58,7 @@ import Testing
         #expect(history.takeReads().filter { !feed.contains($0) } == [])
     }
 
-    @Test("what comes in a burst is shown together, after the spacing")
+    @Test("Changes in a burst are shown together, after the spacing")
     func bursts() async throws {
         let history = WatchedHistory(memory())
         try await history.fill(1)
@@ -71,7 +71,7 @@ import Testing
         for number in 0..<100 { try await history.say("\(number)", in: "burst") }
         let cursor = try await history.latestChange()
         #expect(!history.takeReads().contains(.session("burst")))
-        // The feed's reader may still be at the first half of the burst when the list looks.
+        // The list may read the session when the feed has returned only the first half of the burst.
         var reads: [WatchedHistory.Read] = []
         while list.followed < cursor {
             await clock.wait { $0.first.map { $0 <= .milliseconds(100) } ?? false }
@@ -83,7 +83,7 @@ import Testing
         #expect(reads.count { $0 == .session("burst") } <= 20)
     }
 
-    @Test("a change of many sessions costs two lists, not a look at each")
+    @Test("A batch of many changed sessions costs two list queries, not a read of each session")
     func manyAtOnce() async throws {
         let history = WatchedHistory(memory())
         let list = await SessionList(history).started()
@@ -97,7 +97,7 @@ import Testing
         #expect(history.takeReads() == [.list(text: ""), .list(text: "")])
     }
 
-    @Test("a page that was read before a change and comes after it does not undo the change")
+    @Test("A page read before a change and returned after it does not undo the change")
     func latePage() async throws {
         let history = WatchedHistory(memory())
         try await history.fill(6)
@@ -115,7 +115,7 @@ import Testing
         #expect(list.sessions.first?.messageCount == 2)
     }
 
-    @Test("a view hears of what it looks at when that changes, and of nothing else")
+    @Test("A view observes changes of the properties it reads, and of no others")
     func observation() async throws {
         let history = memory()
         try await history.fill(3)
@@ -138,9 +138,7 @@ import Testing
         #expect(heard.withLock { $0.sorted() } == ["sections", "sessions"])
     }
 
-    @Test(
-        "another order or condition reads the list anew; what a session was changed to decides whether it is shown"
-    )
+    @Test("A new query reloads the list, and a changed session is shown if it matches the query")
     func queries() async throws {
         let history = memory()
         try await history.fill(4)
@@ -164,7 +162,7 @@ import Testing
         #expect(list.names == [])
     }
 
-    @Test("what is shown when loading has ended is what was asked for last, also where that is what was shown before")
+    @Test("After queries in quick succession, the list shows the last one, even if it equals the first")
     func queriesWhileLoading() async throws {
         let history = WatchedHistory(memory())
         try await history.fill(2)
@@ -184,7 +182,7 @@ import Testing
         #expect(list.error == nil)
     }
 
-    @Test("a list that another order leaves as it was is divided anew all the same")
+    @Test("A new order rebuilds the sections, even if the order of the sessions stays the same")
     func sectionsOfAnotherOrder() async throws {
         let history = memory()
         try await history.fill(1)
@@ -193,7 +191,7 @@ import Testing
         await until { list.sections.map(\.kind) == [.all] }
     }
 
-    @Test("a list from which much was put away fills itself up")
+    @Test("A list loads more sessions when archiving leaves it with less than a page")
     func fillsUp() async throws {
         let history = memory()
         try await history.fill(8)
@@ -203,7 +201,7 @@ import Testing
         #expect(list.error == nil)
     }
 
-    @Test("what a second process writes is shown", .needs(.processes))
+    @Test("A list shows sessions saved by another process", .needs(.processes))
     func otherProcess() async throws {
         let folder = try TemporaryFolder()
         let history = folder.history()
@@ -217,7 +215,7 @@ import Testing
         #expect(worker.endedWell)
     }
 
-    @Test("a failure is in `error`, and a list that lost its history can be started again")
+    @Test("A failure is set in `error`, and a list stopped by a failure can be started again")
     func failures() async throws {
         let history = WatchedHistory(memory())
         try await history.fill(1)
@@ -233,7 +231,7 @@ import Testing
         #expect(try await history.session(key("nowhere")) == nil)
     }
 
-    @Test("a stopped list changes no more; started again it is as the history is")
+    @Test("A stopped list no longer changes, and a restarted list shows the current history")
     func stops() async throws {
         let history = memory()
         try await history.fill(1)
@@ -247,7 +245,7 @@ import Testing
         #expect(await list.started().names == witness.names)
     }
 
-    @Test("a list that nobody holds is gone, and with it all that it waited for")
+    @Test("Releasing a list deallocates it and cancels its waits")
     func released() async throws {
         let clock = ManualClock()
         let history = memory()
@@ -262,7 +260,7 @@ import Testing
         #expect(remains == nil)
     }
 
-    @Test("sections are divided anew when the day ends")
+    @Test("Sections are rebuilt at the end of the day")
     func midnight() async throws {
         let history = memory()
         try await history.fill(1)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import RecollectObservation
 
-@Suite("Sections") struct SessionSectionTests {
+@Suite("Session sections") struct SessionSectionTests {
     private func session(_ date: Date, pinned: Bool = false) -> Session {
         Session(
             id: key("\(date.timeIntervalSince1970)"), createdAt: date, lastActivityAt: date, messageCount: 1,
@@ -24,7 +24,7 @@ import Testing
         try Date(text, strategy: .iso8601)
     }
 
-    @Test("today, yesterday, 7 days, 30 days, months: each begins with its first second")
+    @Test("Sections for today, yesterday, 7 days, 30 days and months start with the first second of a day")
     func boundaries() throws {
         let now = try date("2026-03-31T12:00:00Z")
         let expected: [(String, SessionSection.Kind)] = [
@@ -38,13 +38,13 @@ import Testing
         for (text, kind) in expected { #expect(kinds([try date(text)], at: now) == [kind], "\(text)") }
     }
 
-    @Test("a clock that was put back leaves what is to come under today, at its top")
+    @Test("After the clock is set back, sessions with future dates are shown under today")
     func clockPutBack() {
         let dates = [noon + 86_400 * 400, noon + 60, noon - 60]
         #expect(kinds(dates) == [.today])
     }
 
-    @Test("pinned ones come first, in a section of their own, and a list turned round begins with its oldest section")
+    @Test("Pinned sessions form the first section, and a reversed list starts with its oldest section")
     func pinnedAndReversed() {
         let old = noon - 86_400 * 100
         let list = [session(old), session(noon - 86_400, pinned: true), session(noon)]
@@ -55,7 +55,7 @@ import Testing
         #expect(sections[2].kind == .today)
     }
 
-    @Test("each order is divided by its own date, one that is not of time not at all")
+    @Test("Each order by date has sections of that date, and every other order has a single section")
     func orders() {
         var mixed = session(noon)
         mixed.createdAt = noon - 86_400
@@ -67,7 +67,7 @@ import Testing
         #expect(SessionSection.sections(of: [], by: .title, at: noon, calendar: utc).isEmpty)
     }
 
-    /// Zones whose days begin at one o'clock, end at 23, last half an hour longer, or are left out.
+    /// Time zones with days that start at 1:00, end at 23:00, last half an hour longer, or are skipped.
     private static let zones: [(name: String, around: String)] = [
         ("America/Sao_Paulo", "2018-11-04T12:00:00Z"), ("America/Sao_Paulo", "2018-02-18T12:00:00Z"),
         ("Asia/Beirut", "2026-03-29T12:00:00Z"),
@@ -77,7 +77,7 @@ import Testing
         ("Europe/Berlin", "2026-10-25T12:00:00Z"), ("America/Havana", "2026-03-08T12:00:00Z"),
     ]
 
-    @Test("days are the calendar's, whatever the clocks of a country did", arguments: zones)
+    @Test("Days follow the calendar across changes of daylight saving time and time zone", arguments: zones)
     func oddDays(zone: (name: String, around: String)) async {
         await Seeds.run(4) { seed in
             var calendar = Calendar(identifier: .gregorian)
@@ -86,7 +86,7 @@ import Testing
             func day(_ date: Date) -> DateComponents { calendar.dateComponents([.year, .month, .day], from: date) }
             var generator = SeededGenerator(seed: seed)
             let now = around + Double.random(in: -40...40, using: &generator).rounded() * 3600
-            // The days that there were, by looking at each quarter of an hour.
+            // The existing days, sampled every 15 minutes.
             var days = [day(now)]
             for quarter in 1...(33 * 96) {
                 let components = day(now - Double(quarter) * 900)

@@ -5,7 +5,7 @@ import RecollectSQLite
 
 @testable import RecollectObservation
 
-/// The moment at which the tests' lists are looked at.
+/// The current date of all lists in these tests.
 let noon = Date(timeIntervalSince1970: 1_750_000_000)
 
 let utc: Calendar = {
@@ -21,7 +21,7 @@ func key(_ name: String, of userId: String = "ann") -> SessionKey {
 /// A history in memory.
 func memory() -> SQLiteHistoryStore { SQLiteHistoryStore.inMemory() }
 
-/// A folder that goes with the test, in memory where the system has such a place.
+/// A folder that is removed after the test, in memory if the system has a folder there.
 final class TemporaryFolder: Sendable {
     let url: URL
 
@@ -43,13 +43,13 @@ final class TemporaryFolder: Sendable {
 }
 
 extension HistoryStore {
-    /// Says something in a session, so many hours before noon.
+    /// Saves a user message in a session, dated the given number of hours before noon.
     func say(_ text: String, in name: String, hoursAgo hours: Double = 0, by agentId: String = "a") async throws {
         let message = ConversationMessage(role: .user, text: text, timestamp: noon.addingTimeInterval(-3600 * hours))
         try await append([message], to: key(name).scope(agentId: agentId))
     }
 
-    /// Makes sessions `s000`, `s001`, … of one message each, each an hour older than the one before.
+    /// Saves sessions `s000`, `s001`, … with one message each, each session an hour older than the previous one.
     func fill(_ count: Int) async throws {
         for number in 0..<count {
             try await say("talk \(number)", in: name(number), hoursAgo: Double(number))
@@ -62,8 +62,8 @@ func name(_ number: Int) -> String {
     return "s" + String(repeating: "0", count: max(0, 3 - digits.count)) + digits
 }
 
-/// Waits until something holds that is made of what a list shows, or the test's time is up. No clock: it looks again when one of
-/// those values changes.
+/// Waits until a condition on observable properties of a list is true, or the test's time limit is reached. Uses no clock:
+/// the condition is evaluated again when one of those properties changes.
 @MainActor
 func until(_ condition: () -> Bool) async {
     while !Task.isCancelled {
@@ -75,7 +75,7 @@ func until(_ condition: () -> Bool) async {
 }
 
 extension SessionList {
-    /// A list at noon that waits for nothing between updates, if the test does not say otherwise.
+    /// A list with `noon` as the current date and, by default, no delay between updates.
     convenience init(
         _ history: any HistoryStore, pageSize: Int = 50, spacing: Duration = .zero,
         clock: any Clock<Duration> = ContinuousClock(), calendar: Calendar = utc
@@ -85,16 +85,16 @@ extension SessionList {
             calendar: calendar, clock: clock, now: { noon })
     }
 
-    /// Starts the list and waits until it was read.
+    /// Starts the list and waits until it is loaded.
     func started() async -> SessionList {
         start()
         await until { !isLoading }
         return self
     }
 
-    /// Waits until all that was written before this call is shown.
+    /// Waits until the list shows all changes saved before this call.
     func settle() async throws {
-        // A change of somebody else's: the last number of the feed may be one that the feed does not show.
+        // A change of another user: the last number of the feed may belong to a change that the feed omits.
         try await history.update(key("mark", of: "nobody"), with: SessionDetails(title: "x"))
         let cursor = try await history.latestChange()
         await until { followed >= cursor }

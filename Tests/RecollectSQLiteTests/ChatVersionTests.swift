@@ -5,12 +5,12 @@ import Testing
 @testable import RecollectCore
 @testable import RecollectSQLite
 
-@Suite("The version of a session in a history")
+@Suite("Session versions")
 struct ChatVersionTests {
     private let session = SessionKey(userId: "u", sessionId: "s")
     private var scope: Scope { session.scope(agentId: "a") }
 
-    @Test("changes with every write that changes what is read, through whichever view")
+    @Test("Every write that changes a session's messages changes its version")
     func everyWrite() async throws {
         let folder = try TemporaryFolder()
         let history = SQLiteHistoryStore(
@@ -36,7 +36,7 @@ struct ChatVersionTests {
             ),
             ("a branch", { branch = try await history.branch(session, from: "4") }),
             (
-                "its return",
+                "the return of the branch",
                 { try await history.restoreBranch(try #require(branch), in: session) }
             ),
             ("a deletion", { try await history.deleteMessages(["5"], in: session) }),
@@ -45,7 +45,7 @@ struct ChatVersionTests {
                 { try await history.beginReply(message(7), in: scope).finish() }
             ),
             ("another agent's save", { try await history.append([message(9)], to: session.scope(agentId: "b")) }),
-            ("the deletion of all", { try await history.deleteSession(session) }),
+            ("the deletion of the session", { try await history.deleteSession(session) }),
         ]
         var versions = [try await storage.version(userId: "u", sessionId: "s")]
         var views = [try await storage.fetchAllChats(userId: "u", sessionId: "s")]
@@ -61,7 +61,7 @@ struct ChatVersionTests {
         #expect(again == versions.last)
     }
 
-    @Test("a history that was replaced by a copy of itself has another")
+    @Test("Reopening a history changes a session's version, since its files may have been replaced")
     func replaced() async throws {
         let folder = try TemporaryFolder()
         let history = SQLiteHistoryStore(directory: folder.url)
@@ -73,7 +73,7 @@ struct ChatVersionTests {
     }
 
     @Test(
-        "what another process saves is read through a cache at once", .needs(.processes), arguments: ["", "history:"])
+        "A cache returns messages saved by another process at once", .needs(.processes), arguments: ["", "history:"])
     func otherProcesses(_ kind: String) async throws {
         let folder = try TemporaryFolder()
         let below: any ChatStorage =
@@ -91,7 +91,7 @@ struct ChatVersionTests {
             let lines = await worker.wait(forLines: 1)
             guard lines.count > saved else { break }
             saved = lines.count
-            // It has saved at least as much as it said.
+            // The worker has saved at least the turns it printed.
             #expect(try await load() >= 2 * saved)
             #expect(try await storage.fetchAllChats(userId: "u", sessionId: "s").count >= 2 * saved)
         }

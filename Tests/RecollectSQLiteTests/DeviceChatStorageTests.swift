@@ -29,7 +29,7 @@ import Testing
         #expect(try await store.fetch(userId: "ann", sessionId: "s", agentId: "a", maxMessages: 100) == [message])
     }
 
-    @Test("a reply in flight is shown with its attachments' bytes, becomes a message whatever the last role, and trims")
+    @Test("A streaming reply has its attachments' bytes, is saved after any role, and trims the window")
     func keepsReplies() async throws {
         let folder = try TemporaryFolder()
         let store = DeviceChatStorage(history: folder.history(), userId: "ann")

@@ -4,7 +4,7 @@ import Testing
 @testable import RecollectCore
 @testable import RecollectSQLite
 
-/// A folder that goes with the test.
+/// A folder that is removed at the end of the test.
 final class TemporaryFolder: Sendable {
     let url: URL
 
@@ -17,7 +17,7 @@ final class TemporaryFolder: Sendable {
         do { try FileManager.default.removeItem(at: url) } catch { print("left behind: \(url.path)") }
     }
 
-    /// A history in this folder that indexes only when searched, so that tests decide what happens when.
+    /// A history in this folder. It indexes only when searched, so that tests control the order of events.
     func history(durability: Durability = .full, retention: Retention = .everything) -> SQLiteHistoryStore {
         SQLiteHistoryStore(
             directory: url,
@@ -33,7 +33,7 @@ final class TemporaryFolder: Sendable {
 }
 
 extension SQLiteHistoryStore {
-    /// Waits until everything that was deleted has been erased, as long as that takes beside all other tests: five minutes at most.
+    /// Waits until everything deleted is erased, for at most five minutes, because other tests run at the same time.
     func erasesAll() async throws -> Bool {
         try await waitUntilErased(atMost: .seconds(300)).isComplete
     }
@@ -44,7 +44,7 @@ let scope = Scope(userId: "ann", sessionId: "s", agentId: "a")
 /// A history in memory.
 func memory() -> SQLiteHistoryStore { SQLiteHistoryStore.inMemory() }
 
-/// Messages that alternate between user and assistant, a second apart.
+/// Messages that alternate between user and assistant, one second apart.
 func messages(_ range: Range<Int>, prefix: String = "m") -> [ConversationMessage] {
     range.map {
         ConversationMessage(
@@ -53,7 +53,7 @@ func messages(_ range: Range<Int>, prefix: String = "m") -> [ConversationMessage
     }
 }
 
-/// Calls `body` and expects a `RecollectError` of that code.
+/// Calls `body` and expects a `RecollectError` with that code.
 func expectError(
     _ code: RecollectError.Code, sourceLocation: SourceLocation = #_sourceLocation, _ body: () async throws -> Void
 ) async {

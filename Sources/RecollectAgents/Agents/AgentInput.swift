@@ -7,8 +7,8 @@ import RecollectCore
 /// UI showing and saving the turn itself uses the same ID for its own message.
 ///
 /// ```swift
-/// orchestrator.route("What did we decide?", userId: "ada", sessionId: "today")
-/// orchestrator.route(.text("And why?", id: shown.id.uuidString), userId: "ada", sessionId: "today")
+/// let first = orchestrator.route("What did we decide?", userId: "ada", sessionId: "today")
+/// let second = orchestrator.route(.text("And why?", id: shown.id.uuidString), userId: "ada", sessionId: "today")
 /// ```
 public struct AgentInput: Hashable, Sendable {
     /// The message, with the role `user`.

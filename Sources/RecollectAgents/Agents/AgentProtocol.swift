@@ -5,7 +5,7 @@ import RecollectCore
 /// ```swift
 /// struct Echo: AgentProtocol {
 ///     let name = "Echo"
-///     let description = "Says what you said."
+///     let description = "Repeats the input."
 ///
 ///     func process(
 ///         _ input: AgentInput, history: [ConversationMessage], context: AgentContext

@@ -3,6 +3,12 @@ import RecollectCore
 
 /// Chooses an agent by words, without a model.
 ///
+/// ```swift
+/// let byWords = Orchestrator(agents: agents, classifier: KeywordClassifier(), store: store)
+/// let byModel = Orchestrator(agents: agents, classifier: LLMClassifier(model: small), store: store)
+/// return [byWords, byModel]
+/// ```
+///
 /// The classifier compares the words of the message with each agent's name, description and messages, and chooses
 /// the agent with the highest score. A word has less weight if several agents share it, and less weight in older
 /// messages. Words of one subject ("parcel" and "delivery", "tablets" and "prescription") have nearly the weight of

@@ -1,5 +1,11 @@
 /// A store of messages with one history for each scope of user, session and agent.
 ///
+/// ```swift
+/// let question = ConversationMessage(role: .user, text: "When does the ferry leave?")
+/// try await storage.save(question, userId: "ana", sessionId: "trip", agentId: "planner", maxMessages: 100)
+/// let prompt = try await storage.fetch(userId: "ana", sessionId: "trip", agentId: "planner", maxMessages: 20)
+/// ```
+///
 /// A custom store implements the first four methods. The others are optional: each has a default for stores without the
 /// feature, and a wrapper forwards them to the wrapped store. The guide "The rules of a history" describes the rules of a
 /// store, and the conformance suite in `RecollectTesting` checks them.

@@ -2,6 +2,14 @@ import Foundation
 
 /// A failure of a store, an import or a search.
 ///
+/// ```swift
+/// do {
+///     try await store.save(message, userId: "ana", sessionId: "trip", agentId: "planner", maxMessages: 100)
+/// } catch let error as RecollectError where error.code == .diskFull {
+///     print(error.message)  // Nothing was saved. The message names the file.
+/// }
+/// ```
+///
 /// `code` is for programs. `message` is for users: the failure, the affected file or session, and a remedy.
 public struct RecollectError: Error, Sendable {
     /// The kind of a failure. Newer versions may add codes.

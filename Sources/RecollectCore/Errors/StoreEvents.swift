@@ -4,6 +4,14 @@ import Logging
 
 /// Posts the events of a store to a log and to all listeners.
 ///
+/// ```swift
+/// let task = Task {
+///     for await event in history.events.stream() where event.kind == .salvaged {
+///         print("The history was damaged; its readable messages were saved to a new one.")
+///     }
+/// }
+/// ```
+///
 /// Message bodies are never logged. IDs, paths and the names of files set aside are logged as the first 12 digits
 /// of their SHA-256: names from `FileChatStorage` contain the agent ID. Events posted without a listener, such as a
 /// salvage at the opening, go to the first listener. The latest 64 of them are kept for it.

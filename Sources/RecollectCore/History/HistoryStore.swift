@@ -2,6 +2,13 @@ import Foundation
 
 /// A history of messages, the common base of chat stores, the session library, the command line and sync.
 ///
+/// ```swift
+/// let scope = Scope(userId: "ana", sessionId: "trip", agentId: "planner")
+/// try await history.append([ConversationMessage(role: .user, text: "Plan a trip.")], to: scope)
+/// try await history.update(scope.session, with: SessionDetails(title: "Tromsø", isPinned: true))
+/// let newest = try await history.messages(of: scope.session, agentId: nil, page: PageRequest(limit: 50, before: nil))
+/// ```
+///
 /// All methods can be called from any task at any time, and never block the calling thread. Writes are atomic and,
 /// as far as the store declares it, durable when they return. A task canceled before its write was accepted has
 /// written nothing and gets `CancellationError`. After that point, cancellation has no effect, and the method
@@ -247,7 +254,7 @@ extension HistoryStore {
     /// Returns a stream of all changes saved after this call, including other processes' writes.
     ///
     /// ```swift
-    /// for try await change in try await history.changes() { await list.reload(change.session) }
+    /// for try await change in try await history.changes() { await reload(change.session) }
     /// ```
     public func changes() async throws -> AsyncThrowingStream<HistoryChange, any Error> {
         changes(after: try await latestChange())

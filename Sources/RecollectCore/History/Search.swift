@@ -2,6 +2,13 @@ import Foundation
 
 /// A full-text search in a user's messages.
 ///
+/// ```swift
+/// let query = SearchQuery(userId: "ana", text: "ferry timetable", roles: [.assistant], limit: 10)
+/// for hit in try await history.search(query).elements {
+///     print(hit.session.sessionId, hit.snippet.marked())  // trip The «ferry» «timetable» …
+/// }
+/// ```
+///
 /// Any text is a valid query. A message matches if it contains all words. The last letters of a word may be
 /// missing, except for words of a single letter. A part of an identifier matches (`socket` finds `WebSocketTask`).
 /// Accents and case are ignored. Chinese and Japanese text matches by any adjacent characters. Words in quotation

@@ -2,6 +2,14 @@ import Foundation
 
 /// The conditions and order of a list of a user's sessions.
 ///
+/// ```swift
+/// let query = SessionQuery(userId: "ana", text: "ferry", tags: ["travel"], isArchived: false)
+/// let first = try await history.sessions(query, page: PageRequest(limit: 20))
+/// guard let cursor = first.next else { return first.elements }
+/// let second = try await history.sessions(query, page: PageRequest(limit: 20, after: cursor))
+/// return first.elements + second.elements
+/// ```
+///
 /// A listed session fulfills all conditions. Branches are never listed, and discarded sessions only with
 /// `isDiscarded`.
 public struct SessionQuery: Hashable, Sendable {

@@ -2,6 +2,12 @@ import Foundation
 
 /// An agent's notes for its user, with one journal for each user and agent.
 ///
+/// ```swift
+/// let id = JournalID(userId: "ana", agentId: "scribe")
+/// try await journal.append(JournalEntry(text: "The ferry leaves at nine."), to: id)
+/// let notes = try await journal.entries(JournalQuery(words: ["ferry"]), in: id)
+/// ```
+///
 /// Entries are added and struck out, but never changed or removed. Any task can call any method at any time.
 public protocol Journal: Sendable {
     /// Adds an entry. The entry is saved when this method returns. An entry with an ID already in the journal on

@@ -3,6 +3,12 @@ import Foundation
 
 /// A file in a message, in most transcripts an image.
 ///
+/// ```swift
+/// let picture = Attachment(mediaType: "image/jpeg", name: "fjord.jpg", content: .inline(photo))
+/// let question = ConversationMessage(role: .user, parts: [.text("Where is this?"), .attachment(picture)])
+/// try await chat.save(question, userId: "ana", sessionId: "trip", agentId: "planner", maxMessages: 100)
+/// ```
+///
 /// The bytes are in the message (`inline`), in a store beside its messages under their SHA-256 hash (`stored`), or
 /// elsewhere (`remote`). A store with separate attachments changes `inline` to `stored` when it saves.
 public struct Attachment: Hashable, Sendable {

@@ -2,6 +2,17 @@ import Foundation
 
 /// A message of a session, the same in every store.
 ///
+/// ```swift
+/// let answer = ConversationMessage(
+///     role: .assistant,
+///     parts: [
+///         .toolCall(id: "call_1", name: "weather", arguments: ["city": "Tromsø"]),
+///         .toolResult(id: "call_1", content: ["sky": "clear"]),
+///         .text("Clear all night."),
+///     ])
+/// print(answer.text)  // Clear all night.
+/// ```
+///
 /// Its JSON is Agent Squad's: `id`, `role`, `parts`, and `timestamp` in milliseconds since 1970, with the addition
 /// of `metadata` if it is not empty. Unknown fields are preserved in `unknownFields` and written back.
 public struct ConversationMessage: Hashable, Identifiable, Sendable {

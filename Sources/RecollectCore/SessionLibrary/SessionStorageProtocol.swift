@@ -1,5 +1,11 @@
 /// A store of the sessions of a chat UI: the list in its sidebar and the content of each session.
 ///
+/// ```swift
+/// try await sessions.saveSession(id: "trip", firstMessage: "Plan a trip.")
+/// try await sessions.updateSessionMessages(id: "trip", messages: [ChatMessage(role: .user, content: "Plan a trip.")])
+/// for session in try await sessions.getAllSessions() { print(session.id, session.messages.count) }
+/// ```
+///
 /// The protocol is the one of the custom session storage guide. A store may be a class, an actor or a struct. It
 /// need not be `Sendable`, and its methods run in the caller's isolation. Recollect's own stores are `Sendable`,
 /// and any task can call them. `SessionStorageConformance` of RecollectTesting checks the rules documented here.

@@ -4,7 +4,7 @@ import Foundation
 ///
 /// ```swift
 /// let reply = try await history.beginReply(ConversationMessage(role: .assistant, text: ""), in: scope)
-/// for try await piece in model.stream() { reply.append(piece) }
+/// for await piece in pieces { reply.append(piece) }
 /// try await reply.finish()
 /// ```
 ///

@@ -1,5 +1,9 @@
 /// A cache of windows and merged views in front of a slow store.
 ///
+/// ```swift
+/// let store = LoggingChatStorage(wrapping: CachingChatStorage(wrapping: server, lifetime: .seconds(5)))
+/// ```
+///
 /// Every read of a store with versions (a history, files, memory) first reads the session's
 /// version, and uses the cache only if the version has not changed. The next read therefore shows the write of
 /// another process, and stale content is never returned. With any other store, cached content is used for at most

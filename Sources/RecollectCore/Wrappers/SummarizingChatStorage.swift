@@ -6,6 +6,10 @@ public typealias ChatSummarizer =
 
 /// A store of all messages that gives agents a summary and the last turns.
 ///
+/// ```swift
+/// let store = SummarizingChatStorage(wrapping: history, summarizer: LLMSummarizer(model: client).summarize)
+/// ```
+///
 /// When a scope has more than `triggerAt` turns without a summary, all but the last `keepLast` are summarized.
 /// `fetch` then returns the summary, a message with the role `system`, followed by every message not covered by it.
 /// `fetchAllChats` returns the original messages without summaries. A turn is a message of the user with everything

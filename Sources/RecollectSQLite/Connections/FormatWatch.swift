@@ -19,7 +19,7 @@ final class FormatWatch: @unchecked Sendable {
     /// Checks the database at the start of a write transaction, or after a read. Returns false if another
     /// connection has committed since the last check.
     /// - Throws: `DatabaseRetired` for a newer format. The next opening refuses it with `newerSchema`.
-    func look(_ db: Database) throws -> Bool {
+    func check(_ db: Database) throws -> Bool {
         let version = db.dataVersion
         if dataVersion == version { return true }
         guard try known.isStillKnown(db) else { throw DatabaseRetired() }

@@ -297,7 +297,7 @@ final class HistoryDatabase: Sendable {
                 try writer.inDatabase { db in
                     try db.commitTogether(writes, cache) {
                         try prepareToWrite($0)
-                        if try !format.look($0) { cache.dropRows() }
+                        if try !format.check($0) { cache.dropRows() }
                     }
                     format.end(db)
                 }

@@ -30,7 +30,7 @@ final class ReadConnection: Sendable {
     private func readNow<Value>(_ body: (Database) throws -> Value) throws -> Value {
         try queue.unsafeRead { db in
             let result = Result { try body(db) }
-            _ = try format.look(db)
+            _ = try format.check(db)
             return try result.get()
         }
     }

@@ -63,13 +63,13 @@ struct ReadOnlyOpener {
             return try DatabaseQueue(path: path, configuration: reading)
         }
         let connection = try connect()
-        let look = {
+        let isReadable = {
             try connection.inDatabase { db in
                 guard let state = try OpeningState(db), Schema.isCurrent(state) else { return false }
                 return try state.matchesStoredSchema || Integrity.isWhole(db)
             }
         }
-        guard try unlocked?.reading(look) ?? look() else { throw cause }
+        guard try unlocked?.reading(isReadable) ?? isReadable() else { throw cause }
         return HistoryDatabase(
             configuration: configuration, writer: connection, cannotWrite: cause, unlocked: unlocked,
             openReader: connect)

@@ -87,7 +87,7 @@ final class SalvageCopy {
             for cell in page.cells {
                 guard let head = DamagedRecord(cell.local, size: cell.size) else { continue }
                 guard let table = SalvagedTable(rowOf: head) else {
-                    look(at: head)
+                    readProgress(in: head)
                     continue
                 }
                 guard !areStale || !trees.isWhole(table.rawValue) else { continue }
@@ -146,8 +146,8 @@ final class SalvageCopy {
                 + "update this program")
     }
 
-    /// Reads a row of a derived table, or of the applied migrations.
-    private func look(at row: DamagedRecord) {
+    /// Reads the progress recorded in a row of a derived table, or of the applied migrations.
+    private func readProgress(in row: DamagedRecord) {
         if row.count == 3, row.begins(with: [.null, .integer, .integer]) {
             // The progress of the search index.
             lastSequence = max(lastSequence, row.integer(2))

@@ -71,13 +71,13 @@ private struct Candidates {
         if try !tier.isBeginning || !filter.isNarrow(db) {
             next = nil
             let few = min(count, Self.few)
-            var looked = 0
+            var matches = 0
             try forEach(tier.match, through: bound) { sequence, score in
-                looked += 1
-                if try looked <= few || filter.admits(sequence) { found.append((sequence, score)) }
-                if looked == few { found = try found.filter { try filter.admits($0.sequence) } }
-                if found.count == count || looked < few { return found.count < count }
-                if found.count < looked / 4 { next = sequence - 1 }
+                matches += 1
+                if try matches <= few || filter.admits(sequence) { found.append((sequence, score)) }
+                if matches == few { found = try found.filter { try filter.admits($0.sequence) } }
+                if found.count == count || matches < few { return found.count < count }
+                if found.count < matches / 4 { next = sequence - 1 }
                 return next == nil
             }
         }

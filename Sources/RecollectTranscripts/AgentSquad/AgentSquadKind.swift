@@ -27,7 +27,7 @@ public struct AgentSquadKind: TranscriptKind {
         for scope in try folder.scopes(of: userId) where scope.session != sessions.last {
             sessions.append(scope.session)
         }
-        let sizes = try sessions.map { try folder.look(at: $0) }
+        let sizes = try sessions.map { try folder.summary(of: $0) }
         // Other programs use such file names, too. Without a single chat, it is not a folder of this kind.
         guard sizes.contains(where: \.isChat) else { return [] }
         return zip(sessions, sizes).map { session, size in

@@ -2,6 +2,10 @@ import Foundation
 import RecollectCore
 
 /// Exports a session as a file for other programs, page by page, with memory independent of its length.
+///
+/// ```swift
+/// try await SessionExporter(history: history).export(session, as: .markdown) { try file.write(contentsOf: $0) }
+/// ```
 public struct SessionExporter: Sendable {
     /// The format of the file.
     public enum Format: String, CaseIterable, Sendable {

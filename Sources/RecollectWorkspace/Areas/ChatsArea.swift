@@ -3,6 +3,12 @@ import RecollectCore
 
 /// The chat projections of a workspace: sessions as files for people and other programs, `Chats/{sessionId}.json`.
 /// The history remains the source of truth.
+///
+/// ```swift
+/// let session = SessionKey(userId: "ana", sessionId: "trip")
+/// let published = try await workspace.chats.synchronize(session, with: history)
+/// print(published.new.count)  // The messages added to the file on other devices.
+/// ```
 public struct ChatsArea: Sendable {
     let workspace: SharedWorkspace
 

@@ -1,6 +1,11 @@
 import RecollectCore
 
 /// The shared notes of the agents in a workspace: the file `context.md`, with headings.
+///
+/// ```swift
+/// try await workspace.context.append("- ships", under: "Likes", by: .agent("planner"))
+/// return try await workspace.context.read()?.text
+/// ```
 public struct ContextFile: Sendable {
     /// The path of the file.
     public let path: WorkspacePath = Self.path

@@ -3,6 +3,12 @@ import RecollectCore
 
 /// The research on one book: its full text and its sources, each written once and never changed.
 ///
+/// ```swift
+/// let research = workspace.research("moby-dick")
+/// try await research.addSource(title: "Whales of the North", text: chapter, by: .agent("librarian"))
+/// return try await research.sources().map(\.path)
+/// ```
+///
 /// Writing the same bytes again changes nothing, so two devices with the same source create one file.
 public struct ResearchArea: Sendable {
     /// A saved source.

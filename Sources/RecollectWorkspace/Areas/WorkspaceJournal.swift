@@ -4,6 +4,11 @@ import RecollectCore
 /// The journals of a workspace: a Markdown file for each day, in `Journal/user` for the user and in `Journal/agent`
 /// for all agents.
 ///
+/// ```swift
+/// try await workspace.journal.write("The ferry leaves at nine.")
+/// return try await workspace.journal.entries(by: .user, on: Date())
+/// ```
+///
 /// The files have the format of `JournalFolder`, and an editor can change them. The heading of an entry names its
 /// agent: `## 09:12 <!-- note ID 2026-11-21T09:12:07.123Z by scribe -->`. Entries have IDs, so days written
 /// separately on several devices can be merged (`JournalMerge`).

@@ -4,6 +4,12 @@ import RecollectCore
 /// Tools for a model to use the workspace it shares with a user: `list_files`, `read_file`, `write_file`,
 /// `append_file` and `search_files`.
 ///
+/// ```swift
+/// let planner = Agent(
+///     name: "planner", description: "Plans trips.", model: client,
+///     tools: WorkspaceTools(workspace: workspace, agentId: "planner").all)
+/// ```
+///
 /// No path leaves the workspace. A write must name the current version of the file, as given with the end of the
 /// file. If the file has another version, the model receives the current content to merge. Each write records the
 /// agent as its author. Results are at most 16 KB, with a note on how to continue. Failures a model can correct, or

@@ -3,6 +3,13 @@ import RecollectCore
 
 /// A folder shared by a user and their agents on all devices, with journal, research, chats and `context.md`.
 ///
+/// ```swift
+/// let workspace = try SharedWorkspace(root: folder)
+/// let file = try await workspace.read(path)
+/// return try await workspace.write(
+///     file.text + "\n- bring a torch", to: path, replacing: file.version, by: .agent("planner"))
+/// ```
+///
 /// A write names the version it replaces. If the file has another version, nothing is written, and the error
 /// carries the current content. Replaced texts are archived on this device (`versions(of:)`): texts replaced by
 /// Recollect, and texts replaced by other programs, as of the last scan.

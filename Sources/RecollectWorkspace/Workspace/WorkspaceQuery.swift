@@ -1,6 +1,12 @@
 import Foundation
 
 /// A search in a workspace.
+///
+/// ```swift
+/// for file in try await workspace.search(WorkspaceQuery("polar night", limit: 10)).files {
+///     print(file.path, file.lines.first?.text ?? "")
+/// }
+/// ```
 public struct WorkspaceQuery: Hashable, Sendable {
     /// The words, separated by whitespace, at most 1,000 bytes. A file matches if its path or text contains each of
     /// them, regardless of case and accents.

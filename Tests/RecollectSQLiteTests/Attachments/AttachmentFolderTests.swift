@@ -5,8 +5,8 @@ import Testing
 @testable import RecollectCore
 @testable import RecollectSQLite
 
-/// Files in the way of the folders of attachments.
-@Suite("The folder of attachments") struct AttachmentFolderTests {
+/// Foreign files at the paths of attachment folders.
+@Suite("Attachment folders") struct AttachmentFolderTests {
     private let folder: TemporaryFolder
     private let bytes = Data("a picture".utf8)
 
@@ -19,7 +19,9 @@ import Testing
         return ConversationMessage(id: "picture", role: .user, parts: [.attachment(attachment)])
     }
 
-    @Test("a file of a folder's name is named by the error, stays, and stops nothing else", arguments: [false, true])
+    @Test(
+        "A foreign file in place of an attachment folder is named in the error, stays, and does no other harm",
+        arguments: [false, true])
     func fileInTheWay(isInner: Bool) async throws {
         let history = folder.history()
         try await history.append(messages(0..<2), to: scope)
@@ -36,7 +38,7 @@ import Testing
         for use in isInner ? Array(uses.prefix(1)) : uses {
             do {
                 try await use()
-                Issue.record("nothing was thrown")
+                Issue.record("no error was thrown")
             } catch let error as RecollectError {
                 #expect(error.code == .cannotOpen)
                 #expect(error.message.contains("\(file.path) is not a folder"), "\(error)")
@@ -51,7 +53,7 @@ import Testing
         #expect(try await history.check().problems.isEmpty)
     }
 
-    @Test("a deletion whose attachments have no folder any more is finished")
+    @Test("A deletion completes without an attachment folder")
     func deleting() async throws {
         let history = folder.history()
         try await history.append([picture], to: scope)

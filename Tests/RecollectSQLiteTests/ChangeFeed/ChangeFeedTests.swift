@@ -6,7 +6,7 @@ import Testing
 @testable import RecollectSQLite
 
 @Suite("Change feed") struct ChangeFeedTests {
-    @Test("a cursor sees everything that came after it, once, in order, across a reopening")
+    @Test("All changes after a cursor are returned once and in order, also after a reopening")
     func cursor() async throws {
         let folder = try TemporaryFolder()
         var seen: [HistoryChange] = []
@@ -28,7 +28,7 @@ import Testing
         #expect(try await history.latestChange() == seen.last?.cursor)
     }
 
-    @Test("`changes()` tells what is saved from then on and nothing that was saved before")
+    @Test("`changes()` returns changes saved after the call, and no earlier ones")
     func fromNowOn() async throws {
         let history = SQLiteHistoryStore.inMemory()
         try await history.append(messages(0..<3), to: scope)
@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test(
-        "a number is never given twice, also when the last messages go",
+        "A sequence number is never reused, even after the last messages are deleted",
         arguments: ["messages", "session", "user", "trim"])
     func numbersAreNotReused(what: String) async throws {
         let history = SQLiteHistoryStore.inMemory(HistoryConfiguration(retention: .window))
@@ -56,7 +56,7 @@ import Testing
         #expect(changes.count == (what == "trim" ? 1 : 2))
     }
 
-    @Test("a follower gets what this process saves and what another process saves", .needs(.processes))
+    @Test("A follower receives changes saved by this process and by another process", .needs(.processes))
     func follows() async throws {
         let folder = try TemporaryFolder()
         let history = folder.history()
@@ -69,9 +69,7 @@ import Testing
         #expect(try await changes.next()?.messageId == "w-0-q")
     }
 
-    @Test(
-        "a reader that is slow is not waited for with all changes in memory: what is gone meanwhile is not told any more"
-    )
+    @Test("A slow reader does not buffer changes in memory, and skips messages deleted in the meantime")
     func pulled() async throws {
         let history = SQLiteHistoryStore.inMemory()
         try await history.append(messages(0..<3000), to: scope)
@@ -88,7 +86,7 @@ import Testing
         #expect(rest.count <= 500)
     }
 
-    @Test("of changes that say the same of one thing the last is kept, and a reader behind sees it")
+    @Test("Repeated changes of a session or message are compacted to the last one, also for a late reader")
     func compacted() async throws {
         let history = SQLiteHistoryStore.inMemory()
         try await history.append(messages(0..<2), to: scope)
@@ -104,7 +102,7 @@ import Testing
         #expect(changes.map(\.kind) == [.sessionUpdated, .messageEdited])
         #expect(changes.last?.cursor == last)
         #expect(try await history.read { try $0.integer("SELECT count(*) FROM change") } == 2)
-        // One id may be a message of several agents: each is told.
+        // Several agents may have messages with the same ID: each message has a change of its own.
         try await history.write { db in
             for agent in ["a", "b", "a"] {
                 try db.recordChange(.messageDeleted, scope.session, agentId: agent, messageId: "m1")

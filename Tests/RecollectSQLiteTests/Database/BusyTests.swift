@@ -5,10 +5,10 @@ import Testing
 @testable import RecollectCore
 @testable import RecollectSQLite
 
-/// Reports of a process holding the lock for too long.
-@Suite("A lock that is held") struct BusyTests {
+/// Errors about a process that holds the lock for too long.
+@Suite("Busy database lock") struct BusyTests {
     @Test(
-        "a time to wait that no system takes is taken for the nearest that it does",
+        "A busy timeout out of range is limited to the nearest supported duration",
         arguments: [.seconds(Int64.max), .milliseconds(Int(Int32.max) + 1), .milliseconds(-1), .seconds(Int64.min)]
             as [Duration])
     func farTimeouts(timeout: Duration) async throws {
@@ -25,7 +25,8 @@ import Testing
 
     #if os(Linux)
         @Test(
-            "a save that waits for a stopped process fails as busy, and names the process", .needs(.processes),
+            "A save blocked by another process's lock throws `busy`, and the error names the process",
+            .needs(.processes),
             arguments: [false, true])
         func stoppedHolder(isStopped: Bool) async throws {
             let folder = try TemporaryFolder()
@@ -39,7 +40,7 @@ import Testing
             if isStopped { try holder.stop() }
             do {
                 try await history.append(messages(2..<4), to: scope)
-                Issue.record("saved under another process's lock")
+                Issue.record("a save succeeded while another process held the lock")
             } catch let error as RecollectError {
                 #expect(error.code == .busy)
                 #expect(error.message.contains("process \(holder.id)"), "\(error)")
@@ -52,7 +53,7 @@ import Testing
             #expect(try await history.window(of: scope, maxMessages: nil) == messages(0..<4))
         }
 
-        @Test("a lock that comes and goes while its holder is looked for does no harm")
+        @Test("Searching for a lock's holder is safe while the lock is acquired and released")
         func fleetingHolder() throws {
             let folder = try TemporaryFolder()
             let path = folder.file("lock").path

@@ -6,8 +6,8 @@ import Testing
 @testable import RecollectCore
 @testable import RecollectSQLite
 
-@Suite("Faults") struct FaultTests {
-    /// A closed history of so many messages, with its log moved into the database.
+@Suite("File faults") struct FaultTests {
+    /// Creates a closed history with the given number of messages and its log checkpointed into the database.
     private func closedHistory(_ count: Int, in folder: TemporaryFolder) async throws {
         let history = folder.history()
         for start in stride(from: 0, to: count, by: 500) {
@@ -16,7 +16,9 @@ import Testing
         await history.close()
     }
 
-    @Test("a damaged page: what can be read comes back, the file is set aside, the event tells how much", .needs(.time))
+    @Test(
+        "After page damage, messages are salvaged, the file is set aside, and an event reports the counts",
+        .needs(.time))
     func damagedPage() async throws {
         let folder = try TemporaryFolder()
         try await closedHistory(5000, in: folder)
@@ -44,7 +46,7 @@ import Testing
         #expect(try await history.window(of: scope, maxMessages: 2).last == messages(5000..<5001)[0])
     }
 
-    @Test("damaged first bytes: everything else is read and kept")
+    @Test("With a damaged database header, all messages are salvaged")
     func damagedHeader() async throws {
         let folder = try TemporaryFolder()
         try await closedHistory(1000, in: folder)
@@ -58,7 +60,7 @@ import Testing
         #expect(try !folder.names.contains { $0.hasPrefix("history.mending") })
     }
 
-    @Test("not a database: set aside unchanged, and a new history begins", arguments: [1, 99, 100, 5000])
+    @Test("A file that is no database is set aside unchanged, and a new history starts", arguments: [1, 99, 100, 5000])
     func garbage(size: Int) async throws {
         let folder = try TemporaryFolder()
         let garbage = Data((0..<size).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ 1) })
@@ -70,7 +72,7 @@ import Testing
         #expect(try Data(contentsOf: folder.file(name)) == garbage)
     }
 
-    @Test("JSON that the disk broke hides nothing around it")
+    @Test("Damaged JSON of one message hides no other message")
     func brokenJSON() async throws {
         let history = memory()
         let call = ConversationMessage(id: "call", role: .assistant, parts: [.thinking("hm", signature: nil)])
@@ -83,7 +85,7 @@ import Testing
         #expect(try await history.sessions(of: "ann", page: PageRequest(limit: 5)).elements.count == 1)
     }
 
-    @Test("a file of no length is an empty history")
+    @Test("An empty database file opens as an empty history")
     func empty() async throws {
         let folder = try TemporaryFolder()
         try Data().write(to: folder.file("history.sqlite"))
@@ -91,7 +93,7 @@ import Testing
         #expect(try !folder.names.contains { $0.hasPrefix("history.damaged-") })
     }
 
-    @Test("somebody else's database is refused and untouched")
+    @Test("A foreign database is refused and stays unchanged")
     func foreign() async throws {
         let folder = try TemporaryFolder()
         let queue = try DatabaseQueue(path: folder.file("history.sqlite").path)
@@ -103,7 +105,7 @@ import Testing
         #expect(try folder.names == ["history.lock", "history.sqlite"])
     }
 
-    @Test("a newer schema is refused and untouched")
+    @Test("A database with a newer schema is refused and stays unchanged")
     func newer() async throws {
         let folder = try TemporaryFolder()
         try await closedHistory(2, in: folder)
@@ -115,7 +117,7 @@ import Testing
         #expect(try Data(contentsOf: folder.file("history.sqlite")) == before)
     }
 
-    @Test("a folder that is a file, or a database that is a folder, is a clear error")
+    @Test("A file in place of the folder, or a folder in place of the database, throws a clear error")
     func inTheWay() async throws {
         let folder = try TemporaryFolder()
         try Data("mine".utf8).write(to: folder.file("file"))
@@ -127,7 +129,7 @@ import Testing
     }
 
     @Test(
-        "files unlinked while open: the next save opens what is there", arguments: ["", "-wal", "-shm"])
+        "After a file is unlinked while open, the next save opens the current files", arguments: ["", "-wal", "-shm"])
     func replaced(suffix: String) async throws {
         let folder = try TemporaryFolder()
         let history = folder.history()
@@ -140,7 +142,7 @@ import Testing
         #expect(try await folder.history().window(of: scope, maxMessages: nil) == kept)
     }
 
-    @Test("a log whose database is gone is kept under another name")
+    @Test("A log without a database is set aside")
     func strayLog() async throws {
         let folder = try TemporaryFolder()
         try Data(repeating: 1, count: 5000).write(to: folder.file("history.sqlite-wal"))
@@ -150,7 +152,7 @@ import Testing
         #expect(try await history.window(of: scope, maxMessages: nil).count == 2)
     }
 
-    @Test("files and folders are for their owner alone, whatever the umask")
+    @Test("Files and folders are accessible only to their owner, regardless of the umask")
     func permissions() async throws {
         let folder = try TemporaryFolder()
         let history = SQLiteHistoryStore(directory: folder.file("new/history"))
@@ -163,7 +165,7 @@ import Testing
         }
     }
 
-    @Test("two stores on one folder share one database; another durability is a clear error")
+    @Test("Two stores of one folder share one database; a different durability throws a clear error")
     func shared() async throws {
         let folder = try TemporaryFolder()
         let (first, second) = (folder.history(), folder.history())
@@ -174,7 +176,7 @@ import Testing
         await expectError(.invalidArgument) { try await folder.history(durability: .relaxed).open() }
     }
 
-    @Test("a closed history is one file, and opens again at its next use")
+    @Test("A closed history is a single file, and reopens on its next use")
     func closes() async throws {
         let folder = try TemporaryFolder()
         let history = folder.history()
@@ -186,7 +188,7 @@ import Testing
         #expect(try await history.window(of: scope, maxMessages: nil) == messages(0..<4))
     }
 
-    @Test("saving an attachment again replaces its damaged file", arguments: [Data(), Data([3, 2, 1])])
+    @Test("Saving an attachment again replaces its damaged file", arguments: [Data(), Data([3, 2, 1])])
     func damagedAttachment(damage: Data) async throws {
         let folder = try TemporaryFolder()
         let history = folder.history()
@@ -201,7 +203,7 @@ import Testing
         #expect(try await history.check().problems.isEmpty)
     }
 
-    @Test("check finds nothing wrong with a whole history; repair mends what it finds")
+    @Test("A check finds no problems in an intact history, and a repair removes all problems found")
     func doctor() async throws {
         let folder = try TemporaryFolder()
         let history = folder.history()
@@ -224,7 +226,7 @@ import Testing
 
     #if os(Linux)
         @Test(
-            "a new history is not acknowledged before its folder's name is durable, in a folder that nobody may list",
+            "In an unlistable folder, a save in a new history waits until the history's folder is durable",
             .needs(.strace), .enabled(if: geteuid() == 0, "needs root"))
         func unlistedParent() async throws {
             let folder = try TemporaryFolder()

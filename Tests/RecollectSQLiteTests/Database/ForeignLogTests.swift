@@ -7,7 +7,7 @@ import Testing
 @testable import RecollectSQLite
 
 /// A foreign file is neither overwritten nor removed, under any name.
-@Suite("Files under the log's name") struct ForeignLogTests {
+@Suite("Foreign files in place of the log") struct ForeignLogTests {
     private let folder: TemporaryFolder
     private var log: URL { folder.file("history.sqlite-wal") }
 
@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test(
-        "a file that is no log is kept under another name, with an event",
+        "A foreign file in place of the log is set aside, with an event",
         arguments: [1, 2000],
         ["closed", "relaxed", "missing", "damaged"])
     func notALog(lines: Int, database: String) async throws {
@@ -39,14 +39,14 @@ import Testing
         #expect(events.map(\.kind) == (database == "damaged" ? [.foreignFile, .salvaged] : [.foreignFile]))
         let aside = try #require(events.first?.setAside)
         #expect(try String(contentsOf: aside, encoding: .utf8) == text)
-        // Nor is it removed with what deletions leave.
+        // Erasing after a deletion does not remove it, either.
         try await history.deleteSession(scope.session)
         try await history.repair()
         await history.close()
         #expect(try String(contentsOf: aside, encoding: .utf8) == text)
     }
 
-    @Test("an empty log and a log of zeros are logs", arguments: [0, 10, 32, 5000])
+    @Test("An empty file or a file of zeros is accepted as a log", arguments: [0, 10, 32, 5000])
     func zeros(size: Int) async throws {
         let history = folder.history()
         try await history.append(messages(0..<4), to: scope)
@@ -57,7 +57,7 @@ import Testing
         #expect(history.events.takeUndelivered().isEmpty)
     }
 
-    @Test("a damaged commit that names an impossible count of pages does not hold a salvage up")
+    @Test("A damaged commit with an impossible page count does not delay a salvage")
     func impossibleCount() async throws {
         let history = folder.history()
         try await history.append(messages(0..<4), to: scope)
@@ -66,7 +66,7 @@ import Testing
             try FileManager.default.copyItem(at: folder.file(name), to: copy.file(name))
         }
         var log = try Data(contentsOf: copy.file("history.sqlite-wal"))
-        // Behind a damaged frame, the checksum of the last one proves nothing.
+        // After a damaged frame, the checksum of the last frame proves nothing.
         let frame = 24 + 4096
         log.replaceSubrange(log.count - 2 * frame..<log.count - 2 * frame + 24, with: noise(24, seed: 2))
         log.replaceSubrange(log.count - frame + 4..<log.count - frame + 8, with: [0x7F, 0xFF, 0xFF, 0xFF])

@@ -8,7 +8,7 @@ import Testing
 @testable import RecollectCore
 @testable import RecollectSQLite
 
-/// Opening, sharing and closing one history: by several names, by several stores, beside other processes.
+/// Opening, sharing and closing a history: under several names, by several stores, and alongside other processes.
 @Suite("Lifecycle") struct LifecycleTests {
     private let folder: TemporaryFolder
 
@@ -16,7 +16,7 @@ import Testing
         folder = try TemporaryFolder()
     }
 
-    /// Another process saves so many turns. Returns how many it acknowledged.
+    /// Saves the given number of turns in another process, and returns the number of acknowledged turns.
     private func saveElsewhere(_ turns: Int, as writer: String = "w") async throws -> Int {
         let worker = try Worker(["append", "history:\(folder.url.path)", "other", writer, "\(turns)", "0", "50"])
         return await worker.finish().count { $0.hasPrefix("saved ") }
@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test(
-        "a folder opened by two names is one database, and closing one store takes no lock from the other",
+        "A folder opened under two names is one database, and closing one store keeps the other's lock",
         .needs(.processes))
     func twoNames() async throws {
         let alias = folder.url.deletingLastPathComponent().appendingPathComponent("alias-\(UUID().uuidString)")
@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test(
-        "a store that is released and created again, call by call, loses nothing beside another process",
+        "Creating a new store for each call loses nothing alongside another process",
         .needs(.processes))
     func createdAgain() async throws {
         for round in 0..<10 {
@@ -70,7 +70,7 @@ import Testing
     }
 
     @Test(
-        "a log or its index removed while a store is open costs nothing that another process saves afterwards",
+        "Removing the log or its index while a store is open loses no later saves of another process",
         .needs(.processes),
         arguments: [["-wal", "-shm"], ["-shm"]])
     func removedLog(suffixes: [String]) async throws {
@@ -89,7 +89,7 @@ import Testing
         #expect(await events.next()?.kind == .storeReplaced)
     }
 
-    @Test("a folder without times is compared at every look")
+    @Test("A folder without modification times is compared on every check")
     func folderWithoutTimes() {
         let now = Date(timeIntervalSince1970: 1_700_000_000)
         #expect(!FolderStamp.isStable(seconds: 0, nanoseconds: 0, at: now))
@@ -97,7 +97,7 @@ import Testing
         #expect(!FolderStamp.isStable(seconds: 1_699_999_998, nanoseconds: 0, at: now))
     }
 
-    @Test("files that appear after an opening are not taken for those that it opened")
+    @Test("Files that appear after an opening are not mistaken for the opened files")
     func lateFiles() throws {
         let files = HistoryFiles(directory: folder.url)
         try files.makeFile(at: files.database)
@@ -113,7 +113,7 @@ import Testing
     }
 
     @Test(
-        "a store that only reads notices that its files were replaced, shows the new ones and posts an event",
+        "A store used only for reading detects replaced files, reads the new files and posts an event",
         .needs(.processes))
     func readersNotice() async throws {
         let history = folder.history()
@@ -130,7 +130,7 @@ import Testing
         #expect(await events.next()?.kind == .storeReplaced)
     }
 
-    @Test("a backup that restored the folder's modification time, too, is noticed")
+    @Test("A restored backup is detected even if the folder's modification time was restored")
     func restoredTimes() async throws {
         let history = folder.history()
         try await history.append(messages(0..<2), to: scope)
@@ -149,7 +149,7 @@ import Testing
         #expect(try await history.window(of: scope, maxMessages: nil).map(\.id) == ["m0", "m1", "m6", "m7"])
     }
 
-    @Test("a link that leads to another database by now is noticed")
+    @Test("A symbolic link changed to another database is detected")
     func changedLink() async throws {
         let (first, second, links) = (try TemporaryFolder(), try TemporaryFolder(), try TemporaryFolder())
         let (path, new) = (links.file("history.sqlite"), links.file("new"))
@@ -169,7 +169,7 @@ import Testing
         #expect(history.events.takeUndelivered().map(\.kind) == [.storeReplaced])
     }
 
-    @Test("saves and reads beside closings all succeed")
+    @Test("Saves and reads succeed while the history is closed repeatedly")
     func closings() async throws {
         let history = folder.history()
         try await history.open()
@@ -194,7 +194,7 @@ import Testing
         #expect(try await history.check().problems.isEmpty)
     }
 
-    @Test("the process lock excludes the threads of one process too")
+    @Test("The process lock also excludes threads of the same process")
     func lockExcludesThreads() throws {
         let lock = try ProcessLock(path: folder.file("lock").path)
         let inside = Locked((now: 0, most: 0))
@@ -216,7 +216,7 @@ import Testing
         lock.release()
     }
 
-    @Test("a lock file that was removed and made again still excludes")
+    @Test("A lock still excludes after its file is removed and created again")
     func lockFileReplaced() throws {
         let path = folder.file("lock").path
         let first = try ProcessLock(path: path)
@@ -232,7 +232,7 @@ import Testing
         first.release()
     }
 
-    @Test("a history whose lock is held stops no other history")
+    @Test("A held lock of one history does not block other histories")
     func stuckHistory() async throws {
         let stuck = try TemporaryFolder()
         let lock = try ProcessLock(path: stuck.file("history.lock").path)
@@ -244,7 +244,7 @@ import Testing
         _ = try await waiting.value
     }
 
-    @Test("the index goes on following after the history was closed")
+    @Test("Indexing continues after the history is closed and reopened")
     func followsAfterClosing() async throws {
         let history = SQLiteHistoryStore(directory: folder.url)
         for round in 0..<5 {
@@ -258,7 +258,7 @@ import Testing
         #expect(try await history.check().messagesToIndex == 0)
     }
 
-    @Test("overlapping readers do not keep the log from starting again", .needs(.time))
+    @Test("Overlapping readers do not prevent the log from restarting", .needs(.time))
     func boundedLog() async throws {
         let history = folder.history(durability: .relaxed)
         try await history.open()
@@ -286,13 +286,13 @@ import Testing
     }
 
     @Test(
-        "a newer version's format is noticed while the history is open, by writers and readers",
+        "Writers and readers of an open history detect a change to a newer format",
         arguments: ["schema", "index"], ["append", "window", "list"])
     func newerFormat(what: String, how: String) async throws {
         let history = folder.history()
         try await history.append(messages(0..<2), to: scope)
         #expect(try await history.connection.database().state != nil)
-        // A connection of SQLite's own stands for the newer program.
+        // A plain SQLite connection stands in for the newer program.
         var newer: OpaquePointer?
         #expect(sqlite3_open(folder.file("history.sqlite").path, &newer) == SQLITE_OK)
         defer { sqlite3_close(newer) }
@@ -312,7 +312,8 @@ import Testing
         }
     }
 
-    @Test("a database with a second hard link, which would have a log of its own, is read and not written")
+    /// Under its second name, the database would have a separate log.
+    @Test("A database with a second hard link can be read but not written")
     func hardLink() async throws {
         let history = folder.history()
         try await history.append(messages(0..<2), to: scope)

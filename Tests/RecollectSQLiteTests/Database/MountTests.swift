@@ -7,15 +7,15 @@ import Testing
 @testable import RecollectCore
 @testable import RecollectSQLite
 
-/// Histories on read-only mounts, beside writing processes.
-@Suite("Read-only histories", .needs(.processes)) struct MountTests {
+/// Histories on bind mounts and read-only mounts, alongside writing processes.
+@Suite("Mounted histories", .needs(.processes)) struct MountTests {
     private let folder: TemporaryFolder
 
     init() throws {
         folder = try TemporaryFolder()
     }
 
-    /// A place in the folder of the test, with a folder there.
+    /// Creates a folder in the folder of the test.
     private func place(_ name: String) throws -> URL {
         try FileManager.default.createDirectory(at: folder.file(name), withIntermediateDirectories: true)
         return folder.file(name)
@@ -25,7 +25,7 @@ import Testing
         SQLiteHistoryStore(directory: url, configuration: HistoryConfiguration(indexesInBackground: false))
     }
 
-    /// Another process saves so many turns of two messages and ends. Returns how many messages it acknowledged.
+    /// Saves the given number of two-message turns in another process, and returns the number of acknowledged messages.
     private func saveElsewhere(_ turns: Int, at url: URL, as writer: String, padding: Int = 50) async throws -> Int {
         let worker = try Worker(["append", "history:\(url.path)", "agent", writer, "\(turns)", "0", "\(padding)"])
         return await worker.finish().count { $0.hasPrefix("saved ") } * 2
@@ -36,7 +36,7 @@ import Testing
         #expect(await worker.finish() == ["deleted"])
     }
 
-    /// Another process moves the log into the database and removes it.
+    /// Checkpoints the log into the database and removes it, in another process.
     private func closeElsewhere(at url: URL) async throws {
         let worker = try Worker(["close", url.path])
         #expect(await worker.finish() == ["closed"])
@@ -48,10 +48,11 @@ import Testing
         ).elements.map(\.message)
     }
 
-    // MARK: A file of another mount
+    // MARK: Files on another mount
 
+    /// In the other folder, the database would have a separate log.
     @Test(
-        "a database file that is mounted into another folder, where it would have another log, is read and not written",
+        "A database file mounted into another folder can be read but not written",
         .needs(.bindMount))
     func mountedFile() async throws {
         let (host, guest) = (try place("host"), try place("guest"))
@@ -86,7 +87,7 @@ import Testing
     }
 
     @Test(
-        "a mounted folder is written like any other",
+        "A mounted folder is written like any other folder",
         .needs(.bindMount))
     func mountedFolder() async throws {
         let (host, guest) = (try place("host"), try place("guest"))
@@ -98,7 +99,7 @@ import Testing
     }
 
     #if os(Linux)
-        @Test("a file of another mount than its folder's is told, and looked for where a symbolic link leads")
+        @Test("A database on another mount than its folder is detected, also through a symbolic link")
         func mounts() throws {
             #expect(MountID(at: "/proc") != nil && MountID(at: "/proc") != MountID(at: folder.url.path))
             let database = folder.file("history.sqlite")
@@ -113,9 +114,9 @@ import Testing
         }
     #endif
 
-    // MARK: Others write meanwhile
+    // MARK: Writes by other processes
 
-    @Test("a database read as an immutable file is retired by a read that meets a write, before or during it")
+    @Test("A database opened as immutable is retired by a read if a write precedes or overlaps it")
     func immutableFile() async throws {
         let host = try place("host")
         #expect(try await saveElsewhere(10, at: host, as: "first") == 20)
@@ -138,14 +139,14 @@ import Testing
         #expect(try second.readNow { try $0.integer("SELECT count(*) FROM message") } == 10)
         deleteMessages(in: path, "true")
         await #expect(throws: DatabaseRetired.self) {
-            try await second.read { _ in _ = Issue.record("the read began") }
+            try await second.read { _ in _ = Issue.record("the read started") }
         }
         #expect(second.isRetired)
         HistoryRegistry.shared.close(second)
     }
 
     @Test(
-        "a reader on a read-only mount shows what other processes save and delete",
+        "A reader on a read-only mount shows saves and deletions of other processes",
         .needs(.bindMount))
     func othersWrite() async throws {
         let (host, guest) = (try place("host"), try place("guest"))
@@ -156,7 +157,7 @@ import Testing
         let reader = store(at: guest)
         #expect(try await read(reader).count == 20)
         for round in 1..<5 {
-            // A process that has the history open keeps its log.
+            // While a process has the history open, the log stays.
             let holder = try round.isMultiple(of: 2) ? Worker(["hold", host.path]) : nil
             if let holder { #expect(await holder.wait(forLines: 1) == ["held"]) }
             try await deleteElsewhere(at: host)
@@ -175,7 +176,7 @@ import Testing
     }
 
     @Test(
-        "a reader of a history larger than its cache never mixes two states",
+        "Reading a history larger than the reader's cache never mixes two states",
         .needs(.bindMount))
     func largerThanTheCache() async throws {
         let (host, guest) = (try place("host"), try place("guest"))
@@ -197,7 +198,7 @@ import Testing
     }
 
     @Test(
-        "a read during which another process writes runs again",
+        "A read is repeated if another process writes during it",
         .needs(.bindMount))
     func writtenDuringRead() async throws {
         let (host, guest) = (try place("host"), try place("guest"))
@@ -223,7 +224,7 @@ import Testing
     }
 }
 
-/// Deletes messages through a separate connection in place of another process.
+/// Deletes messages through a separate connection, which stands in for another process.
 private func deleteMessages(in path: String, _ condition: String) {
     var other: OpaquePointer?
     #expect(sqlite3_open(path, &other) == SQLITE_OK)

@@ -5,8 +5,8 @@ import Testing
 @testable import RecollectCore
 @testable import RecollectSQLite
 
-/// Real processes on one history: beside one another, killed, and with failing disks.
-@Suite("Processes on one history", .needs(.processes)) struct ProcessTests {
+/// Real processes that share a history: concurrent, killed, and with failing disks.
+@Suite("Processes sharing a history", .needs(.processes)) struct ProcessTests {
     private let folder: TemporaryFolder
 
     init() throws {
@@ -15,7 +15,7 @@ import Testing
 
     private var place: String { "history:\(folder.url.path)" }
 
-    /// The turns that are kept for an agent, and whether each is whole, once, and in order.
+    /// The saved turns of an agent; expects each turn to be complete, unique and in order.
     private func turns(_ agent: String) async throws -> [String] {
         let kept = try await folder.history().messages(
             of: SessionKey(userId: "u", sessionId: "s"), agentId: agent, page: PageRequest(limit: 100_000)
@@ -33,7 +33,7 @@ import Testing
         lines.compactMap { $0.hasPrefix("saved ") ? String($0.dropFirst("saved ".count)) : nil }
     }
 
-    @Test("8 processes, one history: nothing lost, nothing twice, no failure")
+    @Test("Eight processes append to one history without losses, duplicates or failures")
     func eightProcesses() async throws {
         let count = 1000
         let workers = try (0..<8).map { try Worker(["append", place, "shared", "w\($0)", "\(count)", "0", "200"]) }
@@ -49,7 +49,7 @@ import Testing
         #expect(try await folder.history().check().problems.isEmpty)
     }
 
-    @Test("killed at any moment: what was acknowledged is there, turns are whole, checks pass")
+    @Test("After a kill at any time, all acknowledged turns are saved and complete, and checks pass")
     func killed() async throws {
         var acknowledged: Set<String> = []
         for round in 0..<20 {
@@ -67,7 +67,7 @@ import Testing
     }
 
     @Test(
-        "killed at every write and every sync of a save: what was acknowledged is there",
+        "After a kill at any write or sync of a save, all acknowledged turns are saved",
         .needs(.strace))
     func killedAtEachCall() async throws {
         _ = try await Worker(["append", place, "a", "first", "3", "0", "50"]).finish()
@@ -93,7 +93,7 @@ import Testing
     }
 
     @Test(
-        "a sync that fails fails the save; it goes through when the disk works again",
+        "A failed sync fails the save, and the save succeeds when the disk works again",
         .needs(.strace))
     func failingSync() async throws {
         _ = try await Worker(["append", place, "a", "first", "3", "0", "50"]).finish()
@@ -111,7 +111,7 @@ import Testing
     }
 
     @Test(
-        "a full disk is an error of its own, reads go on, and so do saves when there is space",
+        "A full disk throws a distinct error, reads continue, and saves succeed when there is space",
         .needs(.tinyDisk))
     func fullDisk() async throws {
         let disk = try TinyDisk(at: folder.file("disk"), kilobytes: 512)
@@ -135,7 +135,7 @@ import Testing
     }
 
     @Test(
-        "a file system that may not be written is a clear error",
+        "A read-only file system throws a clear error",
         .needs(.tinyDisk))
     func readOnlyDisk() async throws {
         let disk = try TinyDisk(at: folder.file("disk"), kilobytes: 4096)
@@ -146,13 +146,13 @@ import Testing
     }
 
     @Test(
-        "a power cut keeps every acknowledged turn",
+        "Every acknowledged turn survives a power loss",
         .needs(.cuttableDisk), arguments: [1, 5, 60])
     func powerCut(lines: Int) async throws {
         let disk = try CuttableDisk(in: folder.url)
         let directory = disk.url.appendingPathComponent("history")
         let worker = try Worker(["append", "history:\(directory.path)", "a", "w", "10000", "0", "1000"])
-        // What counts was heard before the cut: the worker outlives its disk, which a process without power does not.
+        // Only turns printed before the power loss count: unlike a process without power, the worker outlives its disk.
         let acknowledged = saved(await worker.wait(forLines: lines))
         try disk.cutPower()
         let said = saved(await worker.finish()).count
@@ -168,7 +168,7 @@ import Testing
         await history.close()
     }
 
-    @Test("another process's writes are in the feed within a second")
+    @Test("The change feed returns another process's writes within a second")
     func feed() async throws {
         let history = folder.history()
         try await history.append(messages(0..<1), to: scope)

@@ -6,7 +6,7 @@ import Testing
 @testable import RecollectSQLite
 
 /// Histories on read-only and on full disks.
-@Suite("Reading without writing", .needs(.tinyDisk))
+@Suite("Read-only and full disks", .needs(.tinyDisk))
 struct ReadOnlyTests {
     private let folder: TemporaryFolder
 
@@ -39,7 +39,7 @@ struct ReadOnlyTests {
         #expect(try await reader.check().problems.isEmpty)
     }
 
-    @Test("a history on a read-only disk can be read, listed, searched and checked", arguments: [false, true])
+    @Test("A history on a read-only disk can be read, listed, searched and checked", arguments: [false, true])
     func readOnlyDisk(hasLog: Bool) async throws {
         let disk = try TinyDisk(at: folder.file("disk"), kilobytes: 8192)
         let directory = disk.url.appendingPathComponent("history")
@@ -51,7 +51,7 @@ struct ReadOnlyTests {
         await reader.close()
     }
 
-    @Test("what a damaged log hides on a read-only disk is told")
+    @Test("Messages hidden by a damaged log on a read-only disk are reported")
     func hiddenMessages() async throws {
         let disk = try TinyDisk(at: folder.file("disk"), kilobytes: 8192)
         let directory = disk.url.appendingPathComponent("history")
@@ -86,7 +86,7 @@ struct ReadOnlyTests {
         return (disk, reader)
     }
 
-    @Test("a history on a full disk can be read, and written again when there is space", arguments: [false, true])
+    @Test("A history on a full disk can be read, and written again when there is space", arguments: [false, true])
     func fullDisk(hasLog: Bool) async throws {
         let (disk, reader) = try await readerOnFullDisk(hasLog: hasLog)
         await expectError(.diskFull) { try await reader.append(messages(20..<22), to: scope) }
@@ -96,7 +96,7 @@ struct ReadOnlyTests {
         await reader.close()
     }
 
-    @Test("a reader on a full disk shows what another process saves when there is space", arguments: [false, true])
+    @Test("A reader on a full disk shows another process's saves when there is space", arguments: [false, true])
     func savedElsewhere(hasLog: Bool) async throws {
         let (disk, reader) = try await readerOnFullDisk(hasLog: hasLog)
         try FileManager.default.removeItem(at: disk.url.appendingPathComponent("filler"))
@@ -109,7 +109,7 @@ struct ReadOnlyTests {
         await reader.close()
     }
 
-    @Test("an open history on a disk that fills up lists the messages that were saved last")
+    @Test("An open history on a disk that fills up shows the last saved messages")
     func filledMeanwhile() async throws {
         let disk = try TinyDisk(at: folder.file("disk"), kilobytes: 1024)
         let history = SQLiteHistoryStore(
@@ -125,10 +125,10 @@ struct ReadOnlyTests {
         await history.close()
     }
 
-    /// SQLite allocates one block of each 4 KB of the log's index. With smaller blocks the rest may not fit when it is written to, and
-    /// the system ends the process.
+    /// SQLite allocates one block of each 4 KB of the log's index. With smaller blocks, a later write to the rest may not fit,
+    /// and the system then kills the process.
     @Test(
-        "a nearly full disk of small blocks ends no process",
+        "A nearly full disk with small blocks crashes no process",
         .needs(.cuttableDisk))
     func smallBlocks() async throws {
         let disk = try CuttableDisk(in: folder.url, blockSize: 1024)

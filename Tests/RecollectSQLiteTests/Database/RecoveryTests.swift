@@ -5,8 +5,8 @@ import Testing
 @testable import RecollectCore
 @testable import RecollectSQLite
 
-/// What is found after processes that ended in the middle, files that somebody purged, and a power cut.
-@Suite("After a crash") struct RecoveryTests {
+/// Recovery after killed processes, purged files and power losses.
+@Suite("Crash recovery") struct RecoveryTests {
     private let folder: TemporaryFolder
 
     init() throws {
@@ -19,7 +19,7 @@ import Testing
         ).elements.map(\.message.id)
     }
 
-    /// Expects that a history is whole and takes a save.
+    /// Expects that a history accepts a save and passes a check.
     private func expectUsable(_ history: SQLiteHistoryStore) async throws {
         try await history.append(messages(0..<2), to: scope)
         #expect(try await history.window(of: scope, maxMessages: nil) == messages(0..<2))
@@ -27,13 +27,13 @@ import Testing
     }
 
     @Test(
-        "killed at every write and sync while a history is made: the next process makes it or goes on with it",
+        "After a kill at any write or sync of a creation, the next process creates or uses the history",
         .needs(.strace),
         arguments: ["pwrite64", "fdatasync", "fsync"])
     func killedWhileMaking(call: String) async throws {
         let tracer = try #require(strace)
         var reachedTheEnd = false
-        // Every third write: a page more or less of the same transaction is the same moment.
+        // Every third write is enough: several writes are pages of the same transaction.
         for number in stride(from: 1, through: 300, by: call == "pwrite64" ? 3 : 1) where !reachedTheEnd {
             let place = folder.file("\(number)")
             let worker = try Worker(
@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test(
-        "a log that was purged after a crash costs what was in it; purged shared memory costs nothing",
+        "A log purged after a crash loses only its own content, and purged shared memory loses nothing",
         .needs(.processes))
     func purgedAfterACrash() async throws {
         for suffix in ["-wal", "-shm"] {
@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test(
-        "a power cut under relaxed durability costs the last turns at most",
+        "With relaxed durability, a power loss loses at most the last turns",
         .needs(.cuttableDisk))
     func powerCutWhenRelaxed() async throws {
         let disk = try CuttableDisk(in: folder.url)
@@ -92,7 +92,7 @@ import Testing
         await history.close()
     }
 
-    @Test("a message of 50 MB is saved, read and found by what it begins with", .needs(.time))
+    @Test("A message of 50 MB is saved, read and found by its first word", .needs(.time))
     func hugeMessage() async throws {
         let history = folder.history()
         let text = "quetzalcoatl " + String(repeating: "0123456789abcde ", count: 50_000_000 / 16)

@@ -5,8 +5,8 @@ import Testing
 @testable import RecollectCore
 @testable import RecollectSQLite
 
-@Suite("What a history tells") struct SecrecyTests {
-    @Test("neither logs nor errors hold bodies or ids, whatever goes wrong")
+@Suite("Confidentiality and integrity") struct SecrecyTests {
+    @Test("Logs and errors never contain message texts or IDs")
     func canary() async throws {
         let folder = try TemporaryFolder()
         let log = LogLines()
@@ -20,7 +20,7 @@ import Testing
         let dropping = AppendOptions(sameRole: .drop)
         #expect(try await history.append([message(1), message(2)], to: secret, options: dropping).dropped == 1)
         _ = try await history.search(SearchQuery(userId: "canary-user", text: "canary-body \" OR NEAR("))
-        // Each kind of trouble that needs no broken machine: a failing statement, a lost file, a damaged one.
+        // Faults that a test can cause: a failing statement, a lost file, a damaged file.
         func expectSilentFailure(_ body: () async throws -> Void) async {
             await #expect { try await body() } throws: { !"\($0)".contains("canary") }
         }
@@ -46,7 +46,7 @@ import Testing
         #expect(!logged.contains { $0.contains("canary") }, "\(logged)")
     }
 
-    @Test("an attachment whose bytes were changed is refused, not given")
+    @Test("Reading an attachment with changed bytes throws an error")
     func changedAttachment() async throws {
         let folder = try TemporaryFolder()
         let history = folder.history()

@@ -5,9 +5,9 @@ import Testing
 @testable import RecollectCore
 @testable import RecollectSQLite
 
-@Suite("What the writer keeps between transactions")
+@Suite("Writer cache")
 struct WriterCacheTests {
-    @Test("a history whose writer forgets everything before each write holds the same")
+    @Test("Clearing the writer's cache before each write does not change the history")
     func forgetful() async throws {
         await Seeds.run(40) { seed in
             var random = SeededGenerator(seed: seed)
@@ -27,7 +27,7 @@ struct WriterCacheTests {
         }
     }
 
-    /// The rows, without the numbers of scopes and sessions: those of new ones depend on what upkeep has removed already.
+    /// The rows, without the row IDs of scopes and sessions: new row IDs depend on the rows already removed by upkeep.
     private func rows(of history: SQLiteHistoryStore) async throws -> [String] {
         #expect(try await history.erasesAll())
         return try await history.write { db in
@@ -45,7 +45,7 @@ struct WriterCacheTests {
     }
 }
 
-/// A write of any kind; branches get random ids, so none is made here.
+/// A random write of any kind but a branch, since branches get random IDs.
 private struct Step {
     let number: Int
     let kind: Int

@@ -6,14 +6,14 @@ import Testing
 @testable import RecollectCore
 @testable import RecollectSQLite
 
-@Suite("Binding") struct BindingTests {
+@Suite("Statement arguments") struct BindingTests {
     @Test(
-        "a text that SQLite does not take fails its save, and nothing of the batch is stored", arguments: [true, false])
+        "A text too large for SQLite fails its save, and no message of the batch is saved", arguments: [true, false])
     func tooLarge(isProse: Bool) async throws {
         let history = memory()
         try await history.append(messages(0..<2), to: scope)
         try await history.write { db in
-            // SQLite keeps texts up to 1 GB; a lower limit fails in the same way.
+            // SQLite stores texts up to 1 GB; a lower limit fails in the same way.
             _ = sqlite3_limit(db.sqliteConnection, SQLITE_LIMIT_LENGTH, 100_000)
         }
         let text = String(repeating: "x", count: 100_001)

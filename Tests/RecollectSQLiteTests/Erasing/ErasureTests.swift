@@ -29,7 +29,7 @@ import Testing
     private func isThere(_ file: URL) -> Bool { FileManager.default.fileExists(atPath: file.path) }
 
     @Test(
-        "no bytes of deleted messages stay in a file, wherever balancing moved them", .needs(.time),
+        "No bytes of deleted messages stay in a file, wherever page balancing moved them", .needs(.time),
         arguments: UInt64(1)...6)
     func unallocatedSpace(seed: UInt64) async throws {
         var generator = SeededGenerator(seed: seed)
@@ -45,7 +45,7 @@ import Testing
             try await history.deleteMessages(ids, in: scope.session)
         }
         try await history.waitUntilErased()
-        // These commits write the same pages again.
+        // These commits rewrite the same pages.
         for number in Set(0..<400).subtracting(dead).sorted() {
             let edited = ConversationMessage(id: "m\(number)", role: .user, text: "edited")
             _ = try await history.edit([edited], in: scope.session)
@@ -63,9 +63,9 @@ import Testing
         return numbers.filter { bytes.range(of: Data("zq\($0)x".utf8)) != nil }
     }
 
-    // MARK: Nothing that follows a commit fails what was committed
+    // MARK: After a commit
 
-    @Test("a save that was committed tells no cancellation, whatever follows the commit")
+    @Test("A committed save never throws a cancellation error")
     func cancelledInFlight() async throws {
         let trimming = AppendOptions(maxMessages: 2)
         var outcomes: [Bool: Int] = [:]
@@ -81,11 +81,11 @@ import Testing
             case .failure(let error): #expect(error is CancellationError && !isKept, "\(number): \(error)")
             }
             outcomes[isKept, default: 0] += 1
-            // Stays where cancelling and saving meet.
+            // Keeps the cancellation close to the commit.
             spins = isKept ? spins * 3 / 4 : spins * 4 / 3 + 1
         }
         #expect(outcomes[true, default: 0] > 0 && outcomes[false, default: 0] > 0, "\(outcomes)")
-        // What cancelled saves kept before goes, too, behind their backs.
+        // Attachments stored by canceled saves are removed as well, in the background.
         let files = AttachmentFiles(directory: folder.file("attachments"))
         let end = ContinuousClock.now + .seconds(300)
         var (kept, used) = (-1, Int64?.none)
@@ -97,7 +97,7 @@ import Testing
         #expect(used == Int64(kept))
     }
 
-    @Test("a check tells nothing of attachments that are deleted meanwhile", .needs(.time))
+    @Test("A check reports no problems for attachments deleted during the check", .needs(.time))
     func checkedMeanwhile() async throws {
         for round in 0..<10 {
             try await history.append((0..<40).map { picture(round * 40 + $0) }, to: scope)
@@ -108,11 +108,11 @@ import Testing
         }
     }
 
-    @Test("an attachment that cannot be removed fails no save, and goes when it can be")
+    @Test("An attachment that cannot be removed fails no save, and is removed when possible")
     func cannotRemove() async throws {
         try await history.append([picture(1)], to: scope)
         let stuck = file(of: 1)
-        // A folder of that name stands for whatever keeps a file from being removed.
+        // A folder of the same name stands in for a file that cannot be removed.
         try FileManager.default.removeItem(at: stuck)
         try FileManager.default.createDirectory(at: stuck, withIntermediateDirectories: false)
         try await history.append(messages(0..<4), to: scope, options: AppendOptions(maxMessages: 2))
@@ -123,9 +123,9 @@ import Testing
     }
 
     @Test(
-        "killed between the commit and the removal of a file: the next opening removes it", .needs(.strace))
+        "After a kill between the commit and the removal of a file, the next opening removes the file", .needs(.strace))
     func killedBeforeUnlink() async throws {
-        // A full opening after a relaxed one removes a file of its own.
+        // An opening with full durability, after one with relaxed durability, removes a file as well.
         let history = folder.history()
         try await history.append(messages(0..<4) + [picture(7)], to: scope)
         await history.close()
@@ -133,7 +133,7 @@ import Testing
         let worker = try Worker(
             ["delete", folder.url.path, "ann", "s"],
             under: [tracer, "-f", "-qq", "-o", "/dev/null", "-e", "inject=/^unlink:signal=KILL"])
-        // It may have told that the session is deleted: it is.
+        // The worker may have printed that the session is deleted, which is true.
         _ = await worker.finish()
         #expect(isThere(file(of: 7)))
         let next = folder.history()
@@ -142,10 +142,10 @@ import Testing
         #expect(!isThere(file(of: 7)))
     }
 
-    // MARK: Beside readers
+    // MARK: Alongside readers
 
     @Test(
-        "a deletion beside a stopped reader in another process returns at once, tells what is left, and ends when it can",
+        "A deletion alongside a stopped reader returns at once, reports pending data, and erases it later",
         .needs(.processes)
     )
     func stoppedReader() async throws {
@@ -156,7 +156,7 @@ import Testing
         reader.send(SIGSTOP)
         let start = ContinuousClock.now
         #expect(try await history.deleteSession(scope.session))
-        // Below the 30 s that it would wait for a reader; seconds on a busy machine.
+        // Less than the 30 s of a wait for a reader; a busy machine may need seconds.
         #expect(ContinuousClock.now - start < .seconds(25))
         let left = try await history.waitUntilErased(atMost: .seconds(1))
         #expect(left.isLogPending)
@@ -170,16 +170,16 @@ import Testing
         while let event = await events.next(), event.kind != .erased {}
     }
 
-    // MARK: What is not erased yet
+    // MARK: Pending erasure
 
     @Test(
-        "a deleted session is out of every read before its messages are removed, and its number is not given again"
+        "Reads omit a deleted session before its messages are removed, and its number is not reused"
     )
     func hidden() async throws {
         try await history.append(messages(0..<300) + [secret, picture(3)], to: scope)
         try await history.indexEverything()
         let before = try await history.latestChange()
-        // The deletion alone, as a process leaves it that ends right after its commit.
+        // The deletion alone, as if the process ended right after its commit.
         #expect(try await history.write { try MessageDeletion.delete(scope.session, $0) })
         let left = try await history.erasure()
         #expect(left.sessions == 1 && left.isIndexPending && left.isLogPending)
@@ -202,7 +202,7 @@ import Testing
         #expect(try await history.search(SearchQuery(userId: "ann", text: "text")).elements.count == 2)
     }
 
-    @Test("what is deleted while the index is being cleaned is cleaned out, too")
+    @Test("Messages deleted while the index is being erased are erased from the index as well")
     func deletedMeanwhile() async throws {
         let second = ConversationMessage(id: "second", role: .user, text: "another one: xolotl")
         try await history.append(messages(0..<500) + [secret, second], to: scope)
@@ -212,7 +212,7 @@ import Testing
             _ = try MessageDeletion.delete(["secret"], in: scope.session, db)
         }
         for _ in 0..<4 { try await history.write { _ = try SearchIndex.eraseBite(pages: 1, $0) } }
-        // In one transaction with a bite, as saves share theirs.
+        // In one transaction with a step of erasing, as in a group commit.
         try await history.write { db in
             _ = try MessageDeletion.delete(["second"], in: scope.session, db)
             _ = try SearchIndex.eraseBite(pages: 1, db)
@@ -223,7 +223,7 @@ import Testing
             try await history.search(SearchQuery(userId: "ann", text: "text 77")).elements.map(\.messageId) == ["m77"])
     }
 
-    @Test("what is deleted in the transaction that indexed it leaves nothing in the index")
+    @Test("A message deleted in the transaction that indexed it leaves nothing in the index")
     func deletedAsIndexed() async throws {
         try await history.append(messages(0..<5) + [secret], to: scope)
         try await history.write { db in
@@ -234,7 +234,7 @@ import Testing
         #expect(try await history.prove(absenceOf: "quetzalcoatl") == [])
     }
 
-    @Test("a deletion writes as much as it deletes, not the whole search index")
+    @Test("A deletion writes in proportion to the deleted messages, not to the search index")
     func doesNotRewriteTheIndex() async throws {
         try await history.append(messages(0..<5000), to: scope)
         let small = Scope(userId: "ann", sessionId: "small", agentId: "a")
@@ -249,7 +249,7 @@ import Testing
         #expect(changes < 60)
     }
 
-    @Test("deleting a session of attachments removes what an interrupted import left of them")
+    @Test("Deleting a session with attachments removes the leftovers of an interrupted import")
     func leftoversOfImport() async throws {
         try await history.append([picture(1)], to: scope)
         let leftover = folder.file("attachments/ab/.recollect-\(UUID().uuidString)")
@@ -261,7 +261,7 @@ import Testing
         #expect(!isThere(leftover))
     }
 
-    @Test("deleting a user removes what interrupted saves and salvages left")
+    @Test("Deleting a user removes the leftovers of interrupted saves and salvages")
     func leftovers() async throws {
         try await history.append([picture(1)], to: scope)
         let names = [
@@ -274,6 +274,6 @@ import Testing
         #expect(Set(try await history.prove(absenceOf: "quetzalcoatl").map(\.file)) == Set(names.dropLast()))
         try await history.deleteUser("ann")
         #expect(try await history.erasesAll())
-        #expect(names.filter { isThere(folder.file($0)) } == ["history.notes"], "nothing but what is ours goes")
+        #expect(names.filter { isThere(folder.file($0)) } == ["history.notes"], "foreign files stay")
     }
 }

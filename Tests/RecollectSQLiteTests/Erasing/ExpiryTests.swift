@@ -18,10 +18,10 @@ import Testing
         }
     }
 
-    @Test("messages of any age stand among others; exactly the old ones go, and what was looked at is not read again")
+    @Test("Expiry deletes exactly the old messages, wherever they are stored, and reads no block again")
     func blocks() async throws {
         let history = SQLiteHistoryStore.inMemory(HistoryConfiguration(retention: .everything))
-        // Imported messages are old, whatever their numbers.
+        // Imported messages are old, despite their new sequence numbers.
         try await history.append(aged(0..<5000, days: 1), to: scope)
         try await history.append(aged(5000..<5100, days: 9), to: scope)
         try await history.append(aged(5100..<9000, days: 2), to: scope)
@@ -43,10 +43,10 @@ import Testing
         #expect(try await history.check().problems.isEmpty)
     }
 
-    /// A history under `retention: .days(30)` with four messages of ten days ago, without a noted clock.
+    /// A history with `retention: .days(30)`, four messages from ten days ago, and no recorded clock.
     private func kept() async throws -> SQLiteHistoryStore {
         let history = SQLiteHistoryStore.inMemory(HistoryConfiguration(retention: .days(30)))
-        // The upkeep of the opened history has noted the clock of this machine.
+        // The upkeep of the opened history has recorded the clock of this machine.
         _ = try await history.latestChange()
         await history.upkeep.work(atMost: .seconds(5))
         try await history.write { try $0.run("DELETE FROM clock") }
@@ -54,8 +54,8 @@ import Testing
         return history
     }
 
-    /// How many messages go when so many hours have passed since the test began, the clock is ahead by so many, and the system has been
-    /// up for so many.
+    /// The number of messages that expire at the given hours since the start of the test, with the clock ahead by the given
+    /// hours, and with the given uptime of the system in hours.
     private func expired(
         _ history: SQLiteHistoryStore, hours: Double, ahead: Double = 0, uptime: Double
     ) async throws -> Int {
@@ -63,7 +63,7 @@ import Testing
             now: now.addingTimeInterval((hours + ahead) * 3600), uptime: Int64(uptime * 3_600_000))
     }
 
-    @Test("a clock that jumped ahead deletes nothing until it has stood for a day")
+    @Test("After the clock jumps ahead, nothing is deleted until the clock is stable for a day")
     func jump() async throws {
         let history = try await kept()
         #expect(try await expired(history, hours: 0, uptime: 100) == 0)
@@ -71,18 +71,18 @@ import Testing
         let year: Double = 365 * 24
         #expect(try await expired(history, hours: 25, ahead: year, uptime: 125) == 0)
         #expect(try await expired(history, hours: 26, ahead: year, uptime: 126) == 0)
-        // Set right again: nothing was lost, and what then grows old goes.
+        // With the clock set right again, nothing is lost, and messages expire at their age.
         #expect(try await expired(history, hours: 27, uptime: 127) == 0)
         #expect(try await expired(history, hours: 60, uptime: 160) == 0)
         #expect(try await expired(history, hours: 21 * 24, uptime: 100 + 21 * 24) == 4)
     }
 
-    @Test("the first clock that a history with messages meets is not trusted before it has stood for a day")
+    @Test("The first clock of a history with messages is trusted only after it is stable for a day")
     func firstClock() async throws {
         let history = try await kept()
         let wrong: Double = 100 * 24
         #expect(try await expired(history, hours: 0, ahead: wrong, uptime: 100) == 0)
-        // What is saved meanwhile has the wrong time too, and proves nothing.
+        // A message saved in the meantime has the wrong date as well, and proves nothing.
         try await history.append(
             [ConversationMessage(role: .user, text: "now", timestamp: now.addingTimeInterval(wrong * 3600))],
             to: scope)
@@ -90,21 +90,21 @@ import Testing
         #expect(try await expired(history, hours: 24, ahead: wrong, uptime: 124) == 4)
     }
 
-    @Test("a second jump is not the time that the first has to stand, also after a restart")
+    @Test("A second clock jump restarts the wait of one day, also after a restart of the system")
     func secondJump() async throws {
         let history = try await kept()
         #expect(try await expired(history, hours: 0, uptime: 100) == 0)
         #expect(try await expired(history, hours: 24, uptime: 124) == 0)
         #expect(try await expired(history, hours: 25, ahead: 100 * 24, uptime: 125) == 0)
         #expect(try await expired(history, hours: 26, ahead: 102 * 24, uptime: 126) == 0)
-        #expect(try await expired(history, hours: 27, ahead: 104 * 24, uptime: 0.1) == 0, "restarted")
+        #expect(try await expired(history, hours: 27, ahead: 104 * 24, uptime: 0.1) == 0, "after a restart")
         #expect(try await expired(history, hours: 28, ahead: 106 * 24, uptime: 1.1) == 0)
         #expect(try await expired(history, hours: 49, ahead: 106 * 24, uptime: 22.1) == 0)
         #expect(
-            try await expired(history, hours: 52, ahead: 106 * 24, uptime: 25.1) == 4, "a day since the second jump")
+            try await expired(history, hours: 52, ahead: 106 * 24, uptime: 25.1) == 4, "a day after the second jump")
     }
 
-    @Test("small jumps do not add up")
+    @Test("Small clock jumps do not add up")
     func smallJumps() async throws {
         let history = try await kept()
         #expect(try await expired(history, hours: 0, uptime: 100) == 0)
@@ -125,27 +125,27 @@ import Testing
         }
     }
 
-    @Test("the trusted time goes on with the uptime, and a clock ahead of it stands for a day first")
+    @Test("The trusted time advances with the uptime, and a clock ahead of it must be stable for a day")
     func clock() async throws {
         let history = memory()
-        #expect(try await trusted(history, clock: 1000, uptime: 10) == nil, "nothing is known yet")
+        #expect(try await trusted(history, clock: 1000, uptime: 10) == nil, "no clock is recorded yet")
         #expect(try await trusted(history, clock: 1023, uptime: 33) == nil)
         #expect(try await trusted(history, clock: 1024, uptime: 34) == 1024)
         #expect(try await trusted(history, clock: 1200, uptime: 210) == 1200, "asleep or unused for days")
         #expect(try await trusted(history, clock: 1230, uptime: 220) == 1210, "less than a day ahead")
         #expect(try await trusted(history, clock: 9000, uptime: 221) == nil)
         #expect(try await trusted(history, clock: 9023, uptime: 244) == nil)
-        #expect(try await trusted(history, clock: 9024, uptime: 245) == 9024, "it has stood for a day")
+        #expect(try await trusted(history, clock: 9024, uptime: 245) == 9024, "stable for a day")
         #expect(try await trusted(history, clock: 8000, uptime: 246) == 8000, "set back")
-        #expect(try await trusted(history, clock: 9000, uptime: 247) == nil, "and ahead again")
-        #expect(try await trusted(history, clock: 8002, uptime: 248) == nil, "set back while it has to stand")
+        #expect(try await trusted(history, clock: 9000, uptime: 247) == nil, "ahead again")
+        #expect(try await trusted(history, clock: 8002, uptime: 248) == nil, "set back during the wait of one day")
         #expect(try await trusted(history, clock: 8026, uptime: 272) == 8026)
         #expect(try await trusted(history, clock: 10_426, uptime: 1) == nil, "off for 100 days")
         #expect(try await trusted(history, clock: 10_448, uptime: 23) == nil)
         #expect(try await trusted(history, clock: 10_450, uptime: 25) == 10_450, "a day later")
     }
 
-    @Test("a device that is shut down each night and at weekends deletes some days late, and never early")
+    @Test("A device that is off at night and on weekends deletes some days late, and never early")
     func nights() async throws {
         let history = memory()
         var latest: Int64 = 0
@@ -160,7 +160,7 @@ import Testing
         }
     }
 
-    @Test("whatever a clock shows for less than a day in all makes nothing look older than it is", arguments: 1...60)
+    @Test("A clock that is wrong for less than a day in total makes no message look older", arguments: 1...60)
     func wrongClocks(seed: UInt64) async throws {
         let history = memory()
         var generator = SeededGenerator(seed: seed)

@@ -7,9 +7,9 @@ import Testing
 
 private let largeCount = ProcessInfo.processInfo.environment["RECOLLECT_LARGE"].flatMap { Int($0) }
 
-/// A deletion in a large history, with figures: `RECOLLECT_LARGE=200000 swift test --filter LargeDeletionTests`.
+/// Deletions in a large history, with measurements: `RECOLLECT_LARGE=200000 swift test --filter LargeDeletionTests`.
 @Suite("Large deletions", .enabled(if: largeCount != nil)) struct LargeDeletionTests {
-    @Test("a deletion returns within 100 ms whatever the size of the history, saves go on, and everything is erased")
+    @Test("In a history of any size, a deletion returns within 100 ms, saves continue, and all is erased")
     func large() async throws {
         let count = try #require(largeCount)
         let folder = try TemporaryFolder()

@@ -5,9 +5,9 @@ import Testing
 @testable import RecollectCore
 @testable import RecollectSQLite
 
-/// The plans of statements: none may read a whole table that grows with the history.
-@Suite("Plans") struct PlanTests {
-    /// The statements that work on the writer's connection runs, with those of their plan's steps that scan a growing table.
+/// Query plans: no statement may read a whole table that grows with the history.
+@Suite("Query plans") struct PlanTests {
+    /// The steps of query plans that scan a growing table, for all statements run by `work` on the writer's connection.
     private func scans(
         of history: SQLiteHistoryStore, _ work: @escaping @Sendable () async throws -> Void
     ) async throws -> [String] {
@@ -45,7 +45,7 @@ import Testing
         return history
     }
 
-    @Test("a deletion scans nothing", arguments: ["messages", "session", "user", "discarded"])
+    @Test("A deletion scans no growing table", arguments: ["messages", "session", "user", "discarded"])
     func deletions(what: String) async throws {
         let history = try await filled()
         let found = try await scans(of: history) {
@@ -61,7 +61,7 @@ import Testing
         #expect(found == [])
     }
 
-    @Test("a save, a change of details and a list scan nothing")
+    @Test("A save, a change of details and a list query scan no growing table")
     func savesAndLists() async throws {
         let history = try await filled()
         let found = try await scans(of: history) {

@@ -5,7 +5,7 @@ import Testing
 @testable import RecollectSQLite
 
 @Suite("Proof of absence") struct ProofTests {
-    @Test("a word is found wherever it is kept, with the session that it belongs to")
+    @Test("A word is found wherever it is stored, together with its session")
     func places() async throws {
         let folder = try TemporaryFolder()
         let history = folder.history()
@@ -39,7 +39,7 @@ import Testing
         await expectError(.invalidArgument) { _ = try await history.prove(absenceOf: "xo") }
     }
 
-    @Test("a term that a deletion left in the index is found, also where it shares its beginning with another")
+    @Test("A term left in the index by a deletion is found, even if it shares a prefix with another term")
     func remainsInIndex() async throws {
         let history = memory()
         let secret = ConversationMessage(id: "secret", role: .user, text: "quetzalcoatl quetzal quetzalcoatlus Größe")
@@ -55,7 +55,7 @@ import Testing
         #expect(try await history.prove(absenceOf: "text").contains { $0.kind == .index && $0.isLive })
     }
 
-    @Test("a pipe among the attachments is passed over")
+    @Test("A named pipe among the attachments is skipped")
     func pipe() async throws {
         let folder = try TemporaryFolder()
         let history = folder.history()
@@ -66,7 +66,7 @@ import Testing
         #expect(try await history.prove(absenceOf: "xolotl").isEmpty)
     }
 
-    @Test("a word is found across the border of two pieces that are read")
+    @Test("A word is found across the boundary of two chunks of a file")
     func border() throws {
         let folder = try TemporaryFolder()
         let pattern = try WordPattern("xolotl")

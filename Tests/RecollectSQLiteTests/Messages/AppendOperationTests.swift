@@ -5,7 +5,7 @@ import Testing
 @testable import RecollectSQLite
 
 @Suite("Appending") struct AppendingTests {
-    @Test("a batch is kept in order, with everything that a message carries")
+    @Test("A batch is saved in order, with all fields of its messages")
     func keepsEverything() async throws {
         let history = memory()
         let batch = [
@@ -25,7 +25,7 @@ import Testing
         #expect(try await history.window(of: scope, maxMessages: nil) == batch)
     }
 
-    @Test("a known id keeps its first content and its place in its scope; another agent or session has its own")
+    @Test("A known ID keeps its first content and position in its scope; each scope has its own IDs")
     func knownIds() async throws {
         let history = memory()
         try await history.append(messages(0..<4), to: scope)
@@ -42,7 +42,8 @@ import Testing
     }
 
     @Test(
-        "a trim moves the window, and rows go only under retention .window", arguments: [Retention.everything, .window])
+        "A trim moves the window, and deletes messages only with retention `.window`",
+        arguments: [Retention.everything, .window])
     func trims(retention: Retention) async throws {
         let history = SQLiteHistoryStore.inMemory(HistoryConfiguration(retention: retention))
         for turn in 0..<10 {
@@ -59,7 +60,7 @@ import Testing
         #expect(try await history.window(of: scope, maxMessages: nil).isEmpty)
     }
 
-    @Test("retention .days deletes what is older, and nothing else")
+    @Test("Retention `.days` deletes older messages, and nothing else")
     func days() async throws {
         let history = SQLiteHistoryStore.inMemory(HistoryConfiguration(retention: .days(7)))
         let old = ConversationMessage(
@@ -68,13 +69,13 @@ import Testing
             id: "new", role: .user, text: "new", timestamp: Date(timeIntervalSinceNow: -5 * 86400))
         try await history.append([old, new], to: scope)
         _ = try await history.expireNow()
-        #expect(try await history.window(of: scope, maxMessages: nil).count == 2, "the clock has not stood for a day")
+        #expect(try await history.window(of: scope, maxMessages: nil).count == 2, "the clock is not trusted yet")
         let moment = Date(timeIntervalSinceNow: 86_400 * 1.01)
         _ = try await history.expireNow(now: moment, uptime: ClockWatch.uptime + 87_264_000)
         #expect(try await history.window(of: scope, maxMessages: nil).map(\.id) == ["new"])
     }
 
-    @Test("each drop of the same-role rule is told, and a retry of what is known is not")
+    @Test("Each message dropped by the same-role rule posts an event; a retry of a known message posts none")
     func drops() async throws {
         let history = memory()
         var events = history.events.stream().makeAsyncIterator()
@@ -90,7 +91,7 @@ import Testing
         #expect(event?.scope == scope)
     }
 
-    @Test("64 tasks lose nothing and do not mix their batches, in one process")
+    @Test("64 concurrent tasks of one process lose nothing and do not mix their batches")
     func concurrent() async throws {
         let folder = try TemporaryFolder()
         let history = folder.history()
@@ -111,7 +112,7 @@ import Testing
         }
     }
 
-    @Test("a write that fails in a group fails alone")
+    @Test("A failing write in a group commit fails alone")
     func failsAlone() async throws {
         struct Refused: Error {}
         let folder = try TemporaryFolder()
@@ -143,7 +144,7 @@ import Testing
         }
     }
 
-    @Test("a task that was cancelled before has saved nothing; one that is cancelled meanwhile gets the truth")
+    @Test("A save canceled before its start saves nothing; one canceled later returns its actual outcome")
     func cancellation() async throws {
         let folder = try TemporaryFolder()
         let history = folder.history()
@@ -166,7 +167,7 @@ import Testing
         #expect(Set(try await history.window(of: scope, maxMessages: nil).map(\.id)) == saved)
     }
 
-    @Test("attachments lie by hash beside the database, once, and come back with their bytes")
+    @Test("Attachments are stored once, by hash, beside the database, and returned with their bytes")
     func attachments() async throws {
         let folder = try TemporaryFolder()
         let history = folder.history()

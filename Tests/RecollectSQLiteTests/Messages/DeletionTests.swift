@@ -5,7 +5,7 @@ import Testing
 @testable import RecollectSQLite
 
 @Suite("Deletion") struct DeletionTests {
-    /// The number of files in a folder, at any depth, whose raw bytes hold a word.
+    /// The names of all files in a folder, at any depth, that contain a word in their raw bytes.
     private func files(in folder: TemporaryFolder, holding word: String) throws -> [String] {
         let all = try FileManager.default.subpathsOfDirectory(atPath: folder.url.path)
         return try all.filter { name in
@@ -16,7 +16,7 @@ import Testing
         }
     }
 
-    @Test("what was deleted is in no file any more", arguments: ["message", "session", "user"])
+    @Test("No file contains deleted content", arguments: ["message", "session", "user"])
     func leavesNoBytes(what: String) async throws {
         let folder = try TemporaryFolder()
         let history = folder.history()
@@ -41,7 +41,7 @@ import Testing
         #expect(left == (what == "message" ? 200 : nil))
     }
 
-    @Test("clear() erases what was set aside, and leaves other users alone")
+    @Test("`clear()` erases files that were set aside, and keeps the sessions of other users")
     func clear() async throws {
         let folder = try TemporaryFolder()
         try Data("this is not a database at all, but it has been here before".utf8).write(

@@ -4,8 +4,8 @@ import Testing
 
 @testable import RecollectSQLite
 
-/// What could be written and never be read again.
-@Suite("Values that are nested too deep") struct DepthTests {
+/// Deeper values could be written, but never be read again.
+@Suite("Values nested too deeply") struct DepthTests {
     private let deepest = (0..<496).reduce(JSONValue.string("bottom")) { value, _ in [value] }
     private var tooDeep: JSONValue { [deepest] }
 
@@ -14,7 +14,7 @@ import Testing
             id: id, role: .assistant, parts: [.text("digs"), .toolCall(id: "t", name: "dig", arguments: value)])
     }
 
-    @Test("are refused by every call that saves messages, and nothing changes")
+    @Test("Every call that saves messages refuses values nested too deeply and changes nothing")
     func messages() async throws {
         let history = memory()
         let (kept, fields) = (call("kept", deepest), ["deep": tooDeep])
@@ -28,7 +28,7 @@ import Testing
         #expect(try await history.streamingReplies(in: scope.session).isEmpty)
     }
 
-    @Test("are refused at the end of a reply in flight, which can be ended without them")
+    @Test("A streaming reply cannot end with values nested too deeply, but can end without them")
     func replies() async throws {
         let history = memory()
         let reply = try await history.beginReply(call("r", deepest), in: scope)
@@ -41,7 +41,7 @@ import Testing
         #expect(try await history.window(of: scope, maxMessages: nil) == [end])
     }
 
-    @Test("are refused in a session's metadata, and through the session view, with all that comes with them")
+    @Test("Session details and transcripts with values nested too deeply are refused completely")
     func details() async throws {
         let history = memory()
         let metadata = ["deep": deepest, "keep": "this"]
@@ -66,7 +66,7 @@ import Testing
         #expect(try await sessions.getSession(id: "ui") == kept)
     }
 
-    @Test("metadata that cannot be read is never written over")
+    @Test("Unreadable metadata is never overwritten")
     func unreadable() async throws {
         let history = memory()
         try await history.append(messages(0..<2), to: scope)
@@ -78,7 +78,7 @@ import Testing
         await expectError(.unreadable) { try await history.fork(scope.session, at: "m0", into: "fork") }
         try await history.update(fork, with: SessionDetails(metadata: ["n": 1]))
         await expectError(.unreadable) { try await history.moveSession(fork, to: scope.sessionId) }
-        // What leaves it alone goes on.
+        // Updates without metadata still work.
         try await history.update(scope.session, with: SessionDetails(title: "t"))
         let kept = try await history.write {
             try $0.optionalText("SELECT metadata FROM session WHERE title = 't'")

@@ -10,12 +10,12 @@ struct HistoryMigrationTests {
     private let source = memory()
     private let target = memory()
 
-    /// A history with all that a session can have.
+    /// Fills the source with sessions that use every feature of a session.
     private func fill() async throws {
         let picture = Attachment(mediaType: "image/png", name: "p.png", content: .inline(Data("picture".utf8)))
         let s = SessionKey(userId: "ann", sessionId: "s")
         for index in 0..<6 {
-            // Two agents by turns: the session's order is that of saving.
+            // Two agents alternate; the session has the order of saving.
             try await source.append(
                 [messages(index..<(index + 1))[0]], to: s.scope(agentId: index.isMultiple(of: 2) ? "a" : "b"))
         }
@@ -53,7 +53,7 @@ struct HistoryMigrationTests {
         #expect(left.count == right.count)
         for (left, right) in zip(left, right) {
             var (expected, found) = (left, right)
-            // Moments that are the move's own.
+            // The migration discards sessions at a time of its own.
             if left.discardedAt != nil {
                 (expected.discardedAt, found.discardedAt) = (.distantPast, right.discardedAt.map { _ in .distantPast })
             }
@@ -66,7 +66,7 @@ struct HistoryMigrationTests {
         }
     }
 
-    @Test("sessions arrive with agents, order, attachments, titles, tags and state; discarded ones stay discarded")
+    @Test("Sessions keep their agents, order, attachments, titles, tags and state; discarded ones stay discarded")
     func everything() async throws {
         try await fill()
         #expect(try await source.users() == ["ann", "bob"])
@@ -85,7 +85,7 @@ struct HistoryMigrationTests {
         #expect(orders[0] == orders[1])
     }
 
-    @Test("branches of a discarded session are discarded in the target")
+    @Test("Branches of a discarded session are discarded in the target")
     func discardedBranches() async throws {
         let id = SessionKey(userId: "ann", sessionId: "s")
         try await source.append(messages(0..<4), to: id.scope(agentId: "a"))
@@ -101,7 +101,7 @@ struct HistoryMigrationTests {
         }
     }
 
-    @Test("running again changes nothing; what both have of their own since then is kept and brought")
+    @Test("Repeating a migration adds only new content of the source and preserves changes in the target")
     func again() async throws {
         try await fill()
         try await source.migrate(user: "ann", to: target)
@@ -125,9 +125,7 @@ struct HistoryMigrationTests {
             ])
     }
 
-    @Test(
-        "interrupted after its last message, a migration discards and reads on its next run what the source has discarded and read"
-    )
+    @Test("A migration interrupted after its last message transfers discarded and read marks on its next run")
     func interruptedAtTheEnd() async throws {
         let scope = Scope(userId: "ann", sessionId: "gone", agentId: "a")
         try await source.append(messages(0..<4), to: scope)
@@ -141,13 +139,13 @@ struct HistoryMigrationTests {
         #expect(try await target.session(scope.session)?.discardedAt == nil)
         try await source.migrate(user: "ann", to: target)
         try await expectEqual()
-        // From then on the target's state is the user's.
+        // From then on, the user's changes in the target are preserved.
         try await target.restoreSession(scope.session)
         try await source.migrate(user: "ann", to: target)
         #expect(try await target.session(scope.session)?.discardedAt == nil)
     }
 
-    @Test("a branch becomes an archived session that tells where it left")
+    @Test("A branch becomes an archived session with its origin in the metadata")
     func branches() async throws {
         let s = SessionKey(userId: "ann", sessionId: "s")
         try await source.append(messages(0..<6), to: s.scope(agentId: "a"))
@@ -166,7 +164,7 @@ struct HistoryMigrationTests {
         #expect(try await source.migrate(user: "ann", to: target).movedSessions == 0)
     }
 
-    @Test("other content under an id is left alone, told with its session and field, and holds nothing else up")
+    @Test("Different content with the same ID is reported with its session and field, and the rest is migrated")
     func conflict() async throws {
         for session in ["s", "t"] {
             try await source.append(messages(0..<4), to: Scope(userId: "ann", sessionId: session, agentId: "a"))
@@ -181,7 +179,7 @@ struct HistoryMigrationTests {
         #expect(try await target.window(of: scope, maxMessages: nil).first?.text == "e\u{301}")
     }
 
-    @Test("5,000 messages, cancelled at random points and run again until done: equal content, nothing twice")
+    @Test("5,000 messages migrate without losses or duplicates when runs are canceled at random points")
     func interrupted() async {
         await Seeds.run(1) { seed in
             let user = "ann \(seed)"
@@ -215,7 +213,7 @@ struct HistoryMigrationTests {
         }
     }
 
-    @Test("a history moves to chat files with every message, also those that left the window, and attachments inside")
+    @Test("A migration to chat files includes messages outside the window and inlines attachments")
     func toFiles() async throws {
         let folder = try TemporaryFolder()
         try await fill()

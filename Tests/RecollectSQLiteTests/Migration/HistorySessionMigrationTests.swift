@@ -4,11 +4,9 @@ import Testing
 @testable import RecollectCore
 @testable import RecollectSQLite
 
-@Suite("Migration of sessions into the history and out of it")
+@Suite("Migration of sessions to and from a history")
 struct HistorySessionMigrationTests {
-    @Test(
-        "a UI's transcripts and agents' turns move through session storages with every field, and again without a write"
-    )
+    @Test("UI transcripts and agents' turns keep every field, and a second migration writes nothing")
     func both() async throws {
         let (first, second) = (memory(), memory())
         let source = SQLiteSessionStorage(history: first)

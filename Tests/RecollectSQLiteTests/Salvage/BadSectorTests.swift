@@ -19,7 +19,7 @@
             store = try await SalvageStore(in: folder)
         }
 
-        /// Opens and reads the history in a process with 512 unreadable bytes of a file.
+        /// Opens and reads the history in a process for which 512 bytes of a file are unreadable.
         private func read(badAt offset: Int, of name: String) async throws -> [String] {
             let id = try FileManager.default.attributesOfItem(atPath: folder.file(name).path)[.systemFileNumber]
             let worker = try Worker(
@@ -32,7 +32,7 @@
         }
 
         @Test(
-            "an unreadable page costs what is on it, and the loss is told",
+            "An unreadable page costs only its messages, and the loss is reported",
             arguments: ["first bytes", "first page", "interior", "leaf", "session", "sqlite_schema", "overflow"])
         func page(kind: String) async throws {
             let page = try #require(
@@ -45,7 +45,7 @@
                     }
                 })
             let place = kind == "first page" ? 2048 : 0
-            // The first process may show what it read before it met the page.
+            // The first process may return messages that it read before the damaged page.
             for _ in 0..<2 {
                 _ = try await read(badAt: (page.number - 1) * 4096 + place, of: "history.sqlite")
                 if try !folder.names.filter({ $0.hasPrefix("history.damaged-") }).isEmpty { break }
@@ -61,7 +61,7 @@
             await history.close()
         }
 
-        @Test("an unreadable place of the log costs what is on it", arguments: [0, 100])
+        @Test("An unreadable sector at the start of the log costs no message", arguments: [0, 100])
         func log(offset: Int) async throws {
             let history = folder.history()
             let new = messages(0..<8)
@@ -73,7 +73,7 @@
             }
             await history.close()
             for (name, bytes) in copies { try bytes.write(to: folder.file(name)) }
-            // A salvage takes the log away.
+            // A salvage removes the log.
             for _ in 0..<2 where FileManager.default.fileExists(atPath: folder.file("history.sqlite-wal").path) {
                 _ = try await read(badAt: offset, of: "history.sqlite-wal")
             }
@@ -84,7 +84,7 @@
             await salvaged.close()
         }
 
-        @Test("a file of which nothing can be read is left as it is")
+        @Test("A completely unreadable file is left unchanged")
         func everything() async throws {
             let before = try Data(contentsOf: store.database)
             #expect(try await read(badAt: -1, of: "history.sqlite") == ["failed inputOutput"])
@@ -98,7 +98,7 @@
         fileprivate static let badSectors = Need("clang") { BadSectors.isPossible }
     }
 
-    /// A library for failing reads of 512 bytes of a file, given its number and an offset; of all bytes for an offset of -1.
+    /// A library that fails reads of 512 bytes of a file, given by inode and offset. With offset -1, all reads fail.
     private enum BadSectors {
         fileprivate static let isPossible = (try? run("clang", "-v")) != nil
 

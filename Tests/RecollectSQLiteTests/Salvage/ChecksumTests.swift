@@ -5,10 +5,10 @@ import Testing
 @testable import RecollectCore
 @testable import RecollectSQLite
 
-/// Checksums of messages, and what is told of messages that fail theirs.
+/// Checksums of messages, and reports of messages with wrong checksums.
 @Suite("Checksums") struct ChecksumTests {
     @Test(
-        "the hash is XXH64",
+        "The hash is XXH64",
         arguments: [
             ("", 0xEF46_DB37_51D8_E999), ("a", 0xD24E_C4F1_A98C_6E5B), ("abc", 0x44BC_2CF5_AD77_0999),
             ("Nobody inspects the spammish repetition", 0xFBCE_A83C_8A37_8BF1),
@@ -17,7 +17,7 @@ import Testing
         #expect(Array(text.utf8).withUnsafeBytes { XXH64.hash($0, seed: 0) } == expected)
     }
 
-    @Test("a changed byte of any column of a message's content is found, and told by session; nothing else is")
+    @Test("A check finds changed bytes in every content column, names the session, and ignores other columns")
     func damaged() async throws {
         let folder = try TemporaryFolder()
         let history = folder.history()
@@ -40,7 +40,7 @@ import Testing
         #expect(try await history.problems(after: "UPDATE message SET position = position + 1").isEmpty)
     }
 
-    @Test("editing, moving and branching messages leaves them with checksums that they pass")
+    @Test("Edited, moved and branched messages have valid checksums")
     func moves() async throws {
         let history = memory()
         try await history.append(messages(0..<10), to: scope)
@@ -53,7 +53,7 @@ import Testing
         #expect(try await history.read { try $0.integer("SELECT count(*) FROM message WHERE checksum IS NULL") } == 0)
     }
 
-    @Test("messages of an older version get checksums with a repair, but not those that cannot be read")
+    @Test("A repair adds checksums to messages of older versions, except unreadable ones")
     func older() async throws {
         let history = memory()
         let call = ConversationMessage(id: "call", role: .assistant, parts: [.thinking("hm", signature: nil)])
@@ -70,7 +70,7 @@ import Testing
 }
 
 extension SQLiteHistoryStore {
-    /// What a check finds after a statement, which is undone.
+    /// The problems that a check finds after a statement. The statement is rolled back.
     fileprivate func problems(after statement: String) async throws -> [HistoryReport.Problem] {
         try await connection.database().withWriterConnection { db in
             try db.run("BEGIN")

@@ -6,7 +6,7 @@ import Testing
 @testable import RecollectCore
 @testable import RecollectSQLite
 
-/// Logs after power cuts: cut commits are no damage.
+/// Logs after power cuts. Incomplete commits are not damage.
 @Suite("Logs after power cuts") struct CutLogTests {
     private let folder: TemporaryFolder
 
@@ -14,7 +14,7 @@ import Testing
         folder = try TemporaryFolder()
     }
 
-    @Test("with relaxed durability, a gap in the log is the end, and nothing is salvaged", arguments: [0.2, 0.5, 0.8])
+    @Test("With relaxed durability, the log ends at a gap, and nothing is salvaged", arguments: [0.2, 0.5, 0.8])
     func relaxedLog(place: Double) async throws {
         let store = folder.history(durability: .relaxed)
         try await save(0..<60, in: store)
@@ -25,14 +25,14 @@ import Testing
         let start = 32 + Int(Double(bytes.count / frame) * place) * frame
         bytes.replaceSubrange(start..<start + frame, with: Data(count: frame))
         try bytes.write(to: log)
-        // With another durability than the one that wrote it, and beside a process with that one: the log is not emptied.
+        // This history has full durability, and a process with relaxed durability is running: the log is not emptied.
         let user = try LockFile(path: cut.appendingPathComponent("history.sqlite-relaxed").path)
         #expect(try user.tryLock(shared: true))
         let history = SQLiteHistoryStore(directory: cut)
         let first = try await kept(in: history)
         #expect(first == messages(0..<first.count))
         #expect(first.count < 60 && first.count.isMultiple(of: 2))
-        // SQLite writes into the gap: what lies behind is older now than what lies before.
+        // SQLite writes into the gap, so the frames after it are now older than those before it.
         let new = messages(100..<102)
         try await history.append(new, to: scope)
         let reopened = SQLiteHistoryStore(directory: try copy(cut, to: "reopened"))
@@ -42,7 +42,7 @@ import Testing
         #expect(try await salvaged(cut, damaging: 0..<size) == first + new)
     }
 
-    @Test("after relaxed durability, damage to the log of a full one hides no commit")
+    @Test("With full durability after relaxed durability, damage to the log hides no commit")
     func relaxedBefore() async throws {
         let before = folder.history(durability: .relaxed)
         try await before.append(messages(0..<2), to: scope)
@@ -63,7 +63,7 @@ import Testing
         #expect(kept == messages(0..<60))
     }
 
-    @Test("an emptied log loses the mark of relaxed durability, also while the history stays open")
+    @Test("Emptying the log removes the mark of relaxed durability, even while the history is open")
     func relaxedBeside() async throws {
         let files = HistoryFiles(directory: folder.url)
         let relaxed = folder.history(durability: .relaxed)
@@ -89,14 +89,14 @@ import Testing
         #expect(!files.mayHoldUnsyncedCommits)
     }
 
-    @Test("what a power cut left of a commit in the log is not taken for newer than what is saved later")
+    @Test("Remains of an incomplete commit in the log do not replace later saves")
     func cutCommit() async throws {
         let store = folder.history()
         try await store.append(messages(0..<4), to: scope)
         let log = folder.file("history.sqlite-wal")
         let committed = try Data(contentsOf: log).count
         try await store.append(messages(4..<2000), to: scope)
-        // Of the last commit, which is not acknowledged, all but the first page is on the disk.
+        // The last commit, which was not acknowledged, is on the disk without its first page.
         let cut = try copy(folder.url, to: "cut")
         var bytes = try Data(contentsOf: log)
         bytes.replaceSubrange(committed..<committed + 4096 + 24, with: Data(count: 4096 + 24))
@@ -107,11 +107,11 @@ import Testing
         #expect(try await salvaged(cut, damaging: 0..<100) == messages(0..<4) + new)
     }
 
-    @Test("what killed commits left in the log beside an open history is no damage, and does not come back")
+    @Test("Remains of killed commits in the log beside an open history are not damage and do not reappear")
     func killedCommits() async throws {
         let store = folder.history()
         try await store.append(messages(0..<4), to: scope)
-        // Of a commit that was killed, the log has everything and the index nothing.
+        // After a kill during a commit, the log has the whole commit, and the log's index has nothing of it.
         let other = try DatabaseQueue(
             path: folder.file("history.sqlite").path, configuration: HistoryConfiguration().connections())
         for size in [400_000, 100_000] {
@@ -131,11 +131,11 @@ import Testing
         #expect(try await kept(in: store) == messages(0..<6))
     }
 
-    @Test("a log whose first bytes are damaged is no empty log", arguments: [0, 5, 9, 13, 17, 21, 25, 29])
+    @Test("A log with a damaged header is not treated as empty", arguments: [0, 5, 9, 13, 17, 21, 25, 29])
     func damagedHeader(offset: Int) async throws {
         let store = folder.history()
         try await save(0..<16, in: store)
-        // The log begins anew: most of what lies in it is older.
+        // The log restarts at its beginning, so most of its frames are older.
         _ = try await store.connection.database().withWriterConnection {
             try $0.integer("PRAGMA wal_checkpoint(PASSIVE)")
         }
@@ -144,7 +144,7 @@ import Testing
         #expect(kept == messages(0..<20))
     }
 
-    @Test("damage to the end of the commit before the last hides no commit")
+    @Test("Damage at the end of the second-to-last commit does not hide the last commit")
     func damagedEnd() async throws {
         let store = folder.history()
         try await store.append(messages(0..<18), to: scope)
@@ -154,14 +154,14 @@ import Testing
         #expect(kept.suffix(2) == messages(18..<20))
     }
 
-    /// Saves messages in turns of two.
+    /// Saves messages in batches of two.
     private func save(_ numbers: Range<Int>, in store: SQLiteHistoryStore) async throws {
         for start in stride(from: numbers.lowerBound, to: numbers.upperBound, by: 2) {
             try await store.append(messages(start..<start + 2), to: scope)
         }
     }
 
-    /// The messages of a copy with damaged bytes. The copy must be salvaged.
+    /// The messages of a copy with damaged bytes, after the expected salvage.
     private func salvaged(
         _ place: URL, damaging range: Range<Int>, of name: String = "history.sqlite"
     ) async throws -> [ConversationMessage] {

@@ -7,8 +7,8 @@ import Testing
 @testable import RecollectCore
 @testable import RecollectSQLite
 
-/// A disk failing for a moment must cost no data.
-@Suite("Files that cannot be read") struct DamagedFileTests {
+/// A temporary disk failure must cost no data.
+@Suite("Unreadable files") struct DamagedFileTests {
     private let folder: TemporaryFolder
     private let path: String
 
@@ -18,15 +18,15 @@ import Testing
         try Data(count: 10_000).write(to: folder.file("file"))
     }
 
-    @Test("a file of which nothing can be read is not damaged")
+    @Test("A completely unreadable file is not treated as damaged")
     func nothing() async throws {
-        // A descriptor for writing refuses every read.
+        // Every read of a write-only descriptor fails.
         let file = try DamagedFile(OpenFile(descriptor: open(path, O_WRONLY), path: path))
         for offset in stride(from: 0, to: 10_000, by: 1000) { #expect(file.bytes(at: offset, count: 1000).isEmpty) }
         await expectError(.inputOutput) { try file.confirm() }
     }
 
-    @Test("a read that succeeds the next time is no damage")
+    @Test("A read that fails once and then succeeds is not damage")
     func passing() async throws {
         let (writing, reading) = (open(path, O_WRONLY), open(path, O_RDONLY))
         defer { close(reading) }
@@ -38,16 +38,16 @@ import Testing
         await expectError(.inputOutput) { try file.confirm() }
     }
 
-    @Test("a place that stays unreadable beside others is damaged")
+    @Test("A part that stays unreadable while others are readable is damage")
     func staying() throws {
         let file = try DamagedFile(OpenFile(descriptor: open(path, O_RDONLY), path: path))
-        // No file has a place before its beginning.
+        // A negative offset is never readable.
         #expect(file.bytes(at: -1, count: 1000).isEmpty)
         #expect(file.bytes(at: 0, count: 10_000).count == 10_000)
         try file.confirm()
     }
 
-    @Test("a database that SQLite reports as damaged, and that is whole, stays where it is")
+    @Test("An intact database is not set aside when SQLite reports damage")
     func wholeDatabase() async throws {
         let history = folder.history()
         try await history.append(messages(0..<40), to: scope)
@@ -58,7 +58,7 @@ import Testing
                 throw DatabaseError(resultCode: .SQLITE_CORRUPT)
             }
         }
-        #expect(tries.withLock { $0 } == 2, "tried again before any salvage")
+        #expect(tries.withLock { $0 } == 2, "the operation is retried before any salvage")
         let names = try folder.names
         #expect(!names.contains { $0.contains("damaged") || $0.contains("salvaging") }, "\(names)")
         #expect(try await history.window(of: scope, maxMessages: nil) == messages(0..<40))

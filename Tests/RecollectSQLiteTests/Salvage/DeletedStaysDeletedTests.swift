@@ -6,7 +6,7 @@ import Testing
 @testable import RecollectCore
 @testable import RecollectSQLite
 
-/// A session with erasing interrupted by a kill, and damage to its notes.
+/// A session whose erasing was interrupted by a kill, with damage to the record of that erasing.
 @Suite("Deleted sessions in a salvage") struct DeletedStaysDeletedTests {
     private let folder: TemporaryFolder
     private let deleted = Scope(userId: "ann", sessionId: "deleted", agentId: "a")
@@ -17,7 +17,7 @@ import Testing
         try await history.append(messages(0..<40), to: scope)
         try await history.append(messages(0..<400, prefix: "d"), to: deleted)
         try await history.append(messages(40..<60), to: scope)
-        // The deletion alone, as a process leaves it that ends right after its commit.
+        // Only the deletion, as after a process that ended right after its commit.
         let session = deleted.session
         #expect(try await history.write { try MessageDeletion.delete(session, $0) })
         await history.close()
@@ -30,7 +30,7 @@ import Testing
         return try queue.read { try Int.fetchAll($0, sql: query) }
     }
 
-    /// Opens the history after all pages of some tables and indexes are damaged.
+    /// Damages all pages of some tables and indexes, and opens the history.
     private func damaged(_ names: [String]) async throws -> SQLiteHistoryStore {
         let list = names.map { "'\($0)'" }.joined(separator: ", ")
         let pages = try Self.numbers("SELECT pageno FROM dbstat WHERE name IN (\(list))", in: folder)
@@ -49,14 +49,14 @@ import Testing
         #expect(try await history.erasesAll())
         #expect(try await history.read { try $0.integer("SELECT count(*) FROM message") } == 60)
         #expect(try await history.read { try $0.integer("SELECT count(*) FROM scope") } == 1)
-        // What is found next has another number than what was deleted.
+        // A new session gets another number than the deleted session.
         try await history.append(messages(0..<2), to: deleted)
         #expect(try await history.window(of: deleted, maxMessages: nil) == messages(0..<2))
         try await history.repair()
         #expect(try await history.check().problems.isEmpty)
     }
 
-    @Test("a deleted session stays deleted where the page that notes its erasing is damaged")
+    @Test("A deleted session stays deleted if the page with the record of its erasing is damaged")
     func erasure() async throws {
         let history = try await damaged(["erasure"])
         let event = try #require(history.events.takeUndelivered().first)
@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test(
-        "one whole tree of sessions tells which are deleted",
+        "One intact tree of sessions is enough to identify deleted sessions",
         arguments: [["session"], ["session", "session_by_activity", "sqlite_autoindex_session_1"]])
     func oneTree(gone: [String]) async throws {
         let history = try await damaged(["erasure"] + gone)
@@ -73,7 +73,7 @@ import Testing
         try await expectDeleted(in: history)
     }
 
-    @Test("without a whole tree of sessions, messages are kept under a name that says so")
+    @Test("Without an intact tree of sessions, messages of unknown sessions get a placeholder session ID")
     func noTree() async throws {
         let history = try await damaged(["erasure", "sqlite_schema", "session"])
         let sessions = try await history.sessions(of: "ann", page: PageRequest(limit: 10)).elements
@@ -81,14 +81,14 @@ import Testing
         #expect(sessions.reduce(0) { $0 + $1.messageCount } == 460)
     }
 
-    @Test("a wrong bit among the rows of sessions makes no session a deleted one", .needs(.time))
+    @Test("A flipped bit in the session rows does not delete a live session", .needs(.time))
     func wrongBit() async throws {
         let numbers = try Self.numbers(
             "SELECT rootpage FROM sqlite_schema WHERE name IN ('session', 'erasure') ORDER BY name DESC", in: folder)
         var whole = try [UInt8](Data(contentsOf: folder.file("history.sqlite")))
         let starts = numbers.map { ($0 - 1) * 4096 }
         whole.replaceSubrange(starts[1]..<starts[1] + 4096, with: noise(4096, seed: 11))
-        // The only row's cell; its number is the second byte.
+        // The cell of the only row. The row number is its second byte.
         #expect(whole.bigEndian16(starts[0] + 3) == 1)
         let cell = Int(whole.bigEndian16(starts[0] + 8))
         #expect(whole[starts[0] + cell + 1] == 1)

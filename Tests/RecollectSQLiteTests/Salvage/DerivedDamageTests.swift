@@ -6,8 +6,8 @@ import Testing
 @testable import RecollectCore
 @testable import RecollectSQLite
 
-/// Damage to what can be made anew.
-@Suite("Damage to what is derived") struct DerivedDamageTests {
+/// Damage to data that can be rebuilt.
+@Suite("Damaged derived data") struct DerivedDamageTests {
     private let folder: TemporaryFolder
 
     init() throws {
@@ -20,7 +20,7 @@ import Testing
         #expect(try !folder.names.contains { $0.hasPrefix("history.damaged-") })
     }
 
-    @Test("a damaged search index is told, and made anew in its place")
+    @Test("A damaged search index is reported, and a repair rebuilds it in place")
     func searchIndex() async throws {
         let history = folder.history()
         try await history.append(messages(0..<500), to: scope)
@@ -36,12 +36,12 @@ import Testing
         #expect(found.elements.count > 1)
     }
 
-    @Test("a search that meets damage in its index makes it anew and finds what there is")
+    @Test("A search in a damaged index rebuilds the index and returns results")
     func search() async throws {
         let history = folder.history()
         try await history.append(messages(0..<500), to: scope)
         _ = try await history.search(SearchQuery(userId: "ann", text: "text"))
-        // The structure of the index: whatever reads it finds it damaged.
+        // The structure record of the index. Every use of the index reads it and finds the damage.
         try await history.write {
             try $0.run("UPDATE message_search_data SET block = x'FFFFFFFFFFFFFFFF' WHERE id = 10")
         }
@@ -52,7 +52,7 @@ import Testing
         try await expectNothingSetAside(history)
     }
 
-    @Test("an index, a count or the ids that contradict the messages are made anew")
+    @Test("Indexes, counts and IDs that contradict the messages are rebuilt")
     func derived() async throws {
         let history = folder.history()
         try await history.append(messages(0..<20), to: scope)
@@ -78,7 +78,7 @@ import Testing
         try await expectNothingSetAside(history)
     }
 
-    @Test("files of others among the attachments are passed over, and stay")
+    @Test("Foreign files among the attachments are ignored and stay")
     func strayFiles() async throws {
         let history = folder.history()
         let picture = Attachment(mediaType: "a/b", content: .inline(Data([1])))

@@ -5,8 +5,8 @@ import Testing
 @testable import RecollectCore
 @testable import RecollectSQLite
 
-/// A page that is a whole, older version of itself: a write that a disk acknowledged and lost.
-@Suite("Repairs after a lost write", .needs(.time)) struct LostWriteTests {
+/// Pages with intact older versions, as after writes that a disk acknowledged and lost.
+@Suite("Repairs after lost writes", .needs(.time)) struct LostWriteTests {
     private let folder: TemporaryFolder
     private let other = Scope(userId: "bob", sessionId: "other", agentId: "a")
     private let last = Scope(userId: "ann", sessionId: "last", agentId: "a")
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    /// Opens copies of the history, each with one leaf of a table as it was before.
+    /// Opens copies of the history, each with an older version of one leaf page. Returns the number of copies.
     private func forEachOldLeaf(
         of old: [[UInt8]], kind: UInt8 = 0x0D, _ body: (Int, SQLiteHistoryStore) async throws -> Void
     ) async throws -> Int {
@@ -51,7 +51,7 @@ import Testing
         return leaves.count
     }
 
-    @Test("a repair keeps every message whose row is whole, and tells of those that are gone")
+    @Test("A repair preserves every message with an intact row and reports the missing ones")
     func lostRows() async throws {
         var store = folder.history()
         try await store.append(long(0..<40, "m"), to: scope)
@@ -69,13 +69,13 @@ import Testing
             #expect(kept.isSubset(of: all), "leaf \(leaf)")
             let losses = try await store.losses()
             #expect(kept == all || !losses.isEmpty, "leaf \(leaf): \(all.count - kept.count) messages are gone")
-            // A leaf has at most so many of them.
+            // A leaf page has at most 30 messages.
             #expect(all.count - kept.count <= 30, "leaf \(leaf)")
         }
         #expect(count >= 3)
     }
 
-    @Test("an older page of an index or of the table of attachments removes no bytes of an attachment in use")
+    @Test("An older page of an index or of the attachment table removes no bytes of attachments in use")
     func lostUses() async throws {
         func message(_ number: Int) -> ConversationMessage {
             let picture = Attachment(mediaType: "image/png", content: .inline(Data("picture \(number)".utf8)))
@@ -98,7 +98,7 @@ import Testing
             }
         }
         let count = try await forEachOldLeaf(of: old, kind: 0x0A) { leaf, store in
-            // Saved again, the pictures of messages that are known already are kept for nothing.
+            // Saving known messages again saves their pictures again, without new uses.
             try await store.append(pictures, to: scope)
             try await store.deleteSession(other.session)
             #expect(try await store.erasesAll())
@@ -119,13 +119,14 @@ import Testing
         return found
     }
 
-    /// When a history with an older page is repaired.
+    /// The time at which a history with an older page is repaired.
     enum Repair: CaseIterable {
         case never, before, after
     }
 
     @Test(
-        "deleted messages and tags that an older page has come to nobody, repaired or not", arguments: Repair.allCases,
+        "Deleted messages and tags on an older page reach no other session, with or without a repair",
+        arguments: Repair.allCases,
         [UInt8(0x0D), 0x0A])
     func deletedRows(repair: Repair, kind: UInt8) async throws {
         var store = folder.history()
@@ -152,7 +153,7 @@ import Testing
         #expect(count >= 2)
     }
 
-    @Test("a deletion beside an older page of an index leaves no message", arguments: [false, true])
+    @Test("Deleting a session leaves no message behind if an index has an older page", arguments: [false, true])
     func deletionBesideOldIndex(isRepaired: Bool) async throws {
         var store = folder.history()
         try await store.append(long(0..<20, "m"), to: scope)
@@ -162,7 +163,7 @@ import Testing
         try await store.append(long(0..<30, "secret"), to: last)
         await store.close()
         let count = try await forEachOldLeaf(of: old, kind: 0x0A) { leaf, store in
-            // Behind an older index of sessions there is none to delete.
+            // An older index of sessions may not contain the session.
             guard try await store.session(last.session) != nil else { return }
             try await store.deleteSession(last.session)
             #expect(try await store.erasesAll())

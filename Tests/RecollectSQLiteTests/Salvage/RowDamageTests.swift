@@ -6,10 +6,10 @@ import Testing
 @testable import RecollectCore
 @testable import RecollectSQLite
 
-/// A wrong bit in a row or in an entry of an index, which then contradict each other. Whose a message is stays known.
-@Suite("Damage to rows and to entries of indexes") struct RowDamageTests {
+/// Rows and index entries that contradict each other after a bit flip. The owner of each message remains known.
+@Suite("Damaged rows and index entries") struct RowDamageTests {
     private let folder: TemporaryFolder
-    /// Sessions and scopes 2, 3 and 4; the first ones are there because SQLite keeps a number of 1 without a byte.
+    /// The tests use sessions and scopes 2, 3 and 4, because SQLite stores the number 1 without a byte.
     private let all = [("a", "s9"), ("v", "s2"), ("u", "s4"), ("w", "s5")].map { user, session in
         Scope(userId: user, sessionId: session, agentId: "agent")
     }
@@ -20,7 +20,7 @@ import Testing
 
     private func said(_ scope: Scope) -> [ConversationMessage] { messages(0..<6, prefix: "\(scope.userId)m") }
 
-    /// A closed history with six messages in each scope; those of the same place have the same ids where `sameIds` says so.
+    /// Fills and closes a history with six messages in each scope. With `sameIds`, all scopes have the same IDs.
     private func fill(sameIds: Bool = false) async throws -> [Scope: [ConversationMessage]] {
         let store = folder.history()
         var expected: [Scope: [ConversationMessage]] = [:]
@@ -39,7 +39,7 @@ import Testing
         case table = 0x0D
     }
 
-    /// Replaces the only occurrence of bytes in the pages of a kind.
+    /// Replaces the only occurrence of some bytes in the pages of one kind.
     private func replace(_ old: [UInt8], by new: [UInt8], in kind: Page) throws {
         var bytes = try Data(contentsOf: folder.file("history.sqlite"))
         var found: [Int] = []
@@ -50,12 +50,12 @@ import Testing
                 rest = place.upperBound..<rest.upperBound
             }
         }
-        try #require(found.count == 1, "\(found.count) places")
+        try #require(found.count == 1, "\(found.count) occurrences")
         bytes.replaceSubrange(found[0]..<found[0] + old.count, with: new)
         try bytes.write(to: folder.file("history.sqlite"))
     }
 
-    /// The number of a message and its position, as SQLite writes them.
+    /// The number and the position of a message, as SQLite stores them.
     private func place(of id: String, in scope: Scope) async throws -> (sequence: UInt8, position: [UInt8]) {
         let store = folder.history()
         let sequence = try await store.read { db in
@@ -84,9 +84,11 @@ import Testing
         #expect(try await store.check().problems.isEmpty)
     }
 
-    // MARK: Entries
+    // MARK: Index entries
 
-    @Test("an id that leads to another user's message changes none of it", arguments: ["read", "delete", "edit"])
+    @Test(
+        "An ID entry pointing to another user's message does not affect that message",
+        arguments: ["read", "delete", "edit"])
     func misledID(operation: String) async throws {
         var expected = try await fill()
         let (v, u) = (all[1], all[2])
@@ -108,7 +110,9 @@ import Testing
         try await expect(expected, in: store)
     }
 
-    @Test("a place that leads to another user's message takes none of it along", arguments: ["delete", "move", "fork"])
+    @Test(
+        "A position entry pointing to another user's message does not affect that message",
+        arguments: ["delete", "move", "fork"])
     func misledPlace(operation: String) async throws {
         var expected = try await fill()
         let (v, u) = (all[1], all[2])
@@ -133,7 +137,7 @@ import Testing
         try await expect(expected, in: store)
     }
 
-    @Test("two rows of one session, which a damaged index let in, do not stop a repair")
+    @Test("A repair succeeds with two rows for one session, inserted because of a damaged index")
     func twoRows() async throws {
         let expected = try await fill()
         try replace(Array("vs2".utf8) + [2], by: Array("vS2".utf8) + [2], in: .index)
@@ -151,18 +155,19 @@ import Testing
 
     // MARK: Rows
 
-    @Test("a repair believes the index, and not the damaged row, where others agree", arguments: [false, true])
+    @Test("A repair restores a damaged scope row from its index", arguments: [false, true])
     func scopeRow(isAgent: Bool) async throws {
         let expected = try await fill()
         let agent = Array("agent".utf8)
-        // In the row the window's beginning follows, which is 0 and has no byte; in the entry the row's number precedes it.
+        // In the row, the start of the window follows. It is 0 and has no byte. In the index entry, the row number
+        // precedes it.
         let damaged: [UInt8] = isAgent ? [3] + Array("cgent".utf8) : [7] + agent
         try replace([3] + agent, by: damaged, in: .table)
         try await expect(expected, in: folder.history(), repairing: true)
     }
 
     @Test(
-        "a message with a damaged scope or position is where it was after a repair",
+        "A repair restores a message's damaged scope, position or ID",
         arguments: ["scope", "far", "near", "id"])
     func messageRow(column: String) async throws {
         let expected = try await fill()
@@ -184,7 +189,7 @@ import Testing
         try await expect(expected, in: folder.history(), repairing: true)
     }
 
-    @Test("a session with a damaged user or name is still its user's", arguments: ["us2", "vs4", "vs6"])
+    @Test("A session with a damaged user ID or session ID still belongs to its user", arguments: ["us2", "vs4", "vs6"])
     func sessionRow(damaged: String) async throws {
         let expected = try await fill()
         try replace(Array("vs2".utf8), by: Array(damaged.utf8), in: .table)
@@ -193,7 +198,7 @@ import Testing
 
     // MARK: Erasing
 
-    @Test("a live session is not erased in place of a deleted one, and nobody is given what stays of that")
+    @Test("A damaged erasure record erases no live session, and no other user gets the remaining messages")
     func erasure() async throws {
         var expected = try await fill()
         let store = folder.history()

@@ -9,7 +9,7 @@ import Testing
 struct SalvageErrorTests {
     private struct Failure: Error {}
 
-    @Test("are thrown, also inside a transaction of the copy")
+    @Test("Errors inside a transaction of the copy are thrown")
     func insideTransaction() throws {
         let folder = try TemporaryFolder()
         let queue = try DatabaseQueue(

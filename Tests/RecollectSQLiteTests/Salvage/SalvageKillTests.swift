@@ -5,10 +5,10 @@ import Testing
 @testable import RecollectCore
 @testable import RecollectSQLite
 
-/// Salvages that are killed.
-@Suite("Killed salvage") struct SalvageKillTests {
+/// Salvages by killed processes.
+@Suite("Killed salvages") struct SalvageKillTests {
     @Test(
-        "killed at any call, a salvage goes on at the next opening: the same content, one file set aside, the event",
+        "A salvage killed at any system call is completed at the next opening, with one file set aside",
         .needs(.strace),
         arguments: ["fdatasync,fsync", "rename,renameat,renameat2", "unlink,unlinkat", "pwrite64"])
     func killedAtEachCall(calls: String) async throws {
@@ -40,7 +40,7 @@ import Testing
             #expect(try await history.check().problems.isEmpty, comment)
             let names = try FileManager.default.contentsOfDirectory(atPath: place.path)
             let aside = names.filter { $0.hasPrefix("history.damaged-") }
-            // One file with its log, under one stamp.
+            // One file and its log, with the same stamp.
             let file = aside.first { $0.hasSuffix(".sqlite") } ?? "?"
             #expect(aside.allSatisfy { $0.hasPrefix(file) } && !aside.isEmpty, "\(comment): \(names)")
             #expect(!names.contains { $0.hasPrefix("history.salvaging") }, comment)
@@ -51,7 +51,7 @@ import Testing
         #expect(number > 2)
     }
 
-    @Test("what killed salvages left is removed at the next opening, and with a user")
+    @Test("Files left by killed salvages are removed at the next opening and when a user is deleted")
     func leftovers() async throws {
         let folder = try TemporaryFolder()
         try await folder.history().append(messages(0..<2), to: scope)
@@ -70,13 +70,13 @@ import Testing
         #expect(try await history.window(of: scope, maxMessages: nil) == messages(0..<2))
     }
 
-    @Test("a marker that cannot be read does not stop a salvage from going on")
+    @Test("A salvage continues despite an unreadable marker")
     func damagedMarker() async throws {
         let folder = try TemporaryFolder()
         let history = folder.history()
         try await history.append(messages(0..<2), to: scope)
         await history.close()
-        // As it lies between the renames: the old database is aside, the new one has not got its name.
+        // The state between the renames: the old database is set aside, and the new one is not yet renamed.
         try FileManager.default.moveItem(
             at: folder.file("history.sqlite"), to: folder.file("history.salvaging-20260101T000000-12345678.sqlite"))
         try Data([1, 2, 3]).write(to: folder.file("history.salvaging.json"))

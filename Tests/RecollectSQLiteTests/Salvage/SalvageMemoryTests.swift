@@ -7,17 +7,17 @@ import Testing
 
 private let largeCount = ProcessInfo.processInfo.environment["RECOLLECT_LARGE"].flatMap { Int($0) }
 
-/// The memory that checking, salvaging and repairing a damaged history take, measured in a process of its own.
-@Suite("Memory of a salvage", .needs(.processes)) struct SalvageMemoryTests {
+/// The memory use of checking, salvaging and repairing a damaged history, measured in a separate process.
+@Suite("Memory use of a salvage", .needs(.processes)) struct SalvageMemoryTests {
     private let folder: TemporaryFolder
 
     init() throws {
         folder = try TemporaryFolder()
     }
 
-    @Test("the memory that a salvage takes does not grow with the history")
+    @Test("The memory use of a salvage does not grow with the history")
     func independence() async throws {
-        // Both databases are larger than the caches of all connections together: what the second adds, no cache holds.
+        // Both databases are larger than the caches of all connections together, so caches do not explain a difference.
         let small = try await peak(messages: 8000, length: 4000)
         let large = try await peak(messages: 24_000, length: 4000)
         #expect(large - small < 12_000, "KB: \(small), \(large), though the database grew by 64,000")
@@ -25,7 +25,7 @@ private let largeCount = ProcessInfo.processInfo.environment["RECOLLECT_LARGE"].
     }
 
     /// `RECOLLECT_LARGE=1000000 swift test --filter SalvageMemoryTests`
-    @Test("a salvage takes at most 100 MB, however many messages there are", .enabled(if: largeCount != nil))
+    @Test("A salvage uses at most 100 MB for any number of messages", .enabled(if: largeCount != nil))
     func large() async throws {
         let count = try #require(largeCount)
         let start = ContinuousClock.now
@@ -34,7 +34,7 @@ private let largeCount = ProcessInfo.processInfo.environment["RECOLLECT_LARGE"].
         #expect(peak < 100_000)
     }
 
-    /// Fills a history, damages a page of it, repairs it in another process, and returns the most memory in KB that was resident.
+    /// Fills a history, damages one page, repairs it in another process, and returns the peak resident memory in KB.
     private func peak(messages count: Int, length: Int) async throws -> Int {
         let place = folder.file("\(count)")
         let history = SQLiteHistoryStore(

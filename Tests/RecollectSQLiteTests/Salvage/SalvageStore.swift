@@ -6,15 +6,15 @@ import Testing
 @testable import RecollectCore
 @testable import RecollectSQLite
 
-/// A small history with something in every table, and what was saved in it.
+/// A small history with content in every table, and the messages saved in it.
 struct SalvageStore {
     let folder: TemporaryFolder
-    /// What each scope holds, in order.
+    /// The saved messages of each scope, in order.
     private(set) var saved: [Scope: [ConversationMessage]] = [:]
 
     static let users = ["ann", "bob"]
 
-    /// Makes the history and closes it, so that its log is moved into the database.
+    /// Creates the history and closes it, so that its log is checkpointed into the database.
     init(in folder: TemporaryFolder, rounds: Int = 6) async throws {
         self.folder = folder
         let history = folder.history()
@@ -52,12 +52,12 @@ struct SalvageStore {
 
     var database: URL { folder.file("history.sqlite") }
 
-    /// What a page holds, as SQLite tells it.
+    /// The content of a page, as reported by SQLite.
     struct Page {
         let number: Int
         let table: String
         let kind: String
-        /// How many messages are at most lost with the page.
+        /// The maximum number of messages lost with the page.
         let messages: Int
     }
 
@@ -76,8 +76,8 @@ struct SalvageStore {
         }
     }
 
-    /// Compares what a history holds with what was saved. Returns how many messages are missing, and how many have other content;
-    /// any that was not saved, or stands out of order, is an issue.
+    /// Compares a history with the saved messages. Returns the numbers of missing and of changed messages. Records an
+    /// issue for messages that were not saved or are out of order.
     func missing(in history: SQLiteHistoryStore, _ comment: Comment) async throws -> (missing: Int, changed: Int) {
         var (missing, changed) = (0, 0)
         for (scope, messages) in saved {
@@ -94,7 +94,7 @@ struct SalvageStore {
     }
 }
 
-/// Bytes that a seed gives.
+/// Random bytes from a seed.
 func noise(_ count: Int, seed: UInt64) -> Data {
     var generator = SeededGenerator(seed: seed)
     return Data((0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) })

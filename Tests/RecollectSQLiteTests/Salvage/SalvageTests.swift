@@ -7,7 +7,7 @@ import Testing
 @testable import RecollectCore
 @testable import RecollectSQLite
 
-/// What comes back of damaged databases.
+/// The content recovered from damaged databases.
 @Suite("Salvage", .needs(.time)) struct SalvageTests {
     private let folder: TemporaryFolder
 
@@ -15,7 +15,7 @@ import Testing
         folder = try TemporaryFolder()
     }
 
-    /// A history whose database has other bytes.
+    /// A history with the given bytes as its database and its log.
     private func history(_ bytes: Data, in name: String, log: Data? = nil) throws -> SQLiteHistoryStore {
         let place = folder.file(name)
         try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
@@ -25,7 +25,7 @@ import Testing
             directory: place, configuration: HistoryConfiguration(durability: .relaxed, indexesInBackground: false))
     }
 
-    @Test("each damaged page costs at most the messages on it", .needs(.time), arguments: [true, false])
+    @Test("Each damaged page costs at most its messages", .needs(.time), arguments: [true, false])
     func everyPage(isNoise: Bool) async throws {
         let store = try await SalvageStore(in: folder)
         let whole = try Data(contentsOf: store.database)
@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test(
-        "damage at the start of the file, up to all of what is on page 1, costs no message",
+        "Damage at the start of the file, up to all of page 1, costs no message",
         arguments: [1, 16, 100, 4096])
     func start(length: Int) async throws {
         let store = try await SalvageStore(in: folder, rounds: 5)
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test("messages whose session or agent nothing knows any more are kept under names that say so")
+    @Test("Messages of unknown sessions and agents are saved under placeholder IDs")
     func unknownOwners() async throws {
         let store = try await SalvageStore(in: folder, rounds: 5)
         var bytes = try Data(contentsOf: store.database)
@@ -85,7 +85,7 @@ import Testing
     }
 
     @Test(
-        "what a log alone holds comes back: the database is empty, gone, or noise",
+        "Messages that exist only in the log are recovered if the database is empty, missing or noise",
         arguments: ["empty", "gone", "noise"])
     func logAlone(kind: String) async throws {
         let store = folder.history()
@@ -100,7 +100,7 @@ import Testing
         #expect(history.events.takeUndelivered().map(\.kind) == [.salvaged])
     }
 
-    @Test("a damaged page of the log hides no commit behind it", arguments: [0.2, 0.5, 0.8], [true, false])
+    @Test("A damaged page of the log hides no later commit", arguments: [0.2, 0.5, 0.8], [true, false])
     func damagedLog(place: Double, isWholeFrame: Bool) async throws {
         let store = folder.history()
         for start in stride(from: 0, to: 60, by: 2) {
@@ -119,7 +119,7 @@ import Testing
     }
 
     @Test(
-        "a damaged database or log behind a symbolic link is salvaged beside the file",
+        "A damaged database or log behind a symbolic link is salvaged beside the link's target",
         arguments: ["history.sqlite", "big.sqlite"],
         [0, 4096 * 4 + 100, -1])
     func symbolicLink(name: String, damage: Int) async throws {
@@ -132,7 +132,7 @@ import Testing
         try FileManager.default.createSymbolicLink(at: link, withDestinationURL: elsewhere.file(name))
         let linked = folder.history()
         for number in 40..<60 { try await linked.append(messages(number..<number + 1), to: scope) }
-        // The files of a process that was killed.
+        // The files left by a killed process.
         let copy = try TemporaryFolder()
         for file in [name, name + "-wal"] {
             try FileManager.default.copyItem(at: elsewhere.file(file), to: copy.file(file))
@@ -157,7 +157,7 @@ import Testing
         #expect(try FileID(at: links.file("history.sqlite").path) == FileID(at: copy.file(name).path))
     }
 
-    @Test("a link to another history's database is read, and refused to be written")
+    @Test("A link to another history's database can be read but not written")
     func linkedHistory() async throws {
         let store = folder.history()
         try await store.append(messages(0..<2), to: scope)
@@ -171,7 +171,7 @@ import Testing
         #expect(try await linked.window(of: scope, maxMessages: nil) == messages(0..<4))
     }
 
-    @Test("an empty database file beside the history's lock is damage")
+    @Test("An empty database file beside the history's lock is damage")
     func emptyBesideLock() async throws {
         let store = folder.history()
         try await store.append(messages(0..<2), to: scope)
@@ -182,7 +182,7 @@ import Testing
         #expect(try await history.losses().count == 1)
     }
 
-    @Test("a database of no length beside attachments is damage, and told until its file is removed")
+    @Test("An empty database file beside attachments is damage, reported until the file set aside is removed")
     func emptyBesideAttachments() async throws {
         let store = folder.history()
         let picture = Attachment(mediaType: "a/b", content: .inline(Data([1])))
@@ -210,10 +210,10 @@ import Testing
         #expect(try folder.names.allSatisfy { !$0.hasPrefix("history.loss") })
     }
 
-    @Test("no number of the feed is given again after a salvage")
+    @Test("After a salvage, no number of the change feed is reused")
     func feedNumbers() async throws {
         let store = try await SalvageStore(in: folder, rounds: 5)
-        // A history that nobody holds closes at some time, and locks the database then.
+        // A released history closes at an unknown time and locks the database then, so it is closed here.
         let earlier = folder.history()
         let before = try await earlier.latestChange()
         await earlier.close()
@@ -228,7 +228,7 @@ import Testing
         #expect(changes.count == 2)
     }
 
-    @Test("what was lost is told by session: in the event, by the report, and by a later process")
+    @Test("Losses are reported by session: in the event, in a check's report, and by a later process")
     func told() async throws {
         let store = try await SalvageStore(in: folder)
         var bytes = try Data(contentsOf: store.database)

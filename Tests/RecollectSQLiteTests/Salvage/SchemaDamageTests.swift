@@ -6,15 +6,15 @@ import Testing
 @testable import RecollectCore
 @testable import RecollectSQLite
 
-/// Damage to the pages with the schema. They hold no messages, so it costs none.
-@Suite("Damage to the schema", .needs(.time)) struct SchemaDamageTests {
+/// Damage to the pages of the schema. They contain no messages, so no message is lost.
+@Suite("Schema damage", .needs(.time)) struct SchemaDamageTests {
     private let folder: TemporaryFolder
 
     init() throws {
         folder = try TemporaryFolder()
     }
 
-    @Test("one wrong bit in the schema costs nothing", arguments: 0..<8)
+    @Test("A flipped bit in the schema costs no data", arguments: 0..<8)
     func bits(seed: Int) async throws {
         let bytes = try await history()
         let pages = stride(from: 0, to: bytes.count, by: 4096).filter { start in
@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test(
-        "one wrong bit in the name of a function, a collation, a column or a table costs nothing",
+        "A flipped bit in the name of a function, collation, column or table costs no data",
         arguments: [
             "coalesce(", "COLLATE NOCASE", "version INTEGER", "working_directory", "branch_after", "TABLE clock",
         ])
@@ -44,17 +44,17 @@ import Testing
     }
 
     @Test(
-        "one wrong bit in a root page costs nothing",
+        "A flipped bit in the root page number of a table costs no data",
         arguments: ["TABLE session ", "TABLE scope", "TABLE message ", "TABLE derived_data", "TABLE streaming_reply"])
     func roots(text: String) async throws {
         let bytes = try await history()
-        // The root is the number before the text.
+        // The number of the root page is stored before the text.
         let place = try #require(bytes.range(of: Data("CREATE \(text)".utf8))).lowerBound - 1
         for bit: UInt8 in 0..<7 { try await expectWhole(bytes, bit: bit, of: place) }
     }
 
     @Test(
-        "a damaged row of the search index's settings is made anew, and sets nothing aside",
+        "Damaged settings of the search index are rebuilt, and no file is set aside",
         arguments: [
             "UPDATE message_search_config SET v = 132 WHERE k = 'version'",
             "UPDATE message_search_config SET k = 'versiom' WHERE k = 'version'",
@@ -79,7 +79,7 @@ import Testing
     }
 
     @Test(
-        "an index that leads to another user's session never gives its messages, and no save goes there",
+        "An index entry pointing to another user's session affects neither reads nor saves",
         arguments: 0..<5)
     func misledIndex(how: Int) async throws {
         let store = folder.history()
@@ -89,7 +89,7 @@ import Testing
         for scope in all { try await store.append(messages(0..<6, prefix: scope.userId), to: scope) }
         await store.close()
         var bytes = try Data(contentsOf: folder.file("history.sqlite"))
-        // The entry of the unique index: the user, the session and the number of the row.
+        // The entry of the unique index: user ID, session ID and row number.
         let entry = try #require(bytes.range(of: Data("us1".utf8 + [3])))
         bytes[entry.upperBound - 1] = 2
         try bytes.write(to: folder.file("history.sqlite"))
@@ -113,7 +113,7 @@ import Testing
     }
 
     @Test(
-        "a check finds, and a repair mends, a row that names another owner",
+        "A check finds rows with a wrong owner or window start, and a repair corrects them",
         arguments: [
             "UPDATE message SET session_row_id = 3 WHERE sequence = 4",
             "UPDATE scope SET window_start = window_start + (1 << 40)",
@@ -130,7 +130,7 @@ import Testing
         #expect(found.elements.count == 40)
     }
 
-    @Test("VACUUM by another program moves roots and is no damage")
+    @Test("VACUUM by another program moves root pages and is not damage")
     func vacuum() async throws {
         _ = try await history()
         let other = try DatabaseQueue(path: folder.file("history.sqlite").path)
@@ -142,7 +142,7 @@ import Testing
         #expect(try await store.read(SchemaChecksum.matchesStored))
     }
 
-    @Test("one wrong bit in the id of a migration costs nothing", arguments: Schema.identifiers)
+    @Test("A flipped bit in the identifier of a migration costs no data", arguments: Schema.identifiers)
     func migration(id: String) async throws {
         let bytes = try await history()
         let place = try #require(bytes.range(of: Data(id.utf8)))
@@ -151,18 +151,18 @@ import Testing
         }
     }
 
-    @Test("one wrong bit in the application id costs nothing", arguments: 68..<72)
+    @Test("A flipped bit in the application ID costs no data", arguments: 68..<72)
     func applicationID(place: Int) async throws {
         try await expectWhole(history(), bit: 3, of: place)
     }
 
-    @Test("one wrong bit in the formats that the header names costs nothing", arguments: [18, 19, 21, 22, 23, 44, 47])
+    @Test("A flipped bit in the format fields of the header costs no data", arguments: [18, 19, 21, 22, 23, 44, 47])
     func formats(place: Int) async throws {
         let bytes = try await history()
         for bit in UInt8(2)..<7 { try await expectWhole(bytes, bit: bit, of: place) }
     }
 
-    @Test("a complete database has the schema of this version")
+    @Test("An added table is not schema damage, but a missing index is")
     func sound() async throws {
         _ = try await history()
         let store = folder.history()
@@ -174,7 +174,7 @@ import Testing
         #expect(try await store.read(Schema.isDamaged))
     }
 
-    /// The bytes of a closed history.
+    /// The database file of a closed history.
     private func history() async throws -> Data {
         let store = folder.history()
         try await store.append(messages(0..<40), to: scope)

@@ -6,7 +6,7 @@ import Testing
 @testable import RecollectCore
 @testable import RecollectSQLite
 
-/// Damaged pages of the log with older versions elsewhere.
+/// Damaged pages in the log, with older versions in the log or in the database.
 @Suite("Older versions of pages in a salvage", .needs(.time)) struct StalePageTests {
     private let folder: TemporaryFolder
     private let deleted: Set<String> = ["m5", "m6", "m7", "m50", "m51", "m90", "m125"]
@@ -27,8 +27,8 @@ import Testing
         }
     }
 
-    /// Makes a history with 120 messages in the database, and saves, deletions, and an edit in the log. Returns its copy, as a
-    /// killed process leaves it.
+    /// Creates a history with 120 messages in the database, and with saves, deletions and an edit in the log. Returns a
+    /// copy, as left by a killed process.
     private func makeHistory() async throws -> URL {
         var history = folder.history()
         try await history.append(long(0..<120), to: scope)
@@ -36,7 +36,7 @@ import Testing
         history = folder.history()
         for number in 120..<132 { try await history.append(long(number..<number + 1), to: scope) }
         for id in ["m5", "m6", "m7", "m50", "m51", "m90", "m125"] {
-            // The deletion alone: erasing would empty the log.
+            // Only the deletion, because erasing would empty the log.
             let count = try await history.write { try MessageDeletion.delete([id], in: scope.session, $0) }
             #expect(count == 1)
         }
@@ -57,7 +57,7 @@ import Testing
         return copy
     }
 
-    /// Opens a copy of a history with another log.
+    /// Opens a copy of a history with a changed log.
     private func open(_ killed: URL, log: [UInt8]) throws -> SQLiteHistoryStore {
         let place = folder.file("damaged")
         if FileManager.default.fileExists(atPath: place.path) { try FileManager.default.removeItem(at: place) }
@@ -67,7 +67,7 @@ import Testing
             directory: place, configuration: HistoryConfiguration(indexesInBackground: false))
     }
 
-    /// The frames of a log before its last commit, and whether each is the last of its page.
+    /// The frames of a log before its last commit, and whether each is the last frame of its page.
     private func frames(_ log: [UInt8]) -> [(index: Int, isLast: Bool)] {
         let starts = Array(stride(from: 32, to: log.count, by: Self.frame))
         let commits = starts.indices.filter { log.bigEndian32(starts[$0] + 4) > 0 }
@@ -78,14 +78,14 @@ import Testing
     }
 
     @Test(
-        "one damaged frame of the log brings no deleted message back and undoes no edit, or the loss is told",
+        "A damaged log frame restores no deleted message and undoes no edit, or the loss is reported",
         arguments: [("page", [24 + 2000]), ("salt", [9]), ("page number", [3]), ("salt and page number", [3, 9])])
     func damagedFrame(part: String, offsets: [Int]) async throws {
         let killed = try await makeHistory()
         let log = try [UInt8](Data(contentsOf: killed.appendingPathComponent("history.sqlite-wal")))
         let saved = long(0..<140).filter { !deleted.contains($0.id) }
         let frames = frames(log)
-        // Frames that a later one replaces can do no harm, so a few of them are enough.
+        // Frames replaced by later ones are harmless, so a few of them are enough.
         let chosen = frames.filter { $0.isLast || $0.index.isMultiple(of: 61) }
         #expect(chosen.filter(\.isLast).count > 10)
         var untold = 0
@@ -105,17 +105,15 @@ import Testing
             await history.close()
         }
         switch part {
-        // Damage to what is derived costs nothing.
+        // Damage to derived data costs nothing.
         case "page": #expect(untold > 0 && untold < chosen.count)
-        // The page of the frame is not known, so it may be any.
+        // The page of the frame is unknown, so it may be any page.
         case "salt and page number": #expect(untold == 0)
         default: #expect(untold == chosen.count)
         }
     }
 
-    @Test(
-        "one damaged frame brings no deleted session back and erases none that came after it, or the loss is told"
-    )
+    @Test("A damaged log frame restores no deleted session and loses no newer one, or the loss is reported")
     func afterDeletion() async throws {
         var history = folder.history()
         let old = Scope(userId: "ann", sessionId: "old", agentId: "a")
@@ -126,7 +124,7 @@ import Testing
         history = folder.history()
         let attachments = history.attachments
         #expect(try await history.write { try MessageDeletion.delete(old.session, $0) })
-        // All erasing but that of the log, in one commit: the page before still notes the session.
+        // All erasing except that of the log, in one commit. The earlier version of the page still lists the session.
         try await history.write { db in
             let bite = ErasureStep(attachments: attachments, files: nil, mergedPages: 100, length: .seconds(10))
             while try bite.run(db) == .worked {}

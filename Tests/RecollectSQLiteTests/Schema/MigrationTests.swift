@@ -7,7 +7,7 @@ import Testing
 /// Databases of released versions. None is released yet.
 @Suite("Databases of other versions")
 struct MigrationTests {
-    @Test("a database from before 0.1.0 is refused with a clear error, and stays as it is", arguments: [1, 3])
+    @Test("A database from before 0.1.0 is refused with a clear error and left unchanged", arguments: [1, 3])
     func beforeTheFirstRelease(schema: Int) async throws {
         let folder = try TemporaryFolder()
         let fixture = try #require(Bundle.module.url(forResource: "Fixtures/schema-\(schema)", withExtension: nil))

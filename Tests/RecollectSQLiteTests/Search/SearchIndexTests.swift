@@ -6,9 +6,9 @@ import Testing
 
 @testable import RecollectSQLite
 
-@Suite("The search index")
+@Suite("Search index")
 struct SearchIndexTests {
-    @Test("follows the feed in steps, and tells whether it is behind")
+    @Test("The index follows the change feed in steps and reports whether it is behind")
     func advance() throws {
         let history = try SearchedHistory()
         func isBehind() throws -> Bool { try history.database.read { try SearchIndex.isBehind($0) } }
@@ -26,7 +26,7 @@ struct SearchIndexTests {
         #expect(try history.ids("word").count == 5)
     }
 
-    @Test("a step that is rolled back is done again")
+    @Test("A step that is rolled back is repeated")
     func rollback() throws {
         struct Stop: Error {}
         let history = try SearchedHistory()
@@ -40,7 +40,7 @@ struct SearchIndexTests {
         #expect(try history.ids("word").count == 1)
     }
 
-    @Test("an index of another version is made anew, one of this version is left alone")
+    @Test("An index of another version is rebuilt, and one of this version is left unchanged")
     func prepare() throws {
         let history = try SearchedHistory()
         try history.add("word")
@@ -60,7 +60,7 @@ struct SearchIndexTests {
         #expect(try history.ids("word").count == 1)
     }
 
-    @Test("a removed message is found by none of its terms; those not yet indexed are left to their rows")
+    @Test("A removed message is found by none of its terms, whether it was indexed or not")
     func remove() throws {
         let history = try SearchedHistory()
         let texts = ["fetchAllChats café 你好世界 🎉", "word", "word fetchAllChats"]
@@ -77,10 +77,10 @@ struct SearchIndexTests {
         let count = try history.database.read {
             try $0.integer("SELECT count(*) FROM message_search WHERE message_search MATCH ?", FilterTokens.user("u"))
         }
-        #expect(count == 1, "not even the tokens of the owner stay")
+        #expect(count == 1, "the tokens of the user are removed, too")
     }
 
-    @Test("after erasing, no word of a removed message is in any file")
+    @Test("After erasing, no file contains a word of a removed message")
     func erase() throws {
         let history = try SearchedHistory()
         for index in 0..<300 { try history.add("filler \(index) ordinary words", id: "\(index)") }
@@ -89,7 +89,7 @@ struct SearchIndexTests {
         try history.index(atOnce: 37)
         let words = ["quetzalcoatl", "xylophone", "concert", "鯨鯢"]
         try history.delete([sequence])
-        // FTS5 leaves them: without this the test could not fail.
+        // FTS5 leaves them in its pages. Without this condition, the test could not fail.
         #expect(try words.contains { try history.filesContain($0) })
         try history.database.write { try Eraser.noteRemoval($0) }
         while try history.database.read({ try Eraser.isPending(.index, $0) }) {
@@ -99,7 +99,7 @@ struct SearchIndexTests {
         #expect(try history.ids("ordinary", limit: 1000).count == 600)
     }
 
-    @Test("any program with SQLite can read the index")
+    @Test("Any program with SQLite can read the index")
     func plain() throws {
         let history = try SearchedHistory()
         try history.add("WebSocketTask 你好")
@@ -112,7 +112,7 @@ struct SearchIndexTests {
     }
 
     @Test(
-        "times become few tokens that cover their range and little more",
+        "A range of dates becomes a few tokens that cover the range and little else",
         arguments: [
             (0...0), (0...(1 << 41)), (Int64.min...(.max)), (1_700_000_000_000...1_700_600_000_000), ((-5)...(1 << 50)),
         ] as [ClosedRange<Int64>])

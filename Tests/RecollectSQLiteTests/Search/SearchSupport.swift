@@ -28,7 +28,7 @@ struct Terms: SearchTermReader {
         return terms.all
     }
 
-    /// Words and pairs in order, `(parts)` behind their word, then `[characters]`, one that is alone with `!`.
+    /// Words and pairs in order, the `(parts)` of a word after it, then `[characters]`, isolated ones with `!`.
     static func described(_ text: String) -> String {
         var words: [String] = []
         var parts: [String] = []
@@ -71,7 +71,7 @@ struct Terms: SearchTermReader {
 }
 
 extension SeededGenerator {
-    /// Text of the kinds of characters that search treats each in its own way.
+    /// Random text with all kinds of characters that search treats differently.
     mutating func text(scalars count: Int) -> String {
         let ranges: [ClosedRange<UInt32>] = [
             0x20...0x7E, 0x20...0x7E, 0x61...0x7A, 0x41...0x5A, 0...0x1F, 0xA0...0x24F, 0x300...0x36F, 0x370...0x52F,
@@ -88,7 +88,7 @@ extension SeededGenerator {
     }
 }
 
-/// A history with its search index, written row by row: the engine has tests of its own.
+/// A history with its search index, written row by row. The engine is tested elsewhere.
 final class SearchedHistory {
     let folder: URL
     let database: DatabasePool
@@ -102,7 +102,7 @@ final class SearchedHistory {
         }
         database = try DatabasePool(
             path: folder.appendingPathComponent("history.sqlite").path, configuration: configuration)
-        // Nothing here is about power cuts.
+        // These tests do not depend on durability.
         try database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = OFF") }
         try Schema.migrator.migrate(database)
         try database.write { try SearchIndex.prepare($0) }
@@ -113,7 +113,7 @@ final class SearchedHistory {
         try? FileManager.default.removeItem(at: folder)
     }
 
-    /// Adds a message to the session "s" of the user "u", unless others are named, and returns its sequence.
+    /// Adds a message, by default to the session "s" of the user "u", and returns its sequence number.
     @discardableResult
     func add(
         _ text: String, id: String = UUID().uuidString, user: String = "u", session: String = "s", agent: String = "a",
@@ -186,7 +186,7 @@ final class SearchedHistory {
         }
     }
 
-    /// Whether a word stands anywhere in the files, after a checkpoint that truncates the log.
+    /// Whether any file contains a word, after a checkpoint that truncates the log.
     func filesContain(_ word: String) throws -> Bool {
         try database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)") }
         return try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil).contains {

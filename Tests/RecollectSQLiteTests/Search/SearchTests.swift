@@ -5,10 +5,10 @@ import Testing
 
 @testable import RecollectSQLite
 
-@Suite("Searching a history")
+@Suite("Search in a history")
 struct SearchTests {
     @Test(
-        "a text is found by",
+        "A text is found by words, word parts, prefixes, phrases, folded letters and scripts without spaces",
         arguments: [
             ("save_messages", "messages"), ("save_messages", "save_mess"), ("saveMessages", "save_messages"),
             ("save_messages", "saveMessages"), ("WebSocketTask", "socket"), ("WebSocketTask", "websock"),
@@ -30,7 +30,7 @@ struct SearchTests {
     }
 
     @Test(
-        "a text is not found by",
+        "A text is not found by missing words, inner fragments, a wrong order or empty queries",
         arguments: [
             ("save messages", "saves"), ("the quick brown fox", "\"brown quick\""), ("a b", "a b c"),
             ("你好世界", "你世"), ("か", "が"), ("messages", "essage"), ("save the messages", "save_messages"),
@@ -43,9 +43,7 @@ struct SearchTests {
         #expect(try history.ids(query).isEmpty)
     }
 
-    @Test(
-        "all that is said is searched: prose, thinking, speech, tools' names, arguments and results; ids and files are not"
-    )
+    @Test("Prose, thinking, speech, and tools' names, arguments and results are searched; IDs and files are not")
     func parts() throws {
         let history = try SearchedHistory()
         try history.add(
@@ -68,7 +66,7 @@ struct SearchTests {
         }
     }
 
-    @Test("of a tool's result the first 64 KB are searched, of prose a megabyte; reading on costs nothing else")
+    @Test("The first 64 KB of a tool result and the first megabyte of prose are searched")
     func bounds() throws {
         let history = try SearchedHistory()
         let filler = String(repeating: "filler ", count: 10_000)
@@ -80,7 +78,7 @@ struct SearchTests {
         #expect(try history.hits("within").first?.snippet.marked().hasSuffix("filler «within»") == true)
     }
 
-    @Test("one user's words are never found by another, whatever is asked")
+    @Test("No query finds another user's messages")
     func users() throws {
         let history = try SearchedHistory()
         for index in 0..<1200 {
@@ -98,11 +96,11 @@ struct SearchTests {
         #expect(try history.ids("common", user: "ALICE").isEmpty)
     }
 
-    @Test("filters by session, agent, role and dates meet, for rare words and for words in every message")
+    @Test("Filters by session, agent, role and date can be combined")
     func filters() throws {
         let history = try SearchedHistory()
         let day: Int64 = 86_400_000
-        // 1,300 messages of others come last, so that what is asked for is far down.
+        // 1,300 newer messages of another session are added last, so that the matches are far down.
         for index in 0..<80 {
             try history.add(
                 "word", id: "\(index)", session: index % 2 == 0 ? "even" : "odd", agent: index % 4 < 2 ? "x" : "y",
@@ -140,7 +138,7 @@ struct SearchTests {
         #expect(try numbers(query(agent: "none")) == [])
     }
 
-    @Test("pages follow one another without repeating or skipping, also past what is ranked and while messages come")
+    @Test("Pages of results repeat and skip nothing, even beyond the ranked results and while messages are added")
     func paging() throws {
         let history = try SearchedHistory()
         for index in 0..<2300 {
@@ -162,14 +160,14 @@ struct SearchTests {
         #expect(Set(ids) == Set((0..<2300).map(String.init)))
         #expect(scores == scores.sorted(by: >))
         let firstPrefix = try #require(ids.firstIndex { Int($0).map { $0 % 3 == 2 } == true })
-        #expect(firstPrefix == 1534, "whole words come before beginnings")
+        #expect(firstPrefix == 1534, "whole words rank before prefixes")
         let all = SearchQuery(userId: "u", text: "page", limit: .max)
         #expect(try history.search(all).elements.count > 2300)
         let beyond = SearchQuery(userId: "u", text: "page", limit: .max, cursor: SearchCursor(offset: .max))
         #expect(try history.search(beyond).elements.isEmpty)
     }
 
-    @Test("the end of the pages is told, not found out")
+    @Test("The last page has no cursor, even if it is full")
     func lastPage() throws {
         let history = try SearchedHistory()
         for index in 0..<4 { try history.add("page", id: "\(index)") }
@@ -183,7 +181,7 @@ struct SearchTests {
         #expect(beyond.elements.isEmpty && beyond.next == nil)
     }
 
-    @Test("a copy that a fork made is shown once, without a session; another message of the same id is another")
+    @Test("A forked message is found once, and an unrelated message with the same ID is found separately")
     func copies() throws {
         let history = try SearchedHistory()
         try history.add("copied words", id: "1", session: "original")
@@ -200,7 +198,7 @@ struct SearchTests {
         }
     }
 
-    @Test("more, shorter, closer, whole and newer come first")
+    @Test("More frequent, shorter, closer, whole-word and newer matches rank first")
     func ranking() throws {
         func order(_ query: String, _ texts: [String]) throws -> [String] {
             let history = try SearchedHistory()
@@ -216,7 +214,7 @@ struct SearchTests {
         #expect(try order("socket", ["WebSocketTask", "sockets", "socket"]) == ["2", "0", "1"])
     }
 
-    @Test("any string is a valid query")
+    @Test("Any string is a valid query")
     func anyQuery() async throws {
         await Seeds.run(8) { seed in
             let history = try SearchedHistory()
@@ -239,7 +237,7 @@ struct SearchTests {
         #expect(throws: Never.self) { _ = try history.hits(String(repeating: "\"a", count: 10_001)) }
     }
 
-    @Test("every word of a text finds it, and so does the beginning of a word, and the snippet marks it")
+    @Test("Every word of a text and every prefix of a word find the text, and the snippet marks the match")
     func everyWord() async {
         await Seeds.run(2) { seed in
             let history = try SearchedHistory()
@@ -249,7 +247,7 @@ struct SearchTests {
             for (index, text) in texts.enumerated() {
                 let terms = Set(Terms.of(text).map(\.text))
                 for term in Terms.of(text) {
-                    // Half of a `½` may be part of the word behind it, of which the other half is not.
+                    // One digit of a `½` may belong to the next word without the other digit.
                     guard Terms.of(term.source(in: text)).allSatisfy({ terms.contains($0.text) }) else { continue }
                     let whole = try history.search(SearchQuery(userId: "u", text: term.source(in: text), limit: 100))
                     let wanted = whole.elements.first { $0.messageId == "\(index)" }
@@ -262,14 +260,14 @@ struct SearchTests {
                     }
                     #expect(
                         try history.ids(String(term.text.dropLast()), limit: 100).contains("\(index)"),
-                        "beginning of \(term.text.debugDescription) of \(text.debugDescription)")
+                        "prefix of \(term.text.debugDescription) of \(text.debugDescription)")
                 }
             }
         }
     }
 
     @Test(
-        "a list with conditions finds what fulfills them, however many newer messages of other sessions match",
+        "A filtered list finds all matching sessions, despite many newer matches in other sessions",
         arguments: [1, 2_100])
     func filteredList(pinned: Int) throws {
         let history = try SearchedHistory()
@@ -289,7 +287,7 @@ struct SearchTests {
 }
 
 extension SearchedHistory {
-    /// Adds sessions of the user "u" with messages that are found by "lantern".
+    /// Adds sessions of the user "u" with messages that contain "lantern".
     fileprivate func addLanterns(sessions: Int, each count: Int, named name: String) throws {
         let numbers = "WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ?)"
         try database.write { db in

@@ -12,7 +12,7 @@ struct SnippetTests {
     }
 
     @Test(
-        "marks exactly what was found",
+        "A snippet marks exactly the matches",
         arguments: [
             ("Use a WebSocketTask here", "socket", "Use a Web«Socket»Task here"),
             ("Use a WebSocketTask here", "websock", "Use a «WebSocketTask» here"),
@@ -32,7 +32,7 @@ struct SnippetTests {
         #expect(snippet(text, query).marked() == expected)
     }
 
-    @Test("of a long text the part where the words stand together, cut at spaces")
+    @Test("A snippet of a long text shows the part with the words close together, cut at spaces")
     func cluster() {
         let filler = String(repeating: "lorem ipsum ", count: 50)
         let found = snippet("alpha " + filler + "then alpha and beta stand " + filler + "beta", "alpha beta")
@@ -45,7 +45,7 @@ struct SnippetTests {
         #expect((140...165).contains(end.text.count))
     }
 
-    @Test("keeps characters whole, and its text is the message's own")
+    @Test("A snippet contains whole characters and only text of the message")
     func wholeCharacters() async {
         await Seeds.run(8) { seed in
             var random = SeededGenerator(seed: seed)
@@ -56,7 +56,7 @@ struct SnippetTests {
                 let found = snippet(text, query)
                 #expect(found.text.count <= SnippetMaker.length + 2)
                 let words = Set(Self.words(of: text))
-                // A flattened line break may part what a cut then begins or ends with.
+                // A line break shown as a space may split the first or last word of a cut text.
                 let inner = Self.words(of: found.text).dropFirst().dropLast()
                 #expect(inner.allSatisfy { words.contains($0) }, "\(text.debugDescription)")
                 #expect(
@@ -71,7 +71,7 @@ struct SnippetTests {
         }.map { String($0) }
     }
 
-    @Test("of bytes that are not UTF-8 gives something to read")
+    @Test("A snippet of invalid UTF-8 is readable")
     func invalid() {
         let bytes: [UInt8] = Array("word ".utf8) + [0xFF, 0xC3, 0x28] + Array(" word".utf8)
         let found = bytes.withUnsafeBufferPointer { SnippetMaker(words: ParsedQuery("word")).snippet(of: $0) }

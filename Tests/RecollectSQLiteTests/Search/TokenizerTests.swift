@@ -4,10 +4,10 @@ import Testing
 
 @testable import RecollectSQLite
 
-@Suite("What a text is found by")
+@Suite("Search terms")
 struct SearchTextTests {
     @Test(
-        "words, parts, pairs and characters",
+        "A text is split into words, parts, pairs and characters",
         arguments: [
             // Separators, case, digits.
             ("", ""), (" \n\t ", ""), ("Hello, World!", "hello world"), ("a\0b", "a b"), ("don't", "don t"),
@@ -19,7 +19,7 @@ struct SearchTextTests {
             ("sha256", "sha256"), ("MAX_VALUE", "max value"), ("kebab-caseWord", "kebab caseword (case word)"),
             ("Sources/App/main.swift", "sources app main swift"), ("aBcDe", "abcde"), ("Über", "uber"),
             ("größteGröße", "grosstegrosse (grosste grosse)"), ("8463C716-A2EA", "8463c716 a2ea"),
-            // Accents, width, ligatures, letters of their own.
+            // Accents, width, ligatures, special letters.
             ("Café", "cafe"), ("Cafe\u{301}", "cafe"), ("ﬁnal ﬀ", "final ff"), ("Ｆｕｌｌ　ｗｉｄｔｈ", "full width"),
             ("straße STRASSE", "strasse strasse"), ("İstanbul ISTANBUL ıstanbul", "istanbul istanbul istanbul"),
             ("Łódź Søren Þór Æsir œuvre", "lodz soren thor aesir oeuvre"), ("Ὀδυσσεύς", "οδυσσευσ"),
@@ -42,7 +42,7 @@ struct SearchTextTests {
         #expect(Terms.described(text) == expected)
     }
 
-    @Test("a term's source is what it stands for, to the byte")
+    @Test("The source range of a term is exact to the byte")
     func sources() {
         let text = "Été: WebSocketTask が ﬁn 你好"
         let sources = Terms.of(text).map { (term: $0.text, source: $0.source(in: text)) }
@@ -56,7 +56,7 @@ struct SearchTextTests {
             ])
     }
 
-    @Test("a very long word counts by its beginning, and base64 by its first bytes")
+    @Test("A very long word is found by its prefix, and base64 text by its first bytes")
     func longWords() {
         let long = String(repeating: "a", count: 1000)
         #expect(Terms.of(long).isEmpty)
@@ -69,7 +69,7 @@ struct SearchTextTests {
     }
 
     @Test(
-        "bytes that are not UTF-8 separate",
+        "Bytes that are not UTF-8 separate words",
         arguments: [
             [0x61, 0xFF, 0x62], [0x61, 0xC3], [0xE4, 0xBD], [0x61, 0xED, 0xA0, 0x80, 0x62], [0xF8, 0x80],
         ] as [[UInt8]])
@@ -79,7 +79,7 @@ struct SearchTextTests {
         #expect(collector.all.allSatisfy { ["a", "b"].contains($0.text) })
     }
 
-    @Test("terms hold no ASCII but lower-case letters and digits, and reading them again gives them again")
+    @Test("The only ASCII in terms are lowercase letters and digits, and tokenizing a term returns the term")
     func termsAreTerms() async {
         await Seeds.run(30) { seed in
             var random = SeededGenerator(seed: seed)

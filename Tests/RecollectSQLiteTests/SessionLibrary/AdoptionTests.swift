@@ -4,8 +4,8 @@ import Testing
 @testable import RecollectCore
 @testable import RecollectSQLite
 
-/// A UI that knows no agents and an orchestrator save the same turn, under the same ids, whoever comes first.
-@Suite("Messages that a UI saved before their agent did") struct AdoptionTests {
+/// A UI without agents and an orchestrator save the same turn under the same IDs, in either order.
+@Suite("Adoption of messages saved by a UI") struct AdoptionTests {
     private let folder: TemporaryFolder
     private let history: SQLiteHistoryStore
     private let chat: DeviceChatStorage
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test(
-        "a turn that both save is there once, in the agent's window and in the UI, whoever comes first",
+        "A turn saved by the UI and an agent in either order appears once in the window and in the UI",
         arguments: [true, false], [true, false])
     func oneTurn(uiComesFirst: Bool, savesInOneBatch: Bool) async throws {
         if uiComesFirst { try await show(question) }
@@ -68,7 +68,7 @@ import Testing
         #expect(session.messageCount == 2)
         #expect(try await history.windows(of: session.id).flatMap(\.messages).count == 2)
         try await expectSound()
-        // What the UI has saved it may change and take away, whose ever it is now.
+        // The UI can edit and remove its messages, even after an agent adopted them.
         var edited = answer
         edited.content = "In the high tower."
         try await show(question, edited)
@@ -78,7 +78,9 @@ import Testing
         #expect(try await shown() == [question.content])
     }
 
-    @Test("searches and the change feed follow, indexed before or after", arguments: [true, false])
+    @Test(
+        "Search and the change feed reflect an adoption, whether or not the message was indexed before",
+        arguments: [true, false])
     func searchAndFeed(isIndexed: Bool) async throws {
         try await show(question)
         if isIndexed { try await history.indexEverything() }
@@ -95,11 +97,11 @@ import Testing
         #expect(try await history.search(SearchQuery(userId: "ann", text: "lamp")).elements.map(\.agentId) == ["tech"])
         let after = try await history.latestChange()
         try await say(question)
-        #expect(try await history.latestChange() == after, "a retry is no change")
+        #expect(try await history.latestChange() == after, "a retry changes nothing")
         try await expectSound()
     }
 
-    @Test("what an agent saved is taken by no other, and what a UI saved as an agent by none: both keep it")
+    @Test("A message saved by one agent, or by a UI as an agent, is not adopted by another agent")
     func others() async throws {
         try await say(question, as: "first")
         try await say(question, as: "second")
@@ -118,11 +120,11 @@ import Testing
         try await show(question, later)
         try await history.append(
             [ConversationMessage(later)], to: sessions.session("s").scope(agentId: "first"))
-        #expect(try await window("") == [later.content], "the engine by itself moves nothing")
+        #expect(try await window("") == [later.content], "without the option, nothing is adopted")
         #expect(try await window("first") == [question.content, later.content])
     }
 
-    @Test("the message keeps the content that the UI gave it, and its place among those of other agents")
+    @Test("An adopted message keeps its content from the UI and its position among other agents' messages")
     func contentAndPlace() async throws {
         try await say(answer, as: "other")
         var mine = question
@@ -136,11 +138,11 @@ import Testing
         try await expectSound()
     }
 
-    @Test("behind what its agent said meanwhile it comes last: an agent is given things in the order of saving")
+    @Test("A message adopted after newer messages of its agent moves to the end of the window")
     func order() async throws {
         try await say(question)
         try await show(question, later)
-        // The orchestrator closes the question that a killed turn left open, and only then comes to the next.
+        // The orchestrator completes the turn interrupted by a kill before it saves the next input.
         try await say(answer)
         let before = try await history.latestChange()
         try await say(later)
@@ -156,7 +158,7 @@ import Testing
         #expect(try await window().count == 4)
     }
 
-    @Test("several that come last at once keep the order in which they are saved")
+    @Test("Several messages adopted in one batch keep the order of saving")
     func orderInABatch() async throws {
         try await show(question, answer, later)
         try await say(ChatMessage(role: .assistant, content: "Hello."))
@@ -166,7 +168,7 @@ import Testing
         try await expectSound()
     }
 
-    @Test("the same-role rule holds: a message that repeats the role stays the UI's, and is told of")
+    @Test("A message that repeats the previous role is not adopted, and this is reported")
     func sameRole() async throws {
         try await say(question)
         try await show(question, later)
@@ -180,7 +182,7 @@ import Testing
     }
 
     @Test(
-        "a budget counts what was taken over, also in a window that was trimmed to nothing", arguments: [false, true])
+        "The window limit includes adopted messages, even in a window trimmed to nothing", arguments: [false, true])
     func budgets(startsEmpty: Bool) async throws {
         let window = SQLiteHistoryStore(
             directory: folder.file("window"), configuration: HistoryConfiguration(retention: .window))
@@ -197,7 +199,7 @@ import Testing
         }
     }
 
-    @Test("a reply that the UI saved while it streamed is its agent's when it ends, is cut off, or was saved whole")
+    @Test("A streaming reply also saved by the UI belongs to its agent after it is finished or interrupted")
     func replies() async throws {
         try await show(question)
         try await say(question)

@@ -5,11 +5,11 @@ import Testing
 @testable import RecollectCore
 @testable import RecollectSQLite
 
-@Suite("What is kept of transcripts that are not kept whole") struct KnownEntriesTests {
+@Suite("Hashes of transcripts not kept in full") struct KnownEntriesTests {
     private static let entry = ChatMessage(
         role: .user, content: "text", timestamp: Date(millisecondsSince1970: 1_700_000_000_000))
 
-    /// A change for each field of an entry except its id.
+    /// A change of each field of an entry except its ID.
     private static let changes: [String: @Sendable (inout ChatMessage) -> Void] = [
         "role": { $0.role = .assistant },
         "content": { $0.content = "texts" },
@@ -26,18 +26,18 @@ import Testing
         "metadata": { $0.metadata = ["a": .null] },
     ]
 
-    @Test("an entry takes 24 bytes")
+    @Test("An entry takes 24 bytes")
     func size() {
         #expect(MemoryLayout<ChatMessageHash>.stride == 24)
         let known = KnownChatMessages.whole((0..<1000).map { ChatMessage(role: .user, content: "\($0)") })
         guard case .hashes(let hashes, inOrder: true) = known.compact else {
-            Issue.record("kept whole")
+            Issue.record("the transcript is kept in full")
             return
         }
         #expect(hashes.capacity * MemoryLayout<ChatMessageHash>.stride <= 25 * 1000)
     }
 
-    @Test("a change of any field changes the hash")
+    @Test("A change of any field changes the hash")
     func fields() throws {
         let storage = try #require(Mirror(reflecting: Self.entry).children.first?.value)
         let fields = try #require(Mirror(reflecting: storage).children.first?.value)
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test("equal entries have equal hashes, in whatever order their fields were filled")
+    @Test("Equal entries have equal hashes, regardless of the order in which their fields were filled")
     func equalEntries() {
         let keys = (0..<50).map { "key \($0)" }
         var (one, other) = (Self.entry, Self.entry)
@@ -76,7 +76,7 @@ import Testing
         #expect(ChatMessageHash(one) == ChatMessageHash(other))
     }
 
-    @Test("compared with hashes, a transcript differs as it does when compared with the whole one")
+    @Test("Comparing a transcript with hashes finds the same difference as comparing it with the full transcript")
     func sameDifference() async {
         await Seeds.run(300) { seed in
             var random = SeededGenerator(seed: seed)

@@ -4,12 +4,12 @@ import Testing
 
 @testable import RecollectSQLite
 
-@Suite("What a session storage knows of transcripts")
+@Suite("Known transcripts of a session storage")
 struct KnownTranscriptsTests {
     private let first = ChatMessage(role: .user, content: "first")
     private let second = ChatMessage(role: .assistant, content: "second")
 
-    @Test("after saves that overlapped, every entry is looked at again", arguments: [false, true])
+    @Test("After overlapping saves, entries with different content are compared again", arguments: [false, true])
     func overlapping(inOrder: Bool) {
         let known = KnownTranscripts()
         var edited = first
@@ -22,7 +22,7 @@ struct KnownTranscriptsTests {
         #expect(next.removed == [second.id])
     }
 
-    @Test("after a save by itself, what was not touched is not looked at")
+    @Test("After a single save, only new entries are compared")
     func alone() {
         let known = KnownTranscripts()
         known.finish(known.beginSaving("s", [first]), owners: nil)
@@ -31,7 +31,7 @@ struct KnownTranscriptsTests {
         #expect(next.removed.isEmpty)
     }
 
-    @Test("after saves that overlapped, entries that both hold alike are known to be untouched")
+    @Test("After overlapping saves, entries equal in both saves are known to be unchanged")
     func overlappingAlike() {
         let known = KnownTranscripts()
         let (one, other) = (known.beginSaving("s", [first]), known.beginSaving("s", [first, second]))
@@ -41,7 +41,7 @@ struct KnownTranscriptsTests {
         #expect(next.unchanged == [first.id])
     }
 
-    @Test("sessions beyond those that are kept whole are known as well")
+    @Test("Transcripts not kept in full are known as well")
     func manySessions() {
         let known = KnownTranscripts()
         for number in 0..<(2 * KnownTranscripts.limit) {

@@ -4,9 +4,9 @@ import Testing
 @testable import RecollectCore
 @testable import RecollectSQLite
 
-/// A UI with arrays of its sessions, each saved with one more entry after changes by others. The rules
-/// are the same for sessions with whole transcripts in memory and for all others.
-@Suite("A chat UI with more sessions than are kept whole") struct ManySessionsTests {
+/// A UI keeps the entries of its sessions in arrays, and saves each with one more entry after changes by others. The
+/// rules are the same for transcripts kept in full and for all others.
+@Suite("A chat UI with more sessions than transcripts kept in full") struct ManySessionsTests {
     private let history = memory()
     private let sessions: SQLiteSessionStorage
     static let counts = [1, KnownTranscripts.limit + 4]
@@ -15,7 +15,7 @@ import Testing
         sessions = SQLiteSessionStorage(history: history, userId: "u")
     }
 
-    /// Saves sessions of four entries, shows them if asked to, and returns the UI's arrays.
+    /// Saves sessions of four entries, optionally reads them, and returns the UI's arrays.
     private func shown(_ count: Int, reading: Bool = false) async throws -> [[ChatMessage]] {
         var shown: [[ChatMessage]] = []
         for number in 0..<count {
@@ -26,7 +26,7 @@ import Testing
         return shown
     }
 
-    /// Saves all with one more entry, and returns the sessions' entries.
+    /// Saves all sessions with one more entry, and returns their entries.
     private func saved(_ shown: [[ChatMessage]]) async throws -> [[String]] {
         var saved: [[String]] = []
         for (number, entries) in shown.enumerated() {
@@ -44,7 +44,7 @@ import Testing
         #expect(try await history.deleteMessages([entry.id.uuidString], in: sessions.session(id)) == 1)
     }
 
-    @Test("messages deleted elsewhere stay deleted", arguments: counts, [false, true])
+    @Test("Messages deleted elsewhere stay deleted", arguments: counts, [false, true])
     func deletedMessages(count: Int, reading: Bool) async throws {
         let shown = try await shown(count, reading: reading)
         for (number, entries) in shown.enumerated() { try await delete(entries[1], in: "s\(number)") }
@@ -52,14 +52,14 @@ import Testing
         #expect(try await saved(shown) == expected)
     }
 
-    @Test("messages of sessions deleted elsewhere stay deleted", arguments: counts)
+    @Test("Messages of sessions deleted elsewhere stay deleted", arguments: counts)
     func deletedSessions(count: Int) async throws {
         let shown = try await shown(count)
         for number in 0..<count { try await history.deleteSession(sessions.session("s\(number)")) }
         #expect(try await saved(shown) == Array(repeating: ["new"], count: count))
     }
 
-    @Test("edits made elsewhere stay where the UI did not edit the same entry", arguments: counts)
+    @Test("Edits made elsewhere are preserved unless the UI edited the same entry", arguments: counts)
     func editsElsewhere(count: Int) async throws {
         var shown = try await shown(count)
         for (number, entries) in shown.enumerated() {
@@ -75,7 +75,7 @@ import Testing
         #expect(try await saved(shown) == expected)
     }
 
-    @Test("an entry deleted elsewhere is saved again where the UI edited it", arguments: counts)
+    @Test("An entry deleted elsewhere is saved again if the UI edited it", arguments: counts)
     func editsOfDeleted(count: Int) async throws {
         var shown = try await shown(count)
         for (number, entries) in shown.enumerated() {
@@ -86,7 +86,7 @@ import Testing
         #expect(try await saved(shown) == expected)
     }
 
-    @Test("entries that the UI removed are removed, and entries saved meanwhile stay", arguments: counts)
+    @Test("Entries removed by the UI are removed, and entries saved meanwhile stay", arguments: counts)
     func removed(count: Int) async throws {
         var shown = try await shown(count)
         for number in 0..<count {
@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    @Test("after sessions got other ids, messages deleted elsewhere stay deleted", arguments: [false, true])
+    @Test("After a change of the session ID, messages deleted elsewhere stay deleted", arguments: [false, true])
     func renamed(isTaken: Bool) async throws {
         let shown = try await shown(2)
         if isTaken {
@@ -121,7 +121,7 @@ import Testing
         #expect(contents.contains("of an agent") == isTaken)
     }
 
-    @Test("an id given twice brings nothing back", arguments: counts)
+    @Test("A duplicate ID in a transcript restores no deleted message", arguments: counts)
     func idsTwice(count: Int) async throws {
         var shown = try await shown(count)
         for (number, entries) in shown.enumerated() {

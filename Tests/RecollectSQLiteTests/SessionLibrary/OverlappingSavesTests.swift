@@ -15,7 +15,7 @@ import Testing
         sessions = SQLiteSessionStorage(history: history, userId: "ann")
     }
 
-    @Test("saves by several instances lose nothing")
+    @Test("Overlapping saves by several instances lose nothing")
     func severalInstances() async throws {
         let shared = [ChatMessage(role: .user, content: "shared")]
         try await sessions.updateSessionMessages(id: "s", messages: shared)
@@ -37,7 +37,7 @@ import Testing
         #expect(kept.count == 21)
     }
 
-    @Test("an instance that saves twice at once has shown neither save the other's message, either")
+    @Test("Overlapping saves by one instance preserve the messages of both saves")
     func oneInstance() async throws {
         let shared = [ChatMessage(role: .user, content: "shared")]
         try await sessions.updateSessionMessages(id: "s", messages: shared)

@@ -5,7 +5,7 @@ import Testing
 @testable import RecollectCore
 @testable import RecollectSQLite
 
-/// What a session storage writes of a transcript: the difference, whatever the transcript has become.
+/// A session storage writes the difference between two transcripts, for any change.
 @Suite("Saving a transcript") struct TranscriptSavingTests {
     private let history = memory()
     private var sessions: SQLiteSessionStorage { SQLiteSessionStorage(history: history, userId: "u", agentId: "ui") }
@@ -18,7 +18,7 @@ import Testing
         try #require(try await storage.getSession(id: id)).messages.map(\.content)
     }
 
-    @Test("any edits, insertions, removals and moves are read back, by this storage and by a new one")
+    @Test("Random edits, insertions, removals and moves are read back by the same storage and by a new one")
     func randomTranscripts() async throws {
         await Seeds.run(60) { seed in
             var random = SeededGenerator(seed: seed)
@@ -37,7 +37,7 @@ import Testing
                     default: transcript.append(entry("appended \(step)", .assistant))
                     }
                 }
-                // A storage that has shown or saved nothing must not remove anything: then nothing may be missing.
+                // A storage that has shown or saved nothing removes nothing, so a new storage reads the session first.
                 if Int.random(in: 0..<4, using: &random) == 0 {
                     storage = sessions
                     _ = try await storage.getSession(id: id)

@@ -5,8 +5,8 @@ import Testing
 @testable import RecollectCore
 @testable import RecollectSQLite
 
-/// Real processes on one session library: beside one another, and killed.
-@Suite("Processes on one session library", .needs(.processes)) struct SessionProcessTests {
+/// Concurrent and killed processes with one session library.
+@Suite("Processes that share a session library", .needs(.processes)) struct SessionProcessTests {
     private let folder: TemporaryFolder
 
     init() throws {
@@ -15,7 +15,7 @@ import Testing
 
     private let id = SessionKey(userId: "u", sessionId: "s")
 
-    /// The texts of all that a session has, those under its branches behind.
+    /// The texts of a session's messages, followed by those of its branches.
     private func texts(_ history: SQLiteHistoryStore) async throws -> [String] {
         var texts = try await LibraryReplica.messages(of: id, in: history).map(\.message.text)
         for branch in try await history.branches(of: id) {
@@ -24,7 +24,7 @@ import Testing
         return texts
     }
 
-    /// Everything that is derived is as it would be derived anew, and no row belongs to nothing.
+    /// Expects derived data equal to rebuilt data, and no orphaned rows.
     private func expectWhole(_ history: SQLiteHistoryStore) async throws {
         #expect(try await history.check().problems.isEmpty)
         #expect(try await history.read { try DerivedTables.orphans($0) } == [])
@@ -33,9 +33,7 @@ import Testing
         #expect(derived.differences(from: anew) == [])
     }
 
-    @Test(
-        "two processes that save transcripts into one session and rename it meanwhile lose nothing and save nothing twice"
-    )
+    @Test("Two processes that save transcripts to one session and rename it lose and duplicate nothing")
     func twoProcesses() async throws {
         let count = 60
         let workers = try ["a", "b"].map { try Worker(["sessions", folder.url.path, $0, "\(count)"]) }
@@ -54,7 +52,7 @@ import Testing
         try await expectWhole(history)
     }
 
-    @Test("killed while transcripts are saved and sessions renamed: each save is whole, what was acknowledged is there")
+    @Test("A kill during saves and renames leaves every save complete or absent, and loses no acknowledged save")
     func killedSaving() async throws {
         for round in 0..<8 {
             let writer = "w\(round)"
@@ -74,7 +72,7 @@ import Testing
         }
     }
 
-    @Test("killed while a branch is taken out or brought back: it is one or the other, and nothing is lost")
+    @Test("A kill while a branch is made or restored leaves the state before or after, and loses nothing")
     func killedBranching() async throws {
         var acknowledged = 0
         for round in 0..<8 {

@@ -6,8 +6,8 @@ import Testing
 @testable import RecollectCore
 @testable import RecollectSQLite
 
-/// Several agents of a session hold messages of one id, and a UI shows and edits them.
-@Suite("One id of several agents") struct SharedIDTests {
+/// Several agents of a session have messages with one ID, and a UI shows and edits them.
+@Suite("Message IDs shared by several agents") struct SharedIDTests {
     private let history = memory()
     private let chat: DeviceChatStorage
     private let sessions: SQLiteSessionStorage
@@ -45,7 +45,7 @@ import Testing
         #expect(before.differences(from: after).isEmpty)
     }
 
-    @Test("a question asked of two agents is in both histories and shown once; an edit and a removal reach both")
+    @Test("An input for two agents is in both windows and shown once; edits and removals apply to both")
     func shownOnce() async throws {
         for agent in ["a", "b"] {
             try await say(as: agent)
@@ -68,7 +68,7 @@ import Testing
         try await expectSound()
     }
 
-    @Test("other content under that id is shown under a derived id, and edited, removed and forked by it")
+    @Test("Different content with a shared ID is shown, edited, removed and forked under a derived ID")
     func derived() async throws {
         try await say(as: "a")
         try await say("Where is the oil?", as: "b")
@@ -86,7 +86,7 @@ import Testing
         try await sessions.updateSessionMessages(id: "s", messages: entries)
         #expect(try await window("a") == [question.text])
         #expect(try await window("b") == ["Where is it?"])
-        // The first one goes: the ids of the others stay.
+        // After removal of the first one, the others keep their IDs.
         let (gone, left) = (entries[0], Array(entries[1...]))
         try await sessions.updateSessionMessages(id: "s", messages: left)
         #expect(try await window("a").isEmpty)
@@ -99,7 +99,7 @@ import Testing
         try await expectSound()
     }
 
-    @Test("two entries of one id that come to say the same stay two to whoever was shown two")
+    @Test("Two entries with one ID that become equal stay separate for a storage that showed both")
     func editedToTheSame() async throws {
         try await say(as: "a")
         try await say("Where is the oil?", as: "b")
@@ -112,7 +112,7 @@ import Testing
         #expect(try await shown().map(\.content) == [question.text])
     }
 
-    @Test("what a UI saved as an agent of its own, other agents keep, too; an edit of it reaches them")
+    @Test("A message saved by a UI as an agent and by other agents is edited for all of them")
     func savedByTheUI() async throws {
         var entry = ChatMessage(role: .user, content: "Where is the key?")
         try await sessions.updateSessionMessages(id: "s", messages: [entry])
@@ -123,7 +123,7 @@ import Testing
         #expect(try await shown().map(\.content) == [entry.content])
     }
 
-    @Test("a reordered transcript is shown as it was saved, where a copy stood between")
+    @Test("A reordered transcript is shown in its saved order, despite a duplicate between its entries")
     func reordered() async throws {
         try await say(as: "a")
         try await say(as: "b")
@@ -136,7 +136,7 @@ import Testing
         try await expectSound()
     }
 
-    @Test("pages of entries show what the whole transcript shows", arguments: [1, 2, 3])
+    @Test("Pages of entries show the same entries as the whole transcript", arguments: [1, 2, 3])
     func pages(limit: Int) async throws {
         for (agent, text) in [("a", nil), ("b", nil), ("c", "Where is the oil?"), ("d", nil)] {
             try await say(text, as: agent)
@@ -152,7 +152,7 @@ import Testing
         #expect(entries.count == 6)
     }
 
-    @Test("a reply in flight that a UI saves as an agent of its own is its writer's, and there once at its end")
+    @Test("A streaming reply also saved by a UI as an agent belongs to its writer and exists once at its end")
     func replyInFlight() async throws {
         var entry = ChatMessage(role: .assistant, content: "It is")
         let begun = ConversationMessage(id: entry.id.uuidString, role: .assistant, text: "It is")
@@ -167,7 +167,7 @@ import Testing
         #expect(try await window("a") == ["It is in the tower."])
     }
 
-    @Test("sessions that become one keep each agent's messages of an id, and what differs under ids of its own")
+    @Test("Merged sessions keep each agent's message of a shared ID, and different content under derived IDs")
     func merged() async throws {
         try await say(as: "a")
         for (agent, text) in [("a", "Which lamp?"), ("b", question.text)] {
@@ -180,7 +180,7 @@ import Testing
         try await expectSound()
     }
 
-    @Test("a branch goes back behind the very message that it left, and not another agent's of that id")
+    @Test("A branch is restored after its original message, not after another agent's message with that ID")
     func anchors() async throws {
         try await say(as: "a")
         try await answer(as: "a")
@@ -190,10 +190,10 @@ import Testing
         let branch = try await history.branch(id, from: "of b")
         try await history.restoreBranch(branch, in: id)
         #expect(try await history.messages(of: id, agentId: nil, page: PageRequest(limit: 9)).elements.count == 4)
-        #expect(try await history.branches(of: id).isEmpty, "nothing made way")
+        #expect(try await history.branches(of: id).isEmpty, "no messages were moved to another branch")
     }
 
-    @Test("what one process takes over another one knows, while nothing of it is settled")
+    @Test("A message adopted by one process is known to another before derived data is updated")
     func pending() async throws {
         let nobody = Scope(userId: "ann", sessionId: "s", agentId: "")
         let options = AppendOptions(adoptsUnassigned: true)
@@ -208,7 +208,7 @@ import Testing
             #expect(try append(nobody, one) == AppendOutcome(added: 1))
             #expect(try append(agent, one) == AppendOutcome(known: 1))
             #expect(try append(agent, other) == AppendOutcome(known: 1))
-            // Saved without an agent once more, and taken over by another.
+            // The message is saved without an agent once more, and adopted by another agent.
             #expect(try append(nobody, other) == AppendOutcome(added: 1))
             #expect(try append(agent, one) == AppendOutcome(known: 1))
             let third = Scope(userId: "ann", sessionId: "s", agentId: "b")

@@ -4,7 +4,7 @@ import Testing
 @testable import RecollectCore
 @testable import RecollectSQLite
 
-/// One history, two views: what an orchestrator saves a UI lists, and what a UI saves an agent is given.
+/// Two views of one history. A UI lists sessions saved by an orchestrator, and agents get messages saved by a UI.
 @Suite("Chat storage and session storage over one history") struct TwoViewsTests {
     private let folder: TemporaryFolder
     private let history: SQLiteHistoryStore
@@ -26,7 +26,7 @@ import Testing
         try await chat.fetch(userId: "ann", sessionId: "s", agentId: agent, maxMessages: nil)
     }
 
-    @Test("what a session's user said first is whole, and told by the first transcript that says it")
+    @Test("The first user message is complete and taken from the first transcript that contains one")
     func firstUserMessage() async throws {
         let history = SQLiteHistoryStore.inMemory()
         let sessions = SQLiteSessionStorage(history: history, userId: "u", agentId: "a")
@@ -44,7 +44,7 @@ import Testing
         #expect(try await sessions.getAllSessions().map(\.firstUserMessage) == [text, text])
     }
 
-    @Test("a session that agents saved is listed and shown with no code in between")
+    @Test("A session saved by agents is listed and shown without further code")
     func savedByAgents() async throws {
         try await save([ConversationMessage(role: .user, text: "Where is\nthe lamp?")])
         try await save(
@@ -78,11 +78,11 @@ import Testing
         #expect(try await window() == before, "saving what was read changes nothing")
         try await SQLiteSessionStorage(history: history, userId: "ann").updateSessionMessages(
             id: "s", messages: shown.messages)
-        #expect(try await window() == before, "nor does a storage that has not read it")
+        #expect(try await window() == before, "saving by a storage that has not read it changes nothing, either")
         #expect(try await history.session(sessions.session("s"))?.agents == ["helper", "other"])
     }
 
-    @Test("what a list reads beside a window is not removed by the window's next save")
+    @Test("Messages read only by a list are not removed by the next save of an older transcript")
     func listBesideWindow() async throws {
         try await save([ConversationMessage(role: .user, text: "one")])
         try await save([ConversationMessage(role: .assistant, text: "two")])
@@ -96,7 +96,7 @@ import Testing
         #expect(Set(texts) == ["one", "two", "three", "four", "five"])
     }
 
-    @Test("a window's transcript, saved under the id of the session it was merged into, removes nothing of that")
+    @Test("Saving a merged session's transcript under the new session ID removes no message of that session")
     func mergedBesideWindow() async throws {
         try await save([ConversationMessage(role: .user, text: "old")])
         let window = try #require(try await sessions.getSession(id: "s")).messages
@@ -109,7 +109,7 @@ import Testing
         #expect(Set(texts) == ["old", "new", "more"])
     }
 
-    @Test("a page, saved with one entry more, keeps all that a list read")
+    @Test("Saving a page with one more entry removes no messages read by a list")
     func listBesidePage() async throws {
         for number in 0..<12 {
             try await save([ConversationMessage(role: number % 2 == 0 ? .user : .assistant, text: "\(number)")])
@@ -120,7 +120,7 @@ import Testing
         #expect(try await sessions.getSession(id: "s")?.messages.count == 13)
     }
 
-    @Test("a session that a UI saved is continued by an agent, its tool calls whole")
+    @Test("An agent continues a session saved by a UI, with complete tool exchanges")
     func savedByTheUI() async throws {
         try await sessions.saveSession(id: "s", firstMessage: "Hello")
         var transcript = [
@@ -147,21 +147,21 @@ import Testing
             if case .toolResult(let id, _) = part { return id }
             return nil
         }
-        #expect(calls == results && Set(calls).count == 2, "results answer the calls in their order")
+        #expect(calls == results && Set(calls).count == 2, "results are in the order of the calls")
 
         try await save([ConversationMessage(role: .user, text: "And b?")])
         try await save([ConversationMessage(role: .assistant, text: "There is none.")])
-        // The UI has not seen these: its next save leaves them alone.
+        // The UI has not shown these messages, so its next save leaves them unchanged.
         transcript[5].content = "It says A!"
         try await sessions.updateSessionMessages(id: "s", messages: transcript)
         let shown = try #require(try await sessions.getSession(id: "s")).messages
         #expect(shown.map(\.content) == ["Hello", "", "", "A", "no b", "It says A!", "And b?", "There is none."])
-        // Now it has.
+        // Now it has shown them, so its next save can remove the last one.
         try await sessions.updateSessionMessages(id: "s", messages: Array(shown.dropLast()))
         #expect(try await window().last?.text == "And b?")
     }
 
-    @Test("removing or editing an entry of a message of several parts leaves its other parts as they were")
+    @Test("Removing or editing one entry of a message leaves its other parts unchanged")
     func partsOfMessages() async throws {
         let message = ConversationMessage(
             id: "several", role: .assistant,
@@ -182,7 +182,7 @@ import Testing
         #expect(try await window().map(\.text) == ["count"])
     }
 
-    @Test("an entry that became a message of its own and the entry that it was once of are shown apart, and stay apart")
+    @Test("An entry that became a message of its own is shown and saved separately from its former message")
     func entriesOfOneId() async throws {
         let message = ConversationMessage(id: "m", role: .user, text: "as it was")
         try await save([message])
@@ -204,7 +204,7 @@ import Testing
             shown[2].metadata["seen"] = .bool(storage === sessions)
             try await storage.updateSessionMessages(id: "s", messages: shown)
             #expect(try await window().map(\.text) == texts)
-            // One that remembers nothing knows them by their ids alone.
+            // A new storage identifies them only by their IDs.
             try await SQLiteSessionStorage(history: history, userId: "ann").updateSessionMessages(
                 id: "s", messages: shown)
             #expect(try await window().map(\.text) == texts)
@@ -214,8 +214,7 @@ import Testing
         #expect(try await window().map(\.text) == ["between", "as it was"])
     }
 
-    @Test(
-        "an edited entry whose message another gave several parts meanwhile edits that message: one id is one message")
+    @Test("An edited entry replaces its message, even if the message was given several parts meanwhile")
     func editedToSeveralParts() async throws {
         var entry = ChatMessage(role: .user, content: "one")
         try await sessions.updateSessionMessages(id: "s", messages: [entry])
@@ -229,7 +228,7 @@ import Testing
         #expect(try await sessions.getSession(id: "s")?.messages == [entry])
     }
 
-    @Test("a reply in flight is the last entry, and the UI that saves it does not save it twice")
+    @Test("A streaming reply is the last entry, and a save by the UI does not duplicate it")
     func replyInFlight() async throws {
         let question = ChatMessage(role: .user, content: "Tell me.")
         try await sessions.updateSessionMessages(id: "s", messages: [question])
@@ -241,7 +240,7 @@ import Testing
         #expect(shown[1].id.uuidString == reply.id)
         try await sessions.updateSessionMessages(id: "s", messages: shown)
         try await SQLiteSessionStorage(history: history, userId: "ann").updateSessionMessages(id: "s", messages: shown)
-        #expect(try await window().count == 1, "agents are not given what is in flight")
+        #expect(try await window().count == 1, "windows contain no streaming replies")
         reply.append(" a time.")
         try await reply.finish()
         shown = try #require(try await sessions.getSession(id: "s")).messages
@@ -249,7 +248,7 @@ import Testing
         #expect(shown.map(\.isComplete) == [true, true])
     }
 
-    @Test("deleting a session deletes its messages, attachments, search entries and branches for good")
+    @Test("Deleting a session permanently deletes its messages, attachments, search entries and branches")
     func deletion() async throws {
         let picture = Attachment(mediaType: "image/png", name: "p.png", content: .inline(Data("a picture".utf8)))
         let message = ChatMessage(role: .user, content: "xylophone", attachments: [picture])
@@ -278,7 +277,7 @@ import Testing
         }
     }
 
-    @Test("listing reads no message, and a session's messages are read when they are asked for")
+    @Test("Listing reads no messages, and a session's messages are read on first access")
     func listing() async throws {
         try await save(messages(0..<4))
         let listed = try #require(try await sessions.getAllSessions().first)
@@ -288,7 +287,7 @@ import Testing
         #expect(listed.messages == read?.messages)
     }
 
-    @Test("a database of a name of one's own lies where it was named, and a stranger's is left untouched")
+    @Test("A database is created at a custom path, and a foreign database is left unchanged")
     func databasePath() async throws {
         let path = folder.file("sub/chats.sqlite").path
         let storage = try SQLiteSessionStorage(databasePath: path)
@@ -313,7 +312,7 @@ import Testing
         #expect(try Data(contentsOf: foreign) == before)
     }
 
-    @Test("somebody's file that is no database is refused every time, never set aside, and nothing is left beside it")
+    @Test("A foreign file that is not a database is always refused and never set aside")
     func strangersFile() async throws {
         let diary = folder.file("diary/today.sqlite")
         try FileManager.default.createDirectory(
@@ -330,7 +329,7 @@ import Testing
                 == ["today.sqlite"])
     }
 
-    @Test("a database of our own whose first bytes are damaged is salvaged under the name that was chosen for it")
+    @Test("A database with a custom name and damaged first bytes is salvaged under that name")
     func damagedUnderItsName() async throws {
         let file = folder.file("own/chats.sqlite")
         let storage = try SQLiteSessionStorage(databasePath: file.path)
@@ -343,7 +342,7 @@ import Testing
         #expect(try await again.getSession(id: "s")?.messages.map(\.content) == ["hi"])
     }
 
-    @Test("one damaged attachment hides nothing else of its session")
+    @Test("A damaged attachment hides nothing else in its session")
     func damagedAttachment() async throws {
         let attachment = Attachment(mediaType: "a/b", content: .inline(Data([1, 2, 3])))
         try await sessions.updateSessionMessages(
@@ -359,14 +358,14 @@ import Testing
         #expect(read.messages[0].attachments.map(\.content) == [.stored(sha256: hash, byteCount: 3)])
         #expect(try await sessions.getAllSessions().first?.messages == read.messages)
         await expectError(.damaged) { _ = try await history.attachment(sha256: hash) }
-        // What a UI then saves keeps the name of the bytes, so that they are found again if they are brought back.
+        // A later save by the UI keeps the hash of the bytes, so that they are found again after a restore.
         try await sessions.updateSessionMessages(
             id: "s", messages: read.messages + [ChatMessage(role: .user, content: "more")])
         try Data([1, 2, 3]).write(to: folder.file("attachments/\(hash.prefix(2))/\(hash)"))
         #expect(try await sessions.getSession(id: "s")?.messages.first?.attachments == [attachment])
     }
 
-    @Test("what is older than the retention time goes also where only a UI saves")
+    @Test("The retention time also applies to messages saved only by a UI")
     func retention() async throws {
         let history = SQLiteHistoryStore(
             directory: folder.file("kept"), configuration: HistoryConfiguration(retention: .days(7)))
@@ -377,7 +376,7 @@ import Testing
         ]
         try await sessions.updateSessionMessages(id: "s", messages: transcript)
         _ = try await history.expireNow()
-        // The first clock that a history meets must stand for a day.
+        // The first clock of a history must persist for a day.
         _ = try await history.expireNow(
             now: Date(timeIntervalSinceNow: 86_400 * 1.01), uptime: ClockWatch.uptime + 87_264_000)
         #expect(try await sessions.getSession(id: "s")?.messages.map(\.content) == ["new"])
@@ -387,7 +386,7 @@ import Testing
         #expect(try await sessions.getSession(id: "s")?.messages.map(\.content) == ["new", "newer"])
     }
 
-    @Test("a reply that a UI begins with its placeholder is complete when it is finished", arguments: [false, true])
+    @Test("A reply that begins with a UI's placeholder is complete when it is finished", arguments: [false, true])
     func placeholder(savesEachPiece: Bool) async throws {
         let question = ChatMessage(role: .user, content: "q")
         var shown = ChatMessage(role: .assistant, content: "", isComplete: false)
@@ -404,7 +403,7 @@ import Testing
         #expect(last.content == "one two" && last.isComplete && !last.wasCancelled)
     }
 
-    @Test("who is shown no session and saves one of that id brings a discarded one back with all it had")
+    @Test("Saving under the ID of a discarded session restores that session with all its messages")
     func savingToADiscarded() async throws {
         try await sessions.updateSessionMessages(id: "s", messages: [ChatMessage(role: .user, content: "before")])
         #expect(try await sessions.getSession(id: "s") != nil)

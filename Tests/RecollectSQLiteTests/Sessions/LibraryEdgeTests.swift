@@ -5,8 +5,8 @@ import Testing
 @testable import RecollectCore
 @testable import RecollectSQLite
 
-/// What happens where branches, moves, discarding and deletion meet.
-@Suite("Where the library's operations meet") struct LibraryEdgeTests {
+/// Combinations of branches, moves, discarding and deletion.
+@Suite("Combined operations of the session library") struct LibraryEdgeTests {
     private let history = memory()
     private let id = scope.session
 
@@ -14,7 +14,7 @@ import Testing
         try await LibraryReplica.messages(of: session, in: history).map(\.message.id)
     }
 
-    @Test("a session moved into its own branch, or a branch of that, leaves no circle behind")
+    @Test("Moving a session into a branch of its own branch leaves no cycle")
     func moveIntoOwnBranch() async throws {
         try await history.append(messages(0..<6), to: scope)
         let outer = try await history.branch(id, from: "m2")
@@ -29,7 +29,7 @@ import Testing
         #expect(try await history.session(outer) == nil)
     }
 
-    @Test("a branch can be restored after the message before it was deleted")
+    @Test("A branch can be restored even if the message before it was deleted")
     func deletedAnchor() async throws {
         try await history.append(messages(0..<4), to: scope)
         let branch = try await history.branch(id, from: "m2")
@@ -42,7 +42,7 @@ import Testing
         #expect(try await history.check().problems.isEmpty)
     }
 
-    @Test("a branch comes back beside messages that have taken its ids")
+    @Test("A branch can be restored even if its message IDs are taken")
     func takenIDs() async throws {
         try await history.append(messages(0..<3), to: scope)
         let branch = try await history.branch(id, from: "m2")
@@ -54,7 +54,7 @@ import Testing
         #expect(try await history.check().problems.isEmpty)
     }
 
-    @Test("the whole of a session can be branched off and brought back")
+    @Test("A whole session can be moved to a branch and restored")
     func branchAtFirst() async throws {
         try await history.append(messages(0..<3), to: scope)
         let branch = try await history.branch(id, from: "m0")
@@ -65,7 +65,7 @@ import Testing
         #expect(try await history.branches(of: id).map(\.messageCount) == [1])
     }
 
-    @Test("moving to the same session again and again keeps each different content once")
+    @Test("Repeated moves to the same session keep each different content once")
     func repeatedMoves() async throws {
         let old = SessionKey(userId: "ann", sessionId: "old")
         try await history.append([ConversationMessage(id: "m", role: .user, text: "new")], to: scope)
@@ -80,7 +80,7 @@ import Testing
         #expect(try await history.check().problems.isEmpty)
     }
 
-    @Test("two that were read are read when they become one; one that was not is not", arguments: [false, true])
+    @Test("A merged session is read only if both sessions were read", arguments: [false, true])
     func mergedReading(isUnread: Bool) async throws {
         let other = SessionKey(userId: "ann", sessionId: "other")
         try await history.append(messages(0..<2), to: scope)
@@ -91,7 +91,7 @@ import Testing
         #expect(try await history.session(other)?.isUnread == isUnread)
     }
 
-    @Test("a discarded session with a discarded branch is deleted in its time")
+    @Test("Deleting old discarded sessions includes a discarded session with a discarded branch")
     func discardedBranch() async throws {
         try await history.append(messages(0..<4), to: scope)
         let branch = try await history.branch(id, from: "m2")
@@ -101,7 +101,8 @@ import Testing
         #expect(try await history.session(branch) == nil)
     }
 
-    @Test("a fork may go to a session in which a reply has begun or messages were deleted", arguments: [false, true])
+    @Test(
+        "A fork into a session with only a streaming reply or deleted messages is possible", arguments: [false, true])
     func forkIntoUsedSession(hasReply: Bool) async throws {
         let target = SessionKey(userId: "ann", sessionId: "fork")
         try await history.append(messages(0..<3), to: scope)
@@ -120,7 +121,7 @@ import Testing
         #expect(try await history.session(target)?.discardedAt == nil)
     }
 
-    @Test("a fork into a session without messages keeps what that session has of its own")
+    @Test("A fork into a session without messages preserves that session's own details")
     func forkIntoTitledSession() async throws {
         try await history.append(messages(0..<3), to: scope)
         try await history.update(
@@ -136,7 +137,7 @@ import Testing
         #expect(fork.createdAt == before.createdAt)
     }
 
-    @Test("dates that are no numbers delete nothing, and those far away leave every list complete")
+    @Test("Dates that are not numbers delete nothing, and extreme dates leave every list complete")
     func strangeMoments() async throws {
         try await history.append(messages(0..<3), to: scope)
         try await history.discardSession(id)
@@ -164,14 +165,14 @@ import Testing
         #expect(found == ["s3", "s2", "s1", "s0"])
     }
 
-    @Test("a repair keeps what a list shows of a session that has a first message and no other")
+    @Test("A repair preserves the preview of a session that has only a first message")
     func repairedPreview() async throws {
         try await history.update(id, with: SessionDetails(firstMessage: "said first"))
         try await history.repair()
         #expect(try await history.session(id)?.preview == "said first")
     }
 
-    @Test("a user's deletion leaves no name of a session behind, whatever was deleted before")
+    @Test("Deleting a user leaves no session ID in the change feed, even of sessions deleted before")
     func deletedUser() async throws {
         try await history.append(messages(0..<1), to: scope)
         try await history.deleteSession(id)
@@ -183,7 +184,7 @@ import Testing
         #expect(try await history.latestChange() == cursor)
     }
 
-    @Test("an original that was edited is found beside its copy, which says what it said before")
+    @Test("A search finds both an edited original and its copy with the earlier text")
     func editedOriginal() async throws {
         try await history.append([ConversationMessage(id: "m", role: .user, text: "apple one")], to: scope)
         try await history.fork(id, at: "m", into: "copy")
@@ -192,7 +193,7 @@ import Testing
         #expect(Set(hits.map(\.session.sessionId)) == [id.sessionId, "copy"])
     }
 
-    @Test("an agent whose reply has only begun has not spoken")
+    @Test("An agent with only a streaming reply is not listed for the session")
     func silentAgent() async throws {
         try await history.append(messages(0..<2), to: scope)
         let reply = try await history.beginReply(messages(2..<3)[0], in: id.scope(agentId: "parrot"))
@@ -203,7 +204,7 @@ import Testing
         #expect(listed.elements.isEmpty)
     }
 
-    @Test("an attachment of a message that was known already leaves no file behind")
+    @Test("An attachment of a message that is not saved leaves no file behind")
     func unusedAttachment() async throws {
         let folder = try TemporaryFolder()
         let history = folder.history()
@@ -216,7 +217,7 @@ import Testing
         #expect(try await history.check().problems.isEmpty)
     }
 
-    @Test("the preview is the first that a user says, whichever agent it is said to, and follows what is put before it")
+    @Test("The preview is the first user message to any agent, and is updated for messages inserted before it")
     func preview() async throws {
         try await history.append([ConversationMessage(id: "1", role: .assistant, text: "hello")], to: scope)
         try await history.append(
@@ -232,7 +233,7 @@ import Testing
         #expect(try await history.session(id)?.preview == "before")
     }
 
-    @Test("a list by title gives each once at equal titles, with any letters, in both directions, by pages of one")
+    @Test("Sorted lists return each session once in both directions, even with equal or unusual titles")
     func titles() async throws {
         let titles = ["b", "B", "b", "", "é", "E\u{301}", "a\u{0}b", "a\u{0}c", "a", "", "Z", "z"]
         for (number, title) in titles.enumerated() {
@@ -258,7 +259,7 @@ import Testing
         }
     }
 
-    @Test("a list asks for any number of tags")
+    @Test("A list can be filtered by any number of tags")
     func manyTags() async throws {
         let tags = (0..<2_000).map { "tag \($0)" }
         try await history.update(id, with: SessionDetails(title: "all", addedTags: tags))
@@ -269,7 +270,7 @@ import Testing
         #expect(try await history.sessions(query, page: PageRequest(limit: 9)).elements.map(\.id) == [id])
     }
 
-    @Test("whatever stands under usage, and whatever moment a message names, saves and lists go on")
+    @Test("Invalid usage values and extreme dates do not stop saves and lists")
     func strangeNumbers() async throws {
         let usages: [JSONValue] = [
             "7", -5, .number(1e300), .integer(.max), .null, [], ["input_tokens": "12"], ["input_tokens": -3],

@@ -6,13 +6,13 @@ import Testing
 @testable import RecollectCore
 @testable import RecollectSQLite
 
-/// Comparing a library with its model.
+/// Comparison of a library with its model.
 extension LibraryLife {
     func messages(of session: String) async throws -> [LibraryModel.Message] {
         try await LibraryReplica.messages(of: id(session), in: history)
     }
 
-    /// What is not as the model, or the engine's own derivation, says.
+    /// The differences from the model and from rebuilt derived data.
     mutating func faults(isThorough: Bool) async throws -> [String] {
         var faults: [String] = []
         for (name, session) in model.sessions {
@@ -31,14 +31,14 @@ extension LibraryLife {
             if summary.title != session.title { faults.append("the title of \(name)") }
             if Set(summary.tags) != session.tags { faults.append("the tags of \(name)") }
             if summary.isPinned != session.isPinned { faults.append("the pin of \(name)") }
-            if (summary.discardedAt != nil) != session.isDiscarded { faults.append("whether \(name) is discarded") }
-            if summary.branchOf?.sessionId != session.origin { faults.append("what \(name) is a branch of") }
+            if (summary.discardedAt != nil) != session.isDiscarded { faults.append("the discarded state of \(name)") }
+            if summary.branchOf?.sessionId != session.origin { faults.append("the origin of \(name)") }
         }
         let latest = try await history.latestChange()
         if latest < self.latest { faults.append("the feed went back") }
         try await replica.follow(history, user)
         let fresh = try await LibraryReplica(reading: history, user)
-        if let difference = replica.difference(from: fresh) { faults.append("who follows the feed has \(difference)") }
+        if let difference = replica.difference(from: fresh) { faults.append("the replica has \(difference)") }
         if Set(fresh.sessions.keys) != Set(model.sessions.keys.map(ByteString.init)) { faults.append("the sessions") }
         guard isThorough else { return faults }
         return try await faults + deepFaults()
@@ -51,7 +51,7 @@ extension LibraryLife {
         faults += before.differences(from: after)
         faults += try await history.read { try DerivedTables.orphans($0) }
         let used = try await history.read { try DerivedTables.attachments($0) }
-        if used != model.attachments { faults.append("which attachments are used") }
+        if used != model.attachments { faults.append("the attachments in use") }
         for word in Self.words {
             for agent in [nil, "a", "b", "ui"] {
                 let hits = try await Set(
@@ -60,19 +60,19 @@ extension LibraryLife {
                 let wanted = model.sessions.filter { !isOutOfSight($0.value) }.flatMap(\.value.messages).filter {
                     (agent == nil || $0.agent == agent) && $0.message.says(word)
                 }
-                // A copy is shown once, also where a merge gave it an id of its own; no two messages are made with one text.
+                // A copy is found once, even with a derived ID after a merge. Each created message has a unique text.
                 let found = Set(wanted.lazy.map(\.message).filter { hits.contains($0.id) }.map(\.text))
                 let isComplete = wanted.allSatisfy { found.contains($0.message.text) }
                 if !isComplete || !hits.isSubset(of: wanted.map(\.message.id)) {
                     let missing = wanted.filter { !found.contains($0.message.text) }.map(\.message.id)
                     let strange = hits.subtracting(wanted.map(\.message.id))
                     faults.append(
-                        "who says \(word), agent \(agent ?? "any"): \(missing) are missing, \(strange) should not be")
+                        "results for \(word), agent \(agent ?? "any"): missing \(missing), unexpected \(strange)")
                 }
             }
             for (name, session) in model.sessions where !isOutOfSight(session) {
                 let hits = try await history.search(SearchQuery(userId: user, text: word, sessionId: name, limit: .max))
-                // What several agents hold with the same content is found once.
+                // Equal messages of several agents are found once.
                 let wanted = session.messages.filter { $0.message.says(word) }.reduce(into: [ConversationMessage]()) {
                     found, held in
                     let message = held.message.asKept
@@ -83,7 +83,7 @@ extension LibraryLife {
                     }
                 }.map(\.id)
                 if hits.elements.map(\.messageId).sorted() != wanted.sorted() {
-                    faults.append("who says \(word) in \(name)")
+                    faults.append("results for \(word) in \(name)")
                 }
             }
         }

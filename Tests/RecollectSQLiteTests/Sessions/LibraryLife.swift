@@ -6,21 +6,21 @@ import Testing
 @testable import RecollectCore
 @testable import RecollectSQLite
 
-/// One library that lives beside its model.
+/// A library and its model, changed by the same random operations.
 struct LibraryLife {
     private var random: SeededGenerator
     private let folder: TemporaryFolder
     var history: SQLiteHistoryStore
     private var views: [SQLiteSessionStorage]
-    /// What each view has shown or saved, by session.
+    /// The entries that each view has shown or saved, by session.
     private var known: [[String: [ChatMessage]]] = [[:], [:]]
-    /// Which entries of which messages they are, where their ids do not tell.
+    /// The owners of entries that are not identified by their IDs.
     private var owners: [[String: [UUID: Transcript.Owner]]] = [[:], [:]]
     var model = LibraryModel()
     var replica = LibraryReplica()
     var latest = ChangeCursor.beginning
     private var count = 0
-    /// What is being done.
+    /// A description of the current operation.
     private(set) var last = ""
 
     let user = "u"
@@ -41,7 +41,7 @@ struct LibraryLife {
         owners = [[:], [:]]
     }
 
-    // MARK: Chances
+    // MARK: Random values
 
     private mutating func one(in count: Int) -> Bool { Int.random(in: 0..<count, using: &random) == 0 }
 
@@ -88,7 +88,7 @@ struct LibraryLife {
 
     // MARK: Steps
 
-    /// Does one thing to the library and to the model; says what.
+    /// Applies one operation to the library and to the model. Returns its description.
     mutating func step() async throws -> String {
         latest = try await history.latestChange()
         let session = name()
@@ -146,19 +146,19 @@ struct LibraryLife {
         if !adopted.isEmpty { try await checkOrder(of: session, adopted) }
     }
 
-    /// The agents' orders are those of saving, and none moves but what was taken over. Where that stands among the messages of
-    /// others is the engine's choice, which the model takes over.
+    /// Each agent's messages are in the order of saving, and only adopted messages move. Their position among the
+    /// messages of other agents is the engine's choice, which is copied to the model.
     private mutating func checkOrder(of session: String, _ adopted: Set<String>) async throws {
         let held = try await messages(of: session)
         let wanted = model.sessions[session]?.messages ?? []
         for agent in Set(wanted.map(\.agent)) {
             guard held.filter({ $0.agent == agent }) == wanted.filter({ $0.agent == agent }) else {
-                throw Fault("the order of \(agent) is not that of saving")
+                throw Fault("the messages of \(agent) are not in the order of saving")
             }
         }
         let others = wanted.filter { !adopted.contains($0.message.id) }
         guard held.filter({ !adopted.contains($0.message.id) }) == others else {
-            throw Fault("others moved with what was taken over")
+            throw Fault("other messages moved with the adopted ones")
         }
         model.sessions[session]?.messages = held
     }
@@ -167,7 +167,7 @@ struct LibraryLife {
         let view = Int.random(in: 0..<2, using: &random)
         if one(in: 2) {
             let shown = try await views[view].getSession(id: session)
-            // Who is shown no session takes nothing away when it saves one of that id.
+            // A view that was shown no session removes nothing when it saves one with that ID.
             known[view][session] = shown?.messages
             owners[view][session] = Transcript(agentMessages(model.sessions[session]?.messages ?? [])).owners
         }
@@ -193,8 +193,8 @@ struct LibraryLife {
         try await checkOrder(of: session, old, before, transcript)
     }
 
-    /// The transcript's order is the session's where the view knew what was there; what it did not know keeps its order. Where
-    /// new entries stand among those is the engine's choice, which the model takes over.
+    /// The session has the transcript's order if the view was up to date. Entries unknown to the view keep their order.
+    /// The position of new entries among them is the engine's choice, which is copied to the model.
     private mutating func checkOrder(
         of session: String, _ old: [LibraryModel.Message], _ before: [ChatMessage], _ transcript: [ChatMessage]
     ) async throws {
@@ -211,10 +211,10 @@ struct LibraryLife {
             let ids = Set(saved)
             guard order.filter(ids.contains) == saved else { throw Fault("the transcript's order is lost") }
         }
-        // What is gone was of a message that the transcript edited as a whole; the model tells whether it should be.
+        // Missing entries belonged to messages that the transcript edited as a whole. The model covers these.
         let unseen = held.intersection(oldOrder).subtracting(knownIDs).subtracting(transcript.map(\.id))
         guard order.filter(unseen.contains) == oldOrder.filter(unseen.contains) else {
-            throw Fault("what the view did not know changed its order")
+            throw Fault("entries unknown to the view changed their order")
         }
         let places = Dictionary(new.enumerated().map { ($1.identity, $0) }, uniquingKeysWith: { first, _ in first })
         model.sessions[session]?.messages = wanted.sorted {
@@ -273,19 +273,20 @@ struct LibraryLife {
         let before = Set(try await history.branches(of: id(origin)).map(\.id.sessionId))
         let kept = model.sessions[origin]?.messages[..<place].map(\.identity) ?? []
         let messages = model.sessions[branch]?.messages ?? []
-        // A session and its branch may come to hold one id each: both are kept then, and what becomes of the ids is tested apart.
+        // A session and its branch may both have a message with one ID. Both are kept then, and the resulting IDs are
+        // tested elsewhere.
         guard !messages.contains(where: { kept.contains($0.identity) }) else { return }
         try await history.restoreBranch(id(branch), in: id(origin))
         let inner = Set(model.sessions.filter { $0.value.origin == branch }.keys)
         let after = Set(try await history.branches(of: id(origin)).map(\.id.sessionId))
         let new = after.subtracting(before).subtracting(inner)
-        guard new.count <= 1 else { throw Fault("one branch was restored and \(new.count) came") }
+        guard new.count <= 1 else { throw Fault("restoring one branch made \(new.count) branches") }
         model.restore(branch, in: origin, cutInto: new.first)
     }
 
     private mutating func discardOrRestore(_ session: String) async throws {
         let restores = one(in: 2)
-        last = "\(restores ? "bring back" : "discard") \(session)"
+        last = "\(restores ? "restore" : "discard") \(session)"
         if restores {
             try await history.restoreSession(id(session))
         } else {
@@ -309,7 +310,7 @@ struct LibraryLife {
         last = "reply \(message.id) in \(session)"
         let reply = try await history.beginReply(message, in: id(session).scope(agentId: "b"))
         model.append([], to: session, as: "b")
-        // While it is in flight its session may become another.
+        // During the streaming reply, its session may be moved.
         let new = one(in: 2) ? name() : session
         try await history.moveSession(id(session), to: new)
         model.move(session, to: new)
@@ -319,11 +320,11 @@ struct LibraryLife {
 }
 
 extension LibraryModel.Message {
-    /// What tells it from all others of its session.
+    /// The identity of the message within its session.
     fileprivate var identity: [String] { [agent, message.id] }
 }
 
-/// What the model and the library do not agree on, told by a step itself.
+/// A difference between the model and the library, thrown by a step.
 struct Fault: Error, CustomStringConvertible {
     let description: String
 

@@ -5,7 +5,7 @@ import Testing
 @testable import RecollectCore
 @testable import RecollectSQLite
 
-/// What a history must hold, kept as plain arrays: each operation is what its documentation says, and nothing more.
+/// The expected content of a history, in plain arrays. Each operation implements its documentation and nothing more.
 struct LibraryModel {
     struct Message: Equatable {
         var agent: String
@@ -23,11 +23,11 @@ struct LibraryModel {
         var tags: Set<String> = []
         var isPinned = false
         var isDiscarded = false
-        /// The session that this one is a branch of, and the last message that both have.
+        /// The session that this one is a branch of, and the last message common to both.
         var origin: String?
         var anchor: Anchor?
 
-        /// The place of an agent's message of that id, or of any agent's.
+        /// The index of the message with that ID, of one agent or of any.
         func index(of id: String, agent: String? = nil) -> Int? {
             messages.firstIndex { held in
                 held.message.id.hasSameBytes(as: id) && agent.map { held.agent == $0 } ?? true
@@ -42,7 +42,7 @@ struct LibraryModel {
 
     var sessions: [String: ModelSession] = [:]
 
-    /// Returns the ids of the messages that were nobody's and are the agent's now; they stand at the end.
+    /// Returns the IDs of the adopted messages. They had no agent before and are now at the end.
     @discardableResult
     mutating func append(
         _ messages: [ConversationMessage], to session: String, as agent: String, adopting: Bool = false
@@ -88,10 +88,10 @@ struct LibraryModel {
         sessions[session]?.messages.removeSubrange(index...)
     }
 
-    /// Where a session differs from its branch; `nil` where the branch cannot be restored.
+    /// The index at which a session and its branch diverge, or `nil` if the branch cannot be restored.
     func place(of branch: String, in session: String) -> Int? {
         guard let anchor = sessions[branch]?.anchor else { return 0 }
-        // What belonged to no agent may have been taken over.
+        // A message without an agent may have been adopted.
         let place =
             sessions[session]?.index(of: anchor.id, agent: anchor.agent)
             ?? (anchor.agent.isEmpty ? sessions[session]?.index(of: anchor.id) : nil)
@@ -120,7 +120,7 @@ struct LibraryModel {
             return
         }
         var messages: [Message] = []
-        // What the new session has already given a place.
+        // The messages of the new session that already have a position.
         var taken: [Message] = []
         old: for old in source.messages {
             guard let known = target.index(of: old.message.id, agent: old.agent) else {
@@ -153,8 +153,8 @@ struct LibraryModel {
         for (name, value) in sessions where value.origin == session { sessions[name]?.origin = new }
     }
 
-    /// What a storage saves that has shown or saved `known`: only what it changed changes.
-    /// - Parameter owners: of the entries that it has shown, those whose ids do not tell their messages.
+    /// Saves a transcript for a storage that has shown or saved `known`. Only entries changed by the storage change.
+    /// - Parameter owners: The owners of shown entries that are not identified by their IDs.
     mutating func save(
         _ transcript: [ChatMessage], known: [ChatMessage], owners: [UUID: Transcript.Owner], to session: String,
         as agent: String
@@ -179,7 +179,7 @@ struct LibraryModel {
                     entries[message][index] = entry
                     entries[message][index].id = place.entryId
                 } else if UUID(uuidString: old[message].message.id) == entry.id {
-                    // The same id edits, whatever the message has become.
+                    // An entry with the message's ID edits the message, regardless of its current parts.
                     whole[message] = ConversationMessage(entry).under(id: old[message].message.id)
                 } else if number == 0 {
                     new.append(entry)
@@ -199,11 +199,11 @@ struct LibraryModel {
             kept + new.map { Message(agent: agent, message: ConversationMessage($0)) }
     }
 
-    /// The attachments that messages use.
+    /// The hashes of the attachments in use.
     var attachments: Set<String> { Set(sessions.values.flatMap { $0.messages.flatMap(\.message.storedHashes) }) }
 }
 
-/// Which messages of a session a storage's entries belong to.
+/// The messages of a session to which a storage's entries belong.
 private struct LibraryEntries {
     private let messages: [LibraryModel.Message]
     private let shown: [[ChatMessage]]
@@ -220,7 +220,7 @@ private struct LibraryEntries {
             ).owners
     }
 
-    /// The messages that an entry shows, the first one first, and the entry's id in them; `nil` for a new one.
+    /// The messages shown by an entry, the first one first, and the entry's ID in them, or `nil` for a new entry.
     func find(_ id: UUID) -> (messages: [Int], entryId: UUID)? {
         if let owner = owners[id] {
             if let found = find(owner) { return found }
@@ -253,7 +253,7 @@ private struct LibraryEntries {
 }
 
 extension ConversationMessage {
-    /// The message with its attachments named by their hashes, as a history keeps it.
+    /// The message with its attachments named by their hashes, as stored in a history.
     var asKept: ConversationMessage {
         var message = self
         message.parts = parts.map { part in
@@ -266,7 +266,7 @@ extension ConversationMessage {
         return message
     }
 
-    /// The message under another id.
+    /// The message with another ID.
     func under(id: String) -> ConversationMessage {
         ConversationMessage(
             id: id, role: role, parts: parts, timestamp: timestamp, metadata: metadata, unknownFields: unknownFields)

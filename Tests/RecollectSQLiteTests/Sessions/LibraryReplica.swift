@@ -5,7 +5,7 @@ import RecollectTestSupport
 @testable import RecollectCore
 @testable import RecollectSQLite
 
-/// A copy of a user's library that somebody keeps who follows the change feed and reads what it names.
+/// A copy of a user's library, updated by following the change feed and reading the sessions named in it.
 struct LibraryReplica {
     struct ModelSession: Equatable {
         var summary: Session
@@ -38,7 +38,7 @@ struct LibraryReplica {
             named.insert(change.session)
         }
         for session in named where session.userId == user {
-            // A branch of one of these is read with it.
+            // Branches are read with their session.
             forget(session)
             try await read(session, history)
         }
@@ -54,7 +54,7 @@ struct LibraryReplica {
 
     private mutating func read(_ id: SessionKey, _ history: SQLiteHistoryStore) async throws {
         guard var summary = try await history.session(id) else { return }
-        // When it was opened last changes with each look; no list that follows the feed is told of that.
+        // Each read changes the date of the last access, which the change feed does not report.
         summary.lastAccessedAt = summary.createdAt
         sessions[ByteString(id.sessionId)] = ModelSession(
             summary: summary, messages: try await Self.messages(of: id, in: history))
@@ -74,19 +74,19 @@ struct LibraryReplica {
         return messages
     }
 
-    /// What is first found to differ; `nil` where nothing does.
+    /// A description of the first difference, or `nil` if there is none.
     func difference(from fresh: LibraryReplica) -> String? {
         for name in Set(sessions.keys).union(fresh.sessions.keys) where sessions[name] != fresh.sessions[name] {
             guard let own = sessions[name] else { return "no \(name.string)" }
-            guard let other = fresh.sessions[name] else { return "\(name.string), which is gone" }
-            return "another \(name.string): "
+            guard let other = fresh.sessions[name] else { return "\(name.string), which no longer exists" }
+            return "a different \(name.string): "
                 + (own.summary == other.summary ? "its messages" : "\(own.summary) and not \(other.summary)")
         }
         return nil
     }
 }
 
-/// What the engine derives from messages, as text, to be compared with what is derived anew.
+/// The derived data of a history as text, for comparison with rebuilt data.
 struct DerivedTables {
     private let lines: [String]
 
@@ -95,7 +95,7 @@ struct DerivedTables {
         lines = try Self.dump(db)
     }
 
-    /// Derives everything anew before it looks.
+    /// Rebuilds all derived data first.
     init(rebuilding db: Database) throws {
         try DerivedData.rebuild(db)
         for number in try db.integers("SELECT id FROM session") { try DerivedData.recount(number, db) }
@@ -119,8 +119,8 @@ struct DerivedTables {
     }
 
     func differences(from rebuilt: DerivedTables) -> [String] {
-        zip(lines, rebuilt.lines).filter { $0 != $1 }.prefix(3).map { "derived \($0), anew \($1)" }
-            + (lines.count == rebuilt.lines.count ? [] : ["\(lines.count) derived rows, anew \(rebuilt.lines.count)"])
+        zip(lines, rebuilt.lines).filter { $0 != $1 }.prefix(3).map { "derived \($0), rebuilt \($1)" }
+            + (lines.count == rebuilt.lines.count ? [] : ["\(lines.count) rows, rebuilt \(rebuilt.lines.count)"])
     }
 
     static func attachments(_ db: Database) throws -> Set<String> {
@@ -129,7 +129,7 @@ struct DerivedTables {
         return hashes
     }
 
-    /// Rows that belong to nothing, and messages that are in two places at once.
+    /// The queries that find orphaned rows, duplicate message IDs or duplicate positions.
     static func orphans(_ db: Database) throws -> [String] {
         try [
             "SELECT count(*) FROM message_id LEFT JOIN message USING (sequence, scope_row_id, message_id) WHERE role IS NULL",

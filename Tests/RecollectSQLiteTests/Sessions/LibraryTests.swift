@@ -4,8 +4,8 @@ import Testing
 @testable import RecollectCore
 @testable import RecollectSQLite
 
-@Suite("Conversations and messages by pages") struct LibraryTests {
-    @Test("any number is a limit: the largest asks for all, none or less for one")
+@Suite("Pages of sessions and messages") struct LibraryTests {
+    @Test("Any number is a valid limit: the largest returns everything, and zero or less returns one")
     func limits() async throws {
         let history = memory()
         let scope = Scope(userId: "ann", sessionId: "s", agentId: "a")
@@ -26,12 +26,12 @@ import Testing
         }
     }
 
-    @Test("pages of sessions give each once, latest first, whatever the limit, in both directions")
+    @Test("Pages of sessions return each session once, latest first, with any limit and in both directions")
     func sessions() async throws {
         let history = memory()
         for number in 0..<23 {
             let id = Scope(userId: "ann", sessionId: "s\(number)", agentId: "a")
-            // Some share a moment.
+            // Some have the same date.
             let message = ConversationMessage(
                 id: "1", role: .user, text: "hello \(number)",
                 timestamp: Date(timeIntervalSince1970: 1_700_000_000 + Double(number / 3)))
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test("a session tells counts, agents, preview, moments and what was set")
+    @Test("A session has its counts, agents, preview, dates and details")
     func summary() async throws {
         let history = memory()
         try await history.append(
@@ -93,7 +93,7 @@ import Testing
         #expect(session.metadata == ["l": 2])
     }
 
-    @Test("a prefix of bytes finds sessions, and nobody else's")
+    @Test("A prefix of session IDs matches by bytes, and only the user's own sessions")
     func prefixes() async throws {
         let history = memory()
         for session in ["abc1", "abc2", "abd", "ab", "é1", "e\u{301}2"] {
@@ -107,7 +107,7 @@ import Testing
         #expect(try await history.sessions(of: "ann", sessionIdPrefix: "", limit: 3).count == 3)
     }
 
-    @Test("pages of messages give each once in the order of saving, of one agent or of all, in both directions")
+    @Test("Pages return each message once in the order of saving, for one agent or all, in both directions")
     func messagePages() async throws {
         let history = memory()
         let agents = ["a", "b", "c"]
@@ -142,7 +142,7 @@ import Testing
         }
     }
 
-    @Test("a fork copies up to its message, keeps ids, agents, attachments and what windows had left")
+    @Test("A fork copies the messages up to the given one, with their IDs and agents, even those outside windows")
     func fork() async throws {
         let history = memory()
         let other = scope.session.scope(agentId: "b")
@@ -166,7 +166,7 @@ import Testing
         await expectError(.invalidArgument) { try await history.fork(scope.session, at: "m0", into: "fork") }
     }
 
-    @Test("a window never begins inside a tool exchange")
+    @Test("A window never begins inside a tool exchange")
     func wholeWindow() async throws {
         let history = memory()
         try await history.append(

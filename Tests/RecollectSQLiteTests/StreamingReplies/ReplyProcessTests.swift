@@ -5,8 +5,8 @@ import Testing
 @testable import RecollectCore
 @testable import RecollectSQLite
 
-/// Replies in flight in real processes that are killed, stopped and opened beside.
-@Suite("Replies in flight of other processes", .needs(.processes)) struct ReplyProcessTests {
+/// Streaming replies of processes that are killed or stopped, or that share the history with others.
+@Suite("Streaming replies of other processes", .needs(.processes)) struct ReplyProcessTests {
     private let folder: TemporaryFolder
     private let scope = Scope(userId: "u", sessionId: "s", agentId: "a")
 
@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test(
-        "killed while it streams: the reply is there, interrupted, with at most the last second missing, thoughts among prose",
+        "A killed process leaves an interrupted reply with prose and thinking, missing at most the last second",
         arguments: [0, 5])
     func killed(thoughts: Int) async throws {
         try await folder.history().append(messages(0..<1), to: scope)
@@ -39,7 +39,7 @@ import Testing
             return part.text?.split(separator: " ").compactMap { Int($0) } ?? []
         }
         #expect(reply.parts.count { $0.text == nil } == (thoughts == 0 ? 0 : said.count / thoughts))
-        // A piece may be in the reply that the worker was killed before it told of.
+        // The reply may contain a piece that the worker did not print before it was killed.
         #expect(said.prefix(pieces.count) == pieces.prefix(said.count))
         #expect(!said.isEmpty)
         let last = try #require(pieces.last)
@@ -49,8 +49,7 @@ import Testing
         #expect(try locks().isEmpty)
     }
 
-    @Test(
-        "a living process's reply is left alone, by openings too and while the process is stopped; killed, it is saved")
+    @Test("A reply of a running or stopped process is left unchanged; after a kill, it is saved")
     func living() async throws {
         let worker = try Worker(["reply", path, "r", "1"])
         _ = await worker.wait(forLines: 1)
@@ -69,7 +68,7 @@ import Testing
         worker.send(SIGCONT)
         worker.kill()
         _ = await worker.finish()
-        // The history is open: looking for replies is what finds it.
+        // The history is already open, so the reply is found by listing replies.
         #expect(try await history.streamingReplies(in: scope.session).isEmpty)
         let kept = try await history.window(of: scope, maxMessages: nil)
         #expect(kept.map(\.text) == ["as far as it came"])
@@ -78,7 +77,7 @@ import Testing
         #expect(try locks().isEmpty)
     }
 
-    @Test("processes that find the same replies at once save each once")
+    @Test("Processes that find the same interrupted replies at the same time save each reply once")
     func atOnce() async throws {
         let worker = try Worker(["reply", path, "r", "30"])
         _ = await worker.wait(forLines: 1)

@@ -4,7 +4,7 @@ import Testing
 @testable import RecollectCore
 @testable import RecollectSQLite
 
-@Suite("Replies that were cut off") struct ReplyRecoveryTests {
+@Suite("Recovery of interrupted replies") struct ReplyRecoveryTests {
     private let folder: TemporaryFolder
     private let start = ConversationMessage(id: "r", role: .assistant, text: "so far")
 
@@ -17,7 +17,7 @@ import Testing
 
     private var interrupted: ConversationMessage { start.asInterrupted }
 
-    /// A closed history with a reply in flight of a writer that has ended.
+    /// Creates a closed history with a streaming reply of a writer that has ended.
     private func abandonedReply(_ message: ConversationMessage? = nil) async throws {
         let history = folder.history()
         _ = try await history.saveReply(message ?? start, in: scope)
@@ -31,7 +31,7 @@ import Testing
         try await history.window(of: scope, maxMessages: nil)
     }
 
-    @Test("opening the history saves it, marked as interrupted, with its attachments, and tells of it")
+    @Test("Opening the history saves the reply as interrupted, with its attachments, and reports it")
     func opening() async throws {
         let bytes = Data([1, 2, 3])
         var begun = start
@@ -46,7 +46,7 @@ import Testing
         #expect(try await history.check().problems.isEmpty)
     }
 
-    @Test("a message that was saved whole meanwhile stays as it is; one that says something else is edited")
+    @Test("A message that already contains the reply is left unchanged, and one with different content is edited")
     func savedMeanwhile() async throws {
         let whole = ConversationMessage(id: "r", role: .assistant, text: "so far and to the end")
         let other = ConversationMessage(id: "r", role: .assistant, text: "what it said the first time")
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test("beginning a reply of its id saves it first, so that the new one edits it")
+    @Test("Beginning a reply with the same ID saves the interrupted reply first, and the new one edits it")
     func beginningAnew() async throws {
         let history = folder.history()
         _ = try await history.saveReply(start, in: scope)
@@ -82,7 +82,7 @@ import Testing
         #expect(try await saved(in: history).map(\.text) == ["anew"])
     }
 
-    @Test("a name that is no writer's is never taken for a file")
+    @Test("An invalid writer name is never used as a file name")
     func foreignName() async throws {
         let precious = folder.file("precious.lock")
         try Data("mine".utf8).write(to: precious)
@@ -97,7 +97,7 @@ import Testing
         #expect(try Data(contentsOf: precious) == Data("mine".utf8))
     }
 
-    @Test("a lock that is left without a reply goes at the next opening; what we did not make stays")
+    @Test("The next opening removes locks without replies, and foreign files stay")
     func strayLocks() async throws {
         let files = FileManager.default
         try files.createDirectory(at: writers, withIntermediateDirectories: true)
@@ -116,7 +116,7 @@ import Testing
         #expect(try Data(contentsOf: precious) == Data("mine".utf8))
     }
 
-    @Test("a lock that cannot be looked at is in doubt: its replies are left in flight")
+    @Test("Replies stay streaming if their lock cannot be examined")
     func doubt() async throws {
         try await abandonedReply()
         try FileManager.default.createDirectory(
@@ -126,7 +126,7 @@ import Testing
         #expect(try await saved(in: history).isEmpty)
     }
 
-    @Test("what stands where the locks belong is not followed: replies cannot begin, but all else works")
+    @Test("A symbolic link in place of the lock folder is not followed: replies cannot begin, but all else works")
     func inTheWay() async throws {
         let elsewhere = try TemporaryFolder()
         try FileManager.default.createSymbolicLink(at: writers, withDestinationURL: elsewhere.url)
@@ -137,7 +137,7 @@ import Testing
         #expect(try elsewhere.names.isEmpty)
     }
 
-    @Test("only this user may read the locks")
+    @Test("Only the current user may read the locks")
     func permissions() async throws {
         let history = folder.history()
         let reply = try await history.beginReply(start, in: scope)
@@ -148,7 +148,7 @@ import Testing
         try await reply.finish()
     }
 
-    @Test("a living reply whose lock file somebody removed is saved as interrupted; its end sets that right")
+    @Test("A reply whose lock file was removed is saved as interrupted, and its end corrects this")
     func removedLock() async throws {
         let history = folder.history()
         let reply = try await history.beginReply(start, in: scope)
@@ -161,7 +161,7 @@ import Testing
         #expect(try await saved(in: history).map(\.isInterrupted) == [false])
     }
 
-    @Test("a reply that begins after somebody removed the lock file has a new one")
+    @Test("A reply that begins after the lock file was removed creates a new lock file")
     func newLock() async throws {
         let history = folder.history()
         let first = try await history.beginReply(start, in: scope)
@@ -174,7 +174,7 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: writers.path).isEmpty)
     }
 
-    @Test("a damaged database gives its replies back: those of a living writer go on, others are saved")
+    @Test("After a salvage, replies of living writers continue, and others are saved as interrupted")
     func salvage() async throws {
         let history = folder.history()
         let reply = try await history.beginReply(ConversationMessage(id: "l", role: .assistant, text: ""), in: scope)

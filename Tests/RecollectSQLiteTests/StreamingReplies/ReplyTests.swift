@@ -4,7 +4,7 @@ import Testing
 @testable import RecollectCore
 @testable import RecollectSQLite
 
-@Suite("Replies in flight") struct ReplyTests {
+@Suite("Streaming replies") struct ReplyTests {
     private let folder: TemporaryFolder
     private let history: SQLiteHistoryStore
     private let start = ConversationMessage(id: "r", role: .assistant, text: "")
@@ -45,12 +45,12 @@ import Testing
         try await history.read { try $0.integer("SELECT count(*) FROM streaming_reply") }
     }
 
-    /// Makes it as if the process that writes the drafts had ended: they name a writer whose lock nobody holds.
+    /// Simulates the end of the writing process: the replies then name a writer without a held lock.
     private func endWriters(_ name: String = "1B9D6BCD-BBFD-4B2D-9B5D-AB8DFBBD4BED") async throws {
         try await history.write { try $0.run("UPDATE streaming_reply SET writer = ?", name) }
     }
 
-    @Test("a reply is listed as far as it is kept and given to no agent; finished, it is a message like any other")
+    @Test("A streaming reply is listed but in no window; when it is finished, it becomes a normal message")
     func life() async throws {
         try await history.append(messages(0..<1), to: scope)
         let keeper = try await history.saveReply(start, in: scope)
@@ -65,8 +65,7 @@ import Testing
         #expect(try await history.session(scope.session)?.messageCount == 2)
     }
 
-    @Test(
-        "the whole way through a draft: appended, flushed by itself, finished with tool calls, marked when interrupted")
+    @Test("A reply can be appended to, finished with tool calls, or interrupted and marked as such")
     func draft() async throws {
         let reply = try await history.beginReply(start, in: scope)
         let other = try await history.beginReply(messages(1..<2)[0], in: scope)
@@ -84,7 +83,7 @@ import Testing
         #expect(try await drafts() == 0)
     }
 
-    @Test("an attachment that a reply in flight takes over stays when its message is deleted")
+    @Test("An attachment used by a streaming reply stays when its original message is deleted")
     func takenOver() async throws {
         let bytes = Data([1, 2, 3])
         let picture = Attachment(mediaType: "a/b", content: .inline(bytes))
@@ -102,7 +101,7 @@ import Testing
         #expect(try await history.check().problems.isEmpty)
     }
 
-    @Test("what a reply began with comes back as it was, with text behind it; U+0000 and empty parts too")
+    @Test("A reply keeps its initial parts, with text added after them, even U+0000 and empty parts")
     func shapes() async throws {
         let call = ContentPart.toolCall(id: "c", name: "look", arguments: [:])
         let picture = ContentPart.attachment(Attachment(mediaType: "a/b", content: .inline(Data([1, 2]))))
@@ -129,9 +128,7 @@ import Testing
         #expect(try await history.attachment(sha256: Attachment.sha256(of: Data([1, 2]))) == Data([1, 2]))
     }
 
-    @Test(
-        "parts that are appended are kept in the row with the prose before and behind them, and only when there are new ones"
-    )
+    @Test("Appended parts are saved with the text before and after them, and only when there are new ones")
     func growingByParts() async throws {
         let call = ContentPart.toolCall(id: "c", name: "look\0", arguments: ["at": "it"])
         let result = ContentPart.toolResult(id: "c", content: [1, .null])
@@ -150,9 +147,7 @@ import Testing
         #expect(try await saved() == [grown.asInterrupted])
     }
 
-    @Test(
-        "the end of a reply trims its scope, under `.window` with what nothing uses any more; a recovered one trims nothing"
-    )
+    @Test("Finishing a reply trims its scope, and with `.window` deletes unused content; recovery trims nothing")
     func trimming() async throws {
         let history = SQLiteHistoryStore(
             directory: folder.file("window"), configuration: HistoryConfiguration(retention: .window))
@@ -173,7 +168,7 @@ import Testing
         #expect(try await saved(in: history).count == 3)
     }
 
-    @Test("two replies of one id cannot be in flight in a scope, but in two, and one after the other")
+    @Test("A scope has at most one streaming reply per ID; other scopes and later replies can reuse the ID")
     func sameId() async throws {
         let first = try await history.beginReply(start, in: scope)
         await expectError(.invalidArgument) { _ = try await history.beginReply(start, in: scope) }
@@ -188,7 +183,7 @@ import Testing
         try await history.deleteMessages([start.id], in: scope.session)
         try await elsewhere.finish()
         try await first.interrupt()
-        // Regenerated under the same id: the message is edited and keeps its place.
+        // A reply regenerated with the same ID edits the message, which keeps its position.
         try await history.append(messages(5..<6), to: scope)
         let second = try await history.beginReply(start, in: scope)
         second.append("again")
@@ -197,7 +192,7 @@ import Testing
     }
 
     @Test(
-        "a reply never replaces a message of another role: it cannot begin with the ID of one, and ends beside one",
+        "A reply never replaces a message of another role: it is refused at its start or saved beside it",
         arguments: ["agent", ""], [false, true])
     func otherRole(agentId: String, isInterrupted: Bool) async throws {
         let question = ConversationMessage(id: "r", role: .user, text: "question")
@@ -214,7 +209,7 @@ import Testing
         await expectError(.invalidArgument) { _ = try await history.beginReply(start, in: scope) }
     }
 
-    // MARK: Ids that come in from elsewhere
+    // MARK: IDs from merges, restored branches and recreated sessions
 
     private func other(_ sessionId: String) -> Scope {
         Scope(userId: scope.userId, sessionId: sessionId, agentId: scope.agentId)
@@ -224,7 +219,9 @@ import Testing
         try await history.window(of: scope, maxMessages: nil).map(\.text)
     }
 
-    @Test("a reply that a merge brings to a message of its id is saved beside it", arguments: [false, true])
+    @Test(
+        "A streaming reply merged into a session with a message of its ID is saved beside that message",
+        arguments: [false, true])
     func mergedBesideMessage(isInterrupted: Bool) async throws {
         let (a, b) = (other("a"), other("b"))
         try await history.append([saying("whole")], to: b)
@@ -238,7 +235,7 @@ import Testing
     }
 
     @Test(
-        "a message that a merge brings to a reply of its id stays as it is, of its agent or of none",
+        "A message merged into a session with a streaming reply of its ID is left unchanged",
         arguments: ["agent", ""])
     func mergedMessage(agentId: String) async throws {
         let (a, b) = (other("a"), other("b"))
@@ -253,7 +250,7 @@ import Testing
         #expect(try await history.message("r", in: b.session)?.message == saying("whole"))
     }
 
-    @Test("a reply of a restored branch's id is saved behind what the branch brings back")
+    @Test("A reply with the ID of a restored message is saved after the messages of the branch")
     func restoredBranch() async throws {
         try await history.append(messages(0..<1) + [saying("first answer")], to: scope)
         let branch = try await history.branch(scope.session, from: "r")
@@ -263,7 +260,7 @@ import Testing
         #expect(try await texts(scope) == [messages(0..<1)[0].text, "first answer", "second answer"])
     }
 
-    @Test("a reply of a deleted session does not end in the session that was made anew under its id")
+    @Test("A reply of a deleted session is not saved to a new session with the same ID")
     func deletedAndMadeAnew() async throws {
         let reply = try await history.beginReply(saying("old words"), in: scope)
         try await history.deleteSession(scope.session)
@@ -272,7 +269,7 @@ import Testing
         #expect(try await texts(scope) == ["new answer"])
     }
 
-    @Test("two replies of one id in sessions that are merged are both saved")
+    @Test("Two streaming replies with one ID in merged sessions are both saved")
     func mergedReplies() async throws {
         let (a, b) = (other("a"), other("b"))
         let first = try await history.beginReply(saying("of a"), in: a)
@@ -283,7 +280,7 @@ import Testing
         #expect(try await texts(b).sorted() == ["of a", "of b"])
     }
 
-    @Test("a reply that a UI has saved already follows its message through a merge", arguments: [false, true])
+    @Test("A streaming reply already saved by a UI follows its message through a merge", arguments: [false, true])
     func followsItsMessage(isTaken: Bool) async throws {
         let (a, b) = (other("a"), other("b"))
         if isTaken { try await history.append([saying("of b")], to: b) }
@@ -295,7 +292,7 @@ import Testing
         #expect(try await texts(b) == (isTaken ? ["of b"] : []) + ["half and half"])
     }
 
-    @Test("a reply whose session is deleted, or whose user, goes along and cannot bring it back")
+    @Test("Deleting a session or a user deletes its streaming replies, and their ends do not restore it")
     func deletion() async throws {
         for delete in [
             { _ = try await history.deleteSession(scope.session) },
@@ -311,7 +308,7 @@ import Testing
     }
 
     @Test(
-        "a reply follows its session to another session id, one that is there already too",
+        "A streaming reply follows its session to another session ID, even of an existing session",
         arguments: [false, true])
     func move(isThere: Bool) async throws {
         let target = Scope(userId: scope.userId, sessionId: "new", agentId: scope.agentId)
@@ -326,17 +323,17 @@ import Testing
         #expect(try await history.session(scope.session) == nil)
     }
 
-    @Test("a draft that is released unfinished becomes an interrupted message")
+    @Test("A streaming reply released unfinished becomes an interrupted message")
     func release() async throws {
         var changes = history.changes(after: try await history.latestChange()).makeAsyncIterator()
         try await history.beginReply(start, in: scope).append("half")
-        // The first tells that there is a session.
+        // The first change reports the new session.
         #expect(try await changes.next()?.kind == .sessionUpdated)
         #expect(try await changes.next()?.messageId == "r")
         #expect(try await saved() == [saying("half", isInterrupted: true)])
     }
 
-    @Test("an interrupted reply with half a tool exchange does not reach an agent in halves")
+    @Test("An agent does not get the incomplete tool exchange of an interrupted reply")
     func wholeExchanges() async throws {
         try await history.append(messages(0..<1), to: scope)
         var half = saying("I look")
@@ -350,7 +347,7 @@ import Testing
         #expect(whole.count { $0.belongsToToolExchange } == 0)
     }
 
-    @Test("a reply in flight goes on when the history is closed and opened anew; nobody takes its writer for dead")
+    @Test("A streaming reply continues after the history is closed and reopened, and is not marked as interrupted")
     func reopening() async throws {
         let reply = try await history.beginReply(start, in: scope)
         await history.close()
@@ -361,7 +358,7 @@ import Testing
         #expect(try locks().isEmpty)
     }
 
-    @Test("1,000 replies at once hold one lock, and leave neither it nor a draft behind")
+    @Test("1,000 simultaneous replies hold one lock, and leave neither the lock nor unfinished replies behind")
     func thousand() async throws {
         let replies = try await withThrowingTaskGroup(of: StreamingReply.self) { group in
             for number in 0..<1000 {
@@ -387,7 +384,7 @@ import Testing
         #expect(kept.count { $0.isInterrupted } == 500)
     }
 
-    @Test("a history in memory has replies in flight, too")
+    @Test("A history in memory supports streaming replies")
     func inMemory() async throws {
         let history = memory()
         let reply = try await history.beginReply(start, in: scope)

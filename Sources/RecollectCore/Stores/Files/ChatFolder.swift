@@ -68,7 +68,7 @@ package struct ChatFolder: Sendable {
     }
 
     /// Returns the total size of a session's files in bytes, and whether any of them begins like a chat.
-    package func look(at session: SessionKey) throws -> (byteCount: Int64, isChat: Bool) {
+    package func summary(of session: SessionKey) throws -> (byteCount: Int64, isChat: Bool) {
         var place = SessionFolder(session, base: base)
         guard let folder = try place.open(exclusively: false) else { return (0, false) }
         return try agents(in: folder).reduce(into: (0, false)) { result, agent in

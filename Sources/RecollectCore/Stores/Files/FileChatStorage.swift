@@ -3,6 +3,12 @@ import Logging
 
 /// A chat store with one JSON file for each scope, `base/user/session/agent.json`, without a database.
 ///
+/// ```swift
+/// let files = FileChatStorage(baseURL: folder)
+/// let message = ConversationMessage(role: .user, text: "Hello")
+/// try await files.save(message, userId: "ana", sessionId: "trip", agentId: "planner", maxMessages: 100)
+/// ```
+///
 /// A file is an array of messages in Agent Squad's format. It is valid JSON whenever no save is running. The store
 /// also reads and continues files written by Agent Squad. Saving a turn costs the same at turn 10 and at turn
 /// 10,000: it is appended to the file, and after the first access a save neither reads nor rewrites existing

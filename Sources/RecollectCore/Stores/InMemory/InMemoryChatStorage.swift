@@ -2,6 +2,10 @@ import Logging
 
 /// A store in memory, for tests, previews and temporary sessions.
 ///
+/// ```swift
+/// let store = InMemoryChatStorage([ConversationMessage(role: .user, text: "A question for every preview")])
+/// ```
+///
 /// All rules of a history apply except durability: the content is lost with the process. Every call runs to its end
 /// on the caller's task, under one short lock and without waiting for a disk. A batch is saved completely or not at
 /// all. Cancellation has no effect on a call in progress.

@@ -4,6 +4,10 @@ import Logging
 
 /// A chat store in `UserDefaults` with a JSON array for each scope, for a few short sessions.
 ///
+/// ```swift
+/// let store = UserDefaultsChatStorage(suiteName: "group.com.example.chat")
+/// ```
+///
 /// On Apple's systems, the system writes a suite as a whole, at a time of its choice. All rules of a history hold
 /// except durability after a crash. A save costs as much as writing the whole scope. Stores in one process may
 /// share a suite. Several processes must not write to one suite at the same time, because user defaults have no
