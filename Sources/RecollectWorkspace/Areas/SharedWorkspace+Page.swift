@@ -24,7 +24,7 @@ extension SharedWorkspace {
     ///   for a URL outside the root; `notFound`; `tooLarge`.
     public func readFile(at url: URL) throws -> String {
         let path = try path(of: url)
-        guard let file = try file(at: path) else {
+        guard let file = try scanner.file(at: path) else {
             try provider.requestDownload(of: path)
             throw FileNotYetAvailableError(url: url)
         }
@@ -42,7 +42,7 @@ extension SharedWorkspace {
     public func writeFile(_ content: String, to url: URL) throws {
         let path = try path(of: url)
         let known = lastRead.withLock { $0[path] }
-        let file = try put(Array(content.utf8), to: path, replacing: known, by: .user)
+        let file = try writer.put(Array(content.utf8), to: path, replacing: known, by: .user)
         lastRead.withLock { $0[path] = file.version }
     }
 

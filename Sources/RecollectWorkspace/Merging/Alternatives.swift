@@ -115,8 +115,57 @@ struct Alternatives {
     /// Merges the texts of several versions.
     ///
     /// Of the base's texts, those kept by the strongest decision remain. The new texts are all added, except those
-    /// contained in another new text.
+    /// contained in another new text. If several texts result, and the base is known, the texts are merged by lines,
+    /// unless merging the result with a version again would change it.
     static func joined(_ versions: [Alternatives], base: Alternatives?) -> Alternatives {
+        func joined(_ versions: [Alternatives]) -> (wholes: Alternatives, byLines: Alternatives?) {
+            let wholes = joinedAsWholes(versions, base: base)
+            return (wholes, wholes.byKey.count > 1 ? base.flatMap { joinedByLines(versions, base: $0) } : nil)
+        }
+        let (wholes, byLines) = joined(versions)
+        guard let byLines else { return wholes }
+        let isStable = versions.allSatisfy { version in
+            let again = joined([byLines, version])
+            return (again.byLines ?? again.wholes).asEntry == byLines.asEntry
+        }
+        return isStable ? byLines : wholes
+    }
+
+    /// Merges texts by their lines, so that only different lines are alternatives.
+    /// - Returns: `nil` if a version may be cut off, if the lines cannot be merged, or if they have nothing in common.
+    private static func joinedByLines(_ versions: [Alternatives], base: Alternatives) -> Alternatives? {
+        func merged(_ text: (Alternatives) -> String) -> [ByteText]? {
+            let (base, texts) = (text(base), versions.map(text))
+            // A killed writer may have cut a line of the base.
+            if texts.contains(where: { base.hasPrefix($0) && base.dropFirst($0.count).first?.isNewline == false }) {
+                return nil
+            }
+            return MarkdownMerge.merged(base: base, versions: texts, as: .withoutHeadings)
+                .map { ByteText($0).lines.trimmingBlankLines }
+        }
+        let result: Alternatives?
+        if (versions + [base]).allSatisfy(\.isQuotation) {
+            result = merged(\.text.text).map { Alternatives(ofHead: $0) }
+        } else {
+            let titles = Set(versions.map(\.asEntry.title)).subtracting([base.asEntry.title])
+            if titles.count <= 1 {
+                let title = titles.first ?? base.asEntry.title
+                result = merged { ByteText($0.asEntry.body).text }.map { Alternatives(ofEntry: $0, title: title) }
+            } else {
+                // Different titles become the first line.
+                result = merged { [$0.asEntry.title, ByteText($0.asEntry.body).text].joined(separator: "\n") }
+                    .map { Alternatives(ofEntry: $0, title: "") }
+            }
+        }
+        return result.flatMap { $0.byKey.count == 1 ? $0 : nil }
+    }
+
+    /// Whether the texts are written without a title, as quotations or before the first entry.
+    private var isQuotation: Bool {
+        asEntry.title.isEmpty && asEntry.body == ByteText(lines: text.lines.map(\.quoted)).bytes
+    }
+
+    private static func joinedAsWholes(_ versions: [Alternatives], base: Alternatives?) -> Alternatives {
         let old = base?.keys ?? []
         let decisions = versions.map { Decision($0.keys, of: old) }
         let new = Set(versions.flatMap(\.keys)).subtracting(old)

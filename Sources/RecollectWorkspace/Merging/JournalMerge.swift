@@ -5,14 +5,15 @@ import RecollectCore
 ///
 /// Each version is read as a point in a lattice. The result is their least upper bound, in canonical form. So the
 /// order and grouping of merges do not matter, merging is idempotent, and merging a result with one of its
-/// versions gives the same result.
+/// versions gives the same result. Only if several versions changed one text of the base, their grouping may matter.
 ///
 /// - An **entry** is a heading and the text up to the next entry's heading. It is identified by its ID. An entry
-///   without one gets an ID from the day, its time and its text, the same on all devices. If the base has an entry
+///   without one gets the ID of the base's entry at the same time, if both are the only ones, else an ID from the day,
+///   its time and its text, the same on all devices. If the base has an entry
 ///   and a version does not, the entry was deleted there. It stays deleted unless another version changed it.
-/// - The **text** of an entry is the changed one. If several versions changed it, all of their texts are kept in a
-///   conflict block. A text with all lines of another one replaces it. Quotation marks (`>`), Unicode normalization
-///   and Windows line ends make no difference.
+/// - The **text** of an entry is the changed one. If several versions changed a text of the base, it is merged by lines,
+///   as Markdown. Otherwise, all of their texts are kept in a conflict block. A text with all lines of another one
+///   replaces it. Quotation marks (`>`), Unicode normalization and Windows line ends make no difference.
 /// - An entry **struck out** in any version is struck out, at the earliest date.
 /// - The text **before the first entry** is merged like an entry's. It is not divided into paragraphs, because the
 ///   order of paragraphs from two devices would depend on the grouping of merges.
@@ -30,7 +31,8 @@ package enum JournalMerge {
         let base = base.flatMap { JournalVersion($0, on: day) }
         let read = versions.compactMap { version in
             // Only a killed writer leaves the beginning of the base. Otherwise, a person wrote the last line.
-            JournalVersion(version, on: day, cutting: whole.starts(with: version) ? base?.headings ?? [] : [])
+            JournalVersion(
+                version, on: day, from: base, cutting: whole.starts(with: version) ? base?.headings ?? [] : [])
         }
         guard read.count == versions.count, !read.isEmpty else { return nil }
         var result = JournalVersion()

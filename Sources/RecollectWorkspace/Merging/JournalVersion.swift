@@ -11,6 +11,8 @@ struct JournalVersion {
     var entries: [ByteText: Entry] = [:]
     /// The unchanged lines of the entries' headings.
     private(set) var headings: [ByteText] = []
+    /// The IDs given to entries without one, by their time. Only of times with a single such entry.
+    private var givenIDs: [String: String] = [:]
 
     /// An entry with the text up to the next one.
     struct Entry {
@@ -50,10 +52,20 @@ struct JournalVersion {
 
 extension JournalVersion {
     /// Creates a day from the bytes of a file; `nil` if they are not UTF-8.
-    /// - Parameter cut: The headings of the base, if the bytes may be its beginning. A last line without a line end is
-    ///   an incomplete heading if it is a prefix of one.
-    init?(_ bytes: [UInt8], on day: String, cutting cut: [ByteText] = []) {
+    /// - Parameters:
+    ///   - bytes: The content.
+    ///   - day: The file's day.
+    ///   - base: A common ancestor. Its entries without IDs are the version's, if they are the only ones at their time.
+    ///   - cut: The headings of the base, if the bytes may be its beginning. A last line without a line end is an
+    ///     incomplete heading if it is a prefix of one.
+    init?(_ bytes: [UInt8], on day: String, from base: JournalVersion? = nil, cutting cut: [ByteText] = []) {
         guard let lines = Self.lines(of: bytes, cutting: cut) else { return nil }
+        let headingLines = lines.compactMap(Self.heading)
+        let ids = Set(headingLines.compactMap(\.id))
+        let times = Dictionary(grouping: headingLines.filter { $0.id == nil }, by: \.time)
+        for (time, headings) in times where headings.count == 1 {
+            givenIDs[time] = base?.givenIDs[time].flatMap { ids.contains($0) ? nil : $0 } ?? ""
+        }
         var heading: JournalHeadingLine?
         var body: [ByteText] = []
         for line in lines {
@@ -84,7 +96,7 @@ extension JournalVersion {
         let struck = Strike(heading)
         heading.isStruck = false
         heading.struckAt = nil
-        let id = heading.id ?? Self.name(of: wordings, at: heading.time, on: day)
+        let id = heading.id ?? givenID(of: wordings, at: heading.time, on: day)
         heading.id = id
         var entry = Entry(heading: ByteText(heading.text), struck: struck, wordings: wordings)
         // Removed first, so that adding texts does not copy the existing ones.
@@ -95,6 +107,14 @@ extension JournalVersion {
             entry = twin
         }
         entries[ByteText(id)] = entry
+    }
+
+    /// Returns the ID of an entry without one: the base's, or a new one.
+    private mutating func givenID(of wordings: Alternatives, at time: String, on day: String) -> String {
+        guard let known = givenIDs[time] else { return Self.name(of: wordings, at: time, on: day) }
+        let id = known.isEmpty ? Self.name(of: wordings, at: time, on: day) : known
+        givenIDs[time] = id
+        return id
     }
 
     /// Returns an ID for an entry written by a person, the same on all devices for the same day, time and text.

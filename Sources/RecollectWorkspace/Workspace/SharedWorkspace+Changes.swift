@@ -11,10 +11,10 @@ extension SharedWorkspace {
     /// archive on this device; scans run off the cooperative pool. A mass deletion causes one `massDeletion` change and
     /// no removals.
     public func changes() -> AsyncStream<WorkspaceChange> {
-        let own = ownChanges.stream()
+        let own = writer.changes.stream()
         let provided = provider.changeSignals()
         // If the known state is unreadable, the first scan reports every file as new.
-        let known = (try? knownFiles()) ?? [:]
+        let known = (try? scanner.knownFiles()) ?? [:]
         return AsyncStream { stream in
             let task = Task {
                 let changeSignals = ChangeSignal()
@@ -25,7 +25,7 @@ extension SharedWorkspace {
                 var told = ReportedFiles(files: known)
                 for await _ in merged {
                     // After a failed scan, the next signal causes another one.
-                    guard let scan = try? await self.reading({ try self.scan() }) else { continue }
+                    guard let scan = try? await self.reading({ try self.scanner.scan() }) else { continue }
                     for change in told.changes(to: scan) { stream.yield(change) }
                 }
                 _ = await (others, ours)

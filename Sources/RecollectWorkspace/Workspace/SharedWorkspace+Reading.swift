@@ -22,39 +22,12 @@ extension SharedWorkspace {
     public func read(
         _ path: WorkspacePath, download: DownloadPolicy = .wait(.seconds(60))
     ) async throws -> WorkspaceFile {
-        if let file = try await reading({ try self.file(at: path) }) { return file }
+        if let file = try await reading({ try self.scanner.file(at: path) }) { return file }
         guard case .wait(let time) = download else {
             try await reading { try self.provider.requestDownload(of: path) }
             throw FileNotYetAvailableError(url: url(of: path))
         }
         return try await downloaded(path, within: time)
-    }
-
-    /// Returns a file; `nil` if its content is not local. Blocks.
-    func file(at path: WorkspacePath) throws -> WorkspaceFile? {
-        do {
-            return WorkspaceFile(path: path, bytes: try provider.read(path, limit: configuration.largestFile))
-        } catch let error as RecollectError where error.code == .notLocal {
-            return nil
-        } catch let error as RecollectError where error.code == .notFound {
-            try refuseDuringMassDeletion(path)
-            throw error
-        }
-    }
-
-    /// Throws `unavailable` if the path is missing, or about to be created, during a mass deletion. The folder may
-    /// be unmounted, and a write would go to a different folder.
-    ///
-    /// Scans if the file is in the archive's index or the last scan found a mass deletion, so no earlier scan is
-    /// required. Blocks.
-    func refuseDuringMassDeletion(_ path: WorkspacePath) throws {
-        let isKnown = try archive.index().files[path]?.content != nil
-        // The recorded mass deletion is only a reason to scan: the files may be back.
-        guard try isKnown || isGuardKept(), try scan().isMassDeletion else { return }
-        throw RecollectError(
-            .unavailable,
-            "most of the files in \(rootURL.path) are missing, and \(path) may be one of them; bring them back, or accept the deletions"
-        )
     }
 
     /// Returns the URL of a path.
@@ -86,7 +59,7 @@ extension SharedWorkspace {
                 try await self.reading { try self.provider.requestDownload(of: path) }
                 again.signal()
                 for await _ in changeSignals {
-                    if let file = try await self.reading({ try self.file(at: path) }) { return file }
+                    if let file = try await self.reading({ try self.scanner.file(at: path) }) { return file }
                 }
                 throw CancellationError()
             }

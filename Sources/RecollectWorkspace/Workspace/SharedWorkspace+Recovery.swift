@@ -34,15 +34,15 @@ extension SharedWorkspace {
     public func recover() async throws -> WorkspaceRecovery {
         try await writing {
             var recovery = WorkspaceRecovery()
-            let report = try self.resolveLeftovers(
-                among: self.items(in: .root, recursively: true), includingRecent: true)
+            let report = try self.scanner.resolveLeftovers(
+                among: self.scanner.listing(of: .root, recursively: true).items, includingRecent: true)
             recovery.files = report.kept.sorted()
             recovery.removedLeftovers = report.removed
             // Contents in the folder get their log lines first, under their own paths.
-            _ = try self.scan()
+            _ = try self.scanner.scan()
             recovery.contents = try self.archive.recover(knowing: self.toldLines())
             recovery.damagedLogs = try self.archive.damagedLogs()
-            self.ownChanges.signal()
+            self.writer.changes.signal()
             return recovery
         }
     }

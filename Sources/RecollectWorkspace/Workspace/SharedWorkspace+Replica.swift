@@ -27,7 +27,7 @@ extension SharedWorkspace {
             var configuration = configuration
             configuration.stateURL = replica.state
             let source = try SharedWorkspace(root: replica.files, configuration: configuration)
-            let listing = try await source.reading { try source.listing(of: .root, recursively: true) }
+            let listing = try await source.reading { try source.scanner.listing(of: .root, recursively: true) }
             for (folder, refusal) in listing.refusals { result.left[folder] = refusal }
             for item in listing.items where !item.isFolder {
                 try Task.checkCancellation()
@@ -96,18 +96,18 @@ extension SharedWorkspace {
     ) throws -> WorkspacePath? {
         let path = try provider.spelling(of: file.path)
         // Archives the content in the replica, also if another program wrote it.
-        _ = try source.current(file.path, holding: file.version)
+        _ = try source.writer.current(file.path, holding: file.version)
         let (here, there) = try (archive.index(), source.archive.index().files[file.path, default: .init()])
         let author = there.versions.last?.author ?? .user
         let base = here.version(in: mine, at: path, and: file, of: there)
         // A version taken earlier, and changed or removed here since, is not written again.
         if mine?.version == file.version || base == file.version { return nil }
         guard let mine else {
-            _ = try put(file.bytes, to: path, replacing: nil, by: author)
+            _ = try writer.put(file.bytes, to: path, replacing: nil, by: author)
             return nil
         }
         if base == mine.version {
-            _ = try put(file.bytes, to: path, replacing: mine.version, by: author)
+            _ = try writer.put(file.bytes, to: path, replacing: mine.version, by: author)
             return nil
         }
         let bytes = try base.flatMap { try source.archive.bytes(of: $0) }
@@ -116,16 +116,17 @@ extension SharedWorkspace {
             // A kept copy from an earlier merge, changed or removed since, is not written again.
             let places = KeptCopyName.places(for: file.version, beside: path)
             if let kept = there.versions.last.flatMap({ last in places.first { here.took(last, to: $0) } }),
-                case .success(let now) = Result(catching: { try fileIfThere(at: kept) }), now?.version != file.version
+                case .success(let now) = Result(catching: { try scanner.fileIfThere(at: kept) }),
+                now?.version != file.version
             {
                 return nil
             }
-            return try keep(file.bytes, beside: path, by: author, as: .written)
+            return try writer.keep(file.bytes, beside: path, by: author, as: .written)
         }
-        try refuseCredential(in: file.bytes, replacing: mine.bytes, at: path)
-        let kept = try merged.apart.map { try keep($0, beside: path) }
+        try writer.refuseCredential(in: file.bytes, replacing: mine.bytes, at: path)
+        let kept = try merged.apart.map { try writer.keep($0, beside: path) }
         let parents = [mine.version, file.version].sorted { $0.rawValue < $1.rawValue }
-        _ = try put(
+        _ = try writer.put(
             merged.bytes, to: path, replacing: mine.version, by: .recollect, as: .merged, parents: parents,
             keeping: [file.bytes])
         return kept.first

@@ -14,74 +14,7 @@ extension SharedWorkspace {
     public func move(_ path: WorkspacePath, to newPath: WorkspacePath, by author: WorkspaceAuthor = .user) async throws
     {
         try await writing {
-            guard path != newPath else { return try self.refuseFolder(path) }
-            let (path, newPath) = try (self.provider.spelling(of: path), self.provider.spelling(of: newPath))
-            try self.refuseFolder(path)
-            guard let file = try self.fileIfThere(at: path) else { throw self.notFound(path) }
-            _ = try self.current(path, holding: file.version)
-            let date = self.configuration.now().wholeMilliseconds
-            let arrival = VersionLine(
-                mark: .begun, path: newPath,
-                version: WorkspaceVersion(
-                    hash: file.version, date: date, author: author, kind: .moved, otherPath: path))
-            let departure = VersionLine(
-                mark: .begun, path: path,
-                version: WorkspaceVersion(
-                    hash: file.version, date: date, author: author, kind: .movedAway, otherPath: newPath))
-            try self.keepVersions(of: file)
-            let begun = try self.archive.begin([arrival, departure], keeping: [file.bytes])
-            self.saveDetails(of: path)
-            defer { self.forgetDetails(of: path) }
-            do {
-                try self.changing(newPath, from: nil, to: file.version, begun) {
-                    try self.provider.write(file.bytes, to: newPath, replacing: nil)
-                }
-            } catch let error as UnconfirmedChangeError {
-                try self.takeBack(file, from: newPath, because: error.cause) {
-                    try self.provider.remove(newPath, holding: file.version)
-                }
-                // If the withdrawal cannot be recorded, the next scan finds that neither change was made.
-                try? self.archive.withdraw(begun)
-                self.confirmDoubtful(at: newPath)
-                throw error.cause
-            }
-            self.confirmDoubtful(at: newPath)
-            self.applyDetails(of: path, to: newPath, holding: file.version, isDated: true)
-            self.finish([begun[0]])
-            do {
-                try self.changing(path, from: file.version, to: nil, [begun[1]]) {
-                    try self.provider.remove(path, holding: file.version)
-                }
-            } catch let error as UnconfirmedChangeError {
-                throw UnconfirmedChangeError(path: newPath, version: file.version, cause: error.cause)
-            } catch {
-                // If the file is still at the old path, the new one is removed. If the old path is unreadable, both
-                // stay: the new file may be the only copy.
-                if (try? self.fileIfThere(at: path)) ?? nil != nil {
-                    try self.takeBack(file, from: newPath, because: error) {
-                        try self.discard(newPath, file, by: author)
-                    }
-                }
-                throw error
-            }
-            self.finish([begun[1]])
-            self.ownChanges.signal()
-        }
-    }
-
-    /// Removes the file at the new path of a failed move. Blocks.
-    /// - Throws: `conflict` if the file remains there.
-    private func takeBack(
-        _ file: WorkspaceFile, from newPath: WorkspacePath, because failure: any Error, _ removal: () throws -> Void
-    ) throws {
-        do {
-            try removal()
-        } catch {
-            if case .success(nil) = Result(catching: { try fileIfThere(at: newPath) }) { return }
-            throw RecollectError(
-                .conflict,
-                "\(file.path) could not be moved, and is at \(newPath) too now: remove one of both when the disk is well",
-                cause: failure)
+            try self.writer.move(path, to: newPath, by: author)
         }
     }
 
@@ -93,35 +26,7 @@ extension SharedWorkspace {
         _ path: WorkspacePath, replacing: ContentHash, by author: WorkspaceAuthor = .user
     ) async throws {
         try await writing {
-            let path = try self.provider.spelling(of: path)
-            try self.refuseFolder(path)
-            let bytes = try self.current(path, holding: replacing)
-            try self.discard(path, WorkspaceFile(path: path, bytes: bytes), by: author)
-            self.ownChanges.signal()
-        }
-    }
-
-    /// Trashes a file with known content. Blocks.
-    func discard(_ path: WorkspacePath, _ file: WorkspaceFile, by author: WorkspaceAuthor) throws {
-        let change = VersionLine(
-            mark: .begun, path: path,
-            version: WorkspaceVersion(
-                hash: file.version, date: configuration.now().wholeMilliseconds, author: author, kind: .trashed))
-        try keepVersions(of: file)
-        let begun = try archive.begin([change], keeping: [file.bytes])
-        saveDetails(of: path)
-        try changing(path, from: file.version, to: nil, begun) {
-            try provider.remove(path, holding: file.version)
-        }
-        finish(begun)
-    }
-
-    /// Archives the file's conflicting versions at the provider. They are removed with the file.
-    private func keepVersions(of file: WorkspaceFile) throws {
-        do {
-            try keep(provider.conflictVersions(of: file.path), of: file)
-        } catch let error as RecollectError where error.code == .notFound {
-            // The file is missing, too. Its removal throws the error.
+            try self.writer.trash(path, replacing: replacing, by: author)
         }
     }
 
@@ -137,7 +42,7 @@ extension SharedWorkspace {
             guard let last = try self.archive.index().files[path]?.versions.last,
                 let bytes = try self.archive.bytes(of: last.hash)
             else { throw RecollectError(.notFound, "the archive of this device has no content of \(path)") }
-            return try self.put(bytes, to: path, replacing: nil, by: author, as: .restored, parents: [last.hash])
+            return try self.writer.put(bytes, to: path, replacing: nil, by: author, as: .restored, parents: [last.hash])
         }
     }
 
@@ -164,7 +69,7 @@ extension SharedWorkspace {
                 throw RecollectError(
                     .notFound, "the archive of this device does not have content \(version.rawValue) of \(path)")
             }
-            return try self.put(bytes, to: path, replacing: replacing, by: author, as: .restored)
+            return try self.writer.put(bytes, to: path, replacing: replacing, by: author, as: .restored)
         }
     }
 
@@ -215,14 +120,5 @@ extension SharedWorkspace {
     /// and so is the starting point for its next merge.
     public func pruneVersions(olderThan moment: Date) async throws {
         try await writing { try self.archive.prune(olderThan: moment, now: self.configuration.now()) }
-    }
-
-    private func refuseFolder(_ path: WorkspacePath) throws {
-        guard let item = try provider.item(at: path) else { return }
-        if item.isFolder { throw RecollectError(.invalidArgument, "\(path) is a folder: name the files in it") }
-        guard item.size <= configuration.largestFile else {
-            throw RecollectError(
-                .tooLarge, "\(path) has \(item.size) bytes; what is larger than \(configuration.largestFile) stays")
-        }
     }
 }

@@ -33,18 +33,14 @@ public final class SharedWorkspace: Sendable {
     let provider: any WorkspaceProvider
     let configuration: WorkspaceConfiguration
     let archive: VersionArchive
-    let counters = WriteCounters()
-    let scanning = Locked(ScanState())
-    let sharedLineage = Locked(SharedLineage())
+    let scanner: WorkspaceScanner
+    let writer: WorkspaceWriter
+    let resolver: ConflictResolver
     /// The versions last returned by `readFile(at:)` or written by `writeFile(_:to:)`, by path.
     let lastRead = Locked<[WorkspacePath: ContentHash]>([:])
-    /// The failure of the last write; `nil` unless the disk caused it.
-    let lastFailure = Locked<RecollectError?>(nil)
-    let ownChanges = ChangeSignal()
     let reads = DispatchQueue(label: "recollect.workspace.reads", attributes: .concurrent)
-    let writes = DispatchQueue(label: "recollect.workspace.writes")
-    /// Runs conflict resolution, one call at a time. File changes run on `writes`, so a merge of long texts blocks
-    /// no write.
+    /// Runs conflict resolution, one call at a time. File changes run on the writer's queue, so a merge of long texts
+    /// blocks no write.
     let resolutions = DispatchQueue(label: "recollect.workspace.resolutions")
 
     /// Creates a workspace over a provider.
@@ -73,6 +69,11 @@ public final class SharedWorkspace: Sendable {
         rootURL = provider.rootURL
         events = StoreEvents(logger: configuration.logger)
         archive = VersionArchive(path: state.path, events: events)
+        let lineage = LineagePublisher(provider: provider, archive: archive, configuration: configuration)
+        scanner = WorkspaceScanner(
+            provider: provider, archive: archive, configuration: configuration, lineage: lineage, events: events)
+        writer = WorkspaceWriter(scanner, events: events)
+        resolver = ConflictResolver(writer, events: events)
     }
 
     /// Runs blocking read-only work off the cooperative pool.
@@ -82,9 +83,9 @@ public final class SharedWorkspace: Sendable {
 
     /// Runs blocking work with changes, after all earlier calls of this method.
     func writing<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
-        try await on(writes) {
+        try await on(writer.queue) {
             let result = try work()
-            self.shareLineageOfWrite()
+            self.scanner.lineage.publishAfterWrite(unless: self.scanner.isGuardKept)
             return result
         }
     }

@@ -50,7 +50,7 @@ extension SharedWorkspace {
     /// Scans the folder and returns its state. A missing folder is no error; see `isAvailable`.
     public func status() async throws -> WorkspaceStatus {
         try await reading {
-            let scan = try self.scan()
+            let scan = try self.scanner.scan()
             let items = scan.listing.items
             let files = items.filter { !$0.isFolder }
             var status = WorkspaceStatus(rootURL: self.rootURL)
@@ -64,11 +64,10 @@ extension SharedWorkspace {
             status.unreadable = items.filter { $0.state == .unreadable }.map(\.path)
             status.notUploaded = files.filter { $0.upload.map { $0 != .done } ?? false }.map(\.path)
             status.overQuota = files.filter { $0.upload == .overQuota }.map(\.path)
-            status.lastFailure = self.lastFailure.withLock { $0 }
+            status.lastFailure = self.writer.lastFailure
             status.nameCollisions = Dictionary(grouping: files.map(\.path), by: \.key).values.filter { $0.count > 1 }
                 .map { $0.sorted() }.sorted { $0[0] < $1[0] }
-            status.writesInLastMinute = self.counters.snapshot(at: self.configuration.now()).mapValues(\.lastMinute)
-                .filter { $0.value > 0 }
+            status.writesInLastMinute = self.writer.writesInLastMinute
             if scan.isAvailable { self.reportLeftOut(of: items, in: &status) }
             (status.archivedContents, status.archivedBytes) = try self.archive.size()
             return status
@@ -93,7 +92,7 @@ extension SharedWorkspace {
     /// restored.
     /// - Throws: `unavailable` if the root folder is missing; errors of the disk.
     public func acceptDeletions() async throws {
-        _ = try await writing { try self.scan(acceptingDeletions: true) }
-        ownChanges.signal()
+        _ = try await writing { try self.scanner.scan(acceptingDeletions: true) }
+        writer.changes.signal()
     }
 }

@@ -184,7 +184,7 @@ struct ConflictResolutionTests {
         // The winner of the identical files, and the missing file, may not have arrived yet.
         let resolved = try await left.workspace.resolveConflicts()
         #expect(resolved.filter { !$0.outcome.isResolved }.map(\.path.name) == ["full_text.txt", "b-0123abcd.md"])
-        left.now.withLock { $0 += SharedWorkspace.longestDelay + 1 }
+        left.now.withLock { $0 += ConflictResolver.longestDelay + 1 }
         try await left.workspace.resolveConflicts()
         #expect(
             try await left.files() == [
@@ -249,7 +249,7 @@ struct ConflictResolutionTests {
         try await left.see("- lost\n", at: name)
         try left.leave("- lost\n", at: copy)
         #expect(try await left.workspace.resolveConflicts().map(\.outcome) == [.waiting])
-        left.now.withLock { $0 += SharedWorkspace.longestDelay + 1 }
+        left.now.withLock { $0 += ConflictResolver.longestDelay + 1 }
         #expect(try await left.workspace.resolveConflicts().map(\.outcome) == [.identical])
         left.now.withLock { $0 += 3_600 }
         try await left.see("- won\n", at: name)
@@ -265,7 +265,7 @@ struct ConflictResolutionTests {
         try await left.see("- lost\n", at: "a.md")
         try left.leave("- lost\n", at: "a.sync-conflict-20261121-101112-ABCDEFG.md")
         _ = try await left.workspace.status()
-        left.now.withLock { $0 += SharedWorkspace.longestDelay + 1 }
+        left.now.withLock { $0 += ConflictResolver.longestDelay + 1 }
         #expect(try await left.workspace.resolveConflicts().map(\.outcome) == [.identical])
         var text = "- won\n"
         for number in 0..<40 {
@@ -281,9 +281,9 @@ struct ConflictResolutionTests {
         let left = try Left()
         try await left.see("- one\n- two\n", at: "a.md")
         try left.leave("- one\n- two\n", at: "a.sync-conflict-20261121-101112-ABCDEFG.md")
-        left.now.withLock { $0 += SharedWorkspace.longestDelay + 1 }
+        left.now.withLock { $0 += ConflictResolver.longestDelay + 1 }
         _ = try await left.workspace.status()
-        left.now.withLock { $0 += SharedWorkspace.longestDelay + 1 }
+        left.now.withLock { $0 += ConflictResolver.longestDelay + 1 }
         #expect(try await left.workspace.resolveConflicts().map(\.outcome) == [.identical])
         let path = try WorkspacePath("a.md")
         try await left.workspace.write("- one\n", to: path, replacing: left.workspace.read(path).version)
@@ -335,7 +335,7 @@ struct ConflictResolutionTests {
     func withoutOriginal() async throws {
         let left = try Left()
         try await left.see("text", at: "notes.sync-conflict-20261121-101112-ABCDEFG.md")
-        left.now.withLock { $0 += SharedWorkspace.longestDelay + 1 }
+        left.now.withLock { $0 += ConflictResolver.longestDelay + 1 }
         #expect(try await left.workspace.resolveConflicts().map(\.outcome) == [.restored])
         #expect(try await left.files() == ["notes.md": "text"])
     }

@@ -191,6 +191,42 @@ struct JournalMergeTests {
         #expect(lines.isSuperset(of: one.lines + other.lines), "\(result)")
     }
 
+    @Test("concurrent-edits: an entry changed by both versions is merged by lines, with or without an id")
+    func lines() throws {
+        let text = (1...6).map { "line \($0)\n" }.joined()
+        for heading in ["## 10:10 Walk <!-- note A -->", "## 10:10 Walk"] {
+            let base = "\(heading)\n\n\(text)"
+            let one = base.replacing("line 2", with: "line two")
+            let other = base.replacing("line 5\n", with: "").replacing("Walk", with: "Long walk") + "line 7\n"
+            let lines = try merged(base: base, one, other).lines
+            #expect(
+                lines.filter { $0.hasPrefix("line") } == ["line 1", "line two", "line 3", "line 4", "line 6", "line 7"])
+            #expect(lines.count { $0.hasPrefix("## 10:10 Long walk <!-- note ") } == 1)
+        }
+    }
+
+    @Test("An entry extended by both versions again and again grows only by the new lines", arguments: 0..<4)
+    func growth(kind: Int) throws {
+        func extended(_ text: String, with line: String) -> String {
+            switch kind {
+            case 0: text + "\(line)\n"
+            case 1: text.replacing(/## 10:10(.*)/) { "## 10:10\($0.output.1)\n\n\(line)" }
+            case 2:
+                text.replacing(/## 10:10(.*?)( <!--.*|$)/.anchorsMatchLineEndings()) {
+                    "## 10:10 \(line)\($0.output.2)"
+                }
+            default: "\(line)\n\(text)"
+            }
+        }
+        var text = "## 10:10 Walk\n\nline 1\n"
+        var counts: [Int] = []
+        for round in 1...8 {
+            text = try merged(base: text, extended(text, with: "here \(round)"), extended(text, with: "there \(round)"))
+            counts.append(text.lines.count)
+        }
+        #expect((counts.last ?? 0) <= 8 * 14, "\(counts)\n\(text)")
+    }
+
     @Test("Line endings, Unicode normalization and an appended paragraph do not cause a conflict")
     func sameness() throws {
         let composed = page(("A", 0, "café\nat noon"))

@@ -18,7 +18,7 @@ struct LifeRest {
         clearTheWeather()
         try cloud.syncCompletely()
         for device in devices {
-            device.moment.withLock { $0 += SharedWorkspace.longestDelay }
+            device.moment.withLock { $0 += ConflictResolver.longestDelay }
             if try await device.workspace.status().isMassDeletion { try await device.workspace.acceptDeletions() }
         }
         let rounds = try await resolve()
@@ -66,7 +66,7 @@ struct LifeRest {
             try downloadEverything()
             var resolved: [ResolvedConflict] = []
             for device in devices {
-                device.moment.withLock { $0 += SharedWorkspace.longestDelay }
+                device.moment.withLock { $0 += ConflictResolver.longestDelay }
                 let own = try await device.workspace.resolveConflicts()
                 for one in own {
                     ledger.note(

@@ -48,7 +48,7 @@ import Testing
         #expect(try mode("folder/b.md") == 0o755 && tags("folder/b.md") == ["user.tag": "red"])
         let date = try FileManager.default.attributesOfItem(atPath: url("folder/b.md").path)[.modificationDate]
         #expect(date as? Date == Self.date)
-        #expect(try workspace.scan().files.keys.map(\.description) == ["folder/b.md"])
+        #expect(try workspace.scanner.scan().files.keys.map(\.description) == ["folder/b.md"])
     }
 
     @Test(

@@ -63,7 +63,7 @@ import Testing
         // An editor saved just before the names were exchanged, so that the leftover has the editor's text.
         try Data("foreign".utf8).write(to: folder.root.appendingPathComponent(name))
         let workspace = try later()
-        _ = try workspace.scan()
+        _ = try workspace.scanner.scan()
         try await workspace.write("next", to: path("z.md"), replacing: nil)
         #expect(try temporaryNames() == [])
         #expect(try texts()[kept("foreign", of: "a.md")] == "foreign")
@@ -75,7 +75,7 @@ import Testing
     func known(removal: Int) async throws {
         _ = try await kill(atRemoval: removal)
         let workspace = try later()
-        _ = try workspace.scan()
+        _ = try workspace.scanner.scan()
         #expect(try texts() == [removal == 1 ? "a.md" : "b.md": "life 0"])
     }
 
@@ -84,7 +84,7 @@ import Testing
         try await later().write("template", to: path("b.md"), replacing: nil)
         try folder.put("now", at: "a.md")
         try folder.put("template", at: TemporaryName.aside(for: "a.md"))
-        _ = try later().scan()
+        _ = try later().scanner.scan()
         #expect(try texts() == ["a.md": "now", "b.md": "template", kept("template", of: "a.md"): "template"])
     }
 
@@ -97,7 +97,7 @@ import Testing
         try leave("known")
         try leave("foreign")
         let workspace = try later()
-        _ = try workspace.scan()
+        _ = try workspace.scanner.scan()
         try await workspace.write("next", to: path("z.md"), replacing: nil)
         #expect(
             try texts() == ["a.md": "known", kept("foreign", of: "unnamed.txt"): "foreign", "z.md": "next"])

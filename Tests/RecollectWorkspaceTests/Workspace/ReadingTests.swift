@@ -143,7 +143,7 @@ import Testing
     func changes() async throws {
         let test = try TestWorkspace()
         test.files.put("before", at: "old.md")
-        _ = try test.workspace.scan()
+        _ = try test.workspace.scanner.scan()
         test.files.put("since", at: "since.md")
         var changes = test.workspace.changes().makeAsyncIterator()
         #expect(await changes.next() == WorkspaceChange(path: try path("since.md"), kind: .added, isOwn: false))
@@ -166,7 +166,7 @@ import Testing
     func vanishing() async throws {
         let test = try TestWorkspace()
         for number in 0..<6 { test.files.put("x", at: "\(number).md") }
-        _ = try test.workspace.scan()
+        _ = try test.workspace.scanner.scan()
         var changes = test.workspace.changes().makeAsyncIterator()
         let all = test.files.state.withLock { $0.files }
         test.files.state.withLock { $0.files = [:] }

@@ -42,7 +42,7 @@ import Testing
         let two = try await workspace.write("two", to: path("a.md"), replacing: one.version, by: .agent("scribe"))
         let gone = try await workspace.write("gone", to: path("d/b.md"), replacing: nil)
         try await workspace.trash(path("d/b.md"), replacing: gone.version)
-        _ = try workspace.scan()
+        _ = try workspace.scanner.scan()
         // No scan follows these writes, so that no device's lineage names them.
         let three = try await workspace.write("three", to: path("c.md"), replacing: nil)
         try await workspace.trash(path("c.md"), replacing: three.version)
@@ -72,11 +72,11 @@ import Testing
             root: folder.root,
             configuration: WorkspaceConfiguration(stateURL: folder.url.appendingPathComponent("other")))
         let one = try await other.write("one", to: path("a.md"), replacing: nil)
-        _ = try other.scan()
+        _ = try other.scanner.scan()
         let mine = try open()
-        _ = try mine.scan()
+        _ = try mine.scanner.scan()
         try await other.write("two", to: path("a.md"), replacing: one.version)
-        _ = try other.scan()
+        _ = try other.scanner.scan()
         try Data().write(to: state.appendingPathComponent("log"))
         #expect(try await mine.recover().contents == [path("a.md")])
         let versions = try await mine.versions(of: path("a.md"))

@@ -35,7 +35,7 @@ import Testing
             { try await workspace.move(path("old.md"), to: path("new.md")) },
         ]
         for attempt in attempts { #expect(await code(attempt) == refusal) }
-        _ = try workspace.scan()
+        _ = try workspace.scanner.scan()
         for workspace in [workspace, try test.another()] {
             #expect(try await workspace.versions(of: path("old.md")).map(\.kind) == [.written])
             #expect(try await workspace.versions(of: path("new.md")).isEmpty)
@@ -70,7 +70,7 @@ import Testing
         #expect(try test.files.text("a.md") == file.text)
         try FileManager.default.removeItem(at: log)
         try FileManager.default.moveItem(at: away, to: log)
-        _ = try workspace.scan()
+        _ = try workspace.scanner.scan()
         #expect(try await test.kinds("a.md") == [.written])
     }
 
@@ -85,7 +85,7 @@ import Testing
             await code { try await workspace.write("text", to: name, replacing: nil, by: .agent("x")) } == .inputOutput)
         #expect(try await test.kinds("a.md") == [.begun])
         test.files.state.withLock { $0.unreadable = [] }
-        _ = try workspace.scan()
+        _ = try workspace.scanner.scan()
         #expect(try await test.kinds("a.md") == [.written])
     }
 
@@ -133,7 +133,7 @@ import Testing
                 ])
             _ = await worker.finish()
             let workspace = try SharedWorkspace(root: root, configuration: WorkspaceConfiguration(stateURL: state))
-            let isThere = try workspace.scan().files[path("a.md")] != nil
+            let isThere = try workspace.scanner.scan().files[path("a.md")] != nil
             let kinds = try await workspace.versions(of: path("a.md")).map(\.kind)
             #expect(kinds == (isThere ? [.written] : []) && isThere == worker.endedWell, "sync \(number)")
             if worker.endedWell { return #expect(number > 3) }

@@ -77,7 +77,7 @@ import Testing
             #expect(try await replica().list(recursively: true).allSatisfy(\.isFolder), "\(name)")
             #expect(try await files() == expected, "\(name)")
             let workspace = try workspace()
-            _ = try workspace.scan()
+            _ = try workspace.scanner.scan()
             let given = Set(contents.map { ContentHash(of: $0) })
             for path in expected.keys {
                 for version in try await workspace.versions(of: path) {

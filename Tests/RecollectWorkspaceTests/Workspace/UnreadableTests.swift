@@ -14,7 +14,7 @@ import Testing
         for number in 0..<6 { test.files.put("whale \(number)", at: "shut/deep/\(number).md") }
         test.files.put("whale", at: "shut/a.md")
         for name in ["changed", "removed", "same"] { test.files.put("whale", at: "\(name).md") }
-        _ = try workspace.scan()
+        _ = try workspace.scanner.scan()
     }
 
     private func shut(_ folder: String = "shut") throws {
@@ -28,13 +28,13 @@ import Testing
 
     @Test("Files in an unreadable folder stay known and are not read again; the other files are scanned")
     func scan() async throws {
-        let known = try workspace.knownFiles()
+        let known = try workspace.scanner.knownFiles()
         let reads = test.files.state.withLock { $0.reads }
         try shut()
         test.files.put("another whale", at: "changed.md")
         test.files.drop("removed.md")
         for workspace in [workspace, try test.another()] {
-            let scan = try workspace.scan()
+            let scan = try workspace.scanner.scan()
             #expect(scan.isAvailable && !scan.isMassDeletion)
             #expect(try Set(scan.files.keys) == Set(known.keys).subtracting([path("removed.md")]))
         }
@@ -42,7 +42,7 @@ import Testing
         #expect(try await test.kinds("removed.md") == [.observed, .removed])
         #expect(try await test.texts("changed.md") == ["whale", "another whale"])
         unshut()
-        #expect(try workspace.scan().files.count == known.count - 1)
+        #expect(try workspace.scanner.scan().files.count == known.count - 1)
         #expect(test.files.state.withLock { $0.reads } == reads + 1)
     }
 
@@ -66,7 +66,7 @@ import Testing
 
     @Test("Conflicts elsewhere are resolved, and listeners receive changes of readable files only", .endsHanging)
     func foldingAndWatching() async throws {
-        _ = try workspace.scan()
+        _ = try workspace.scanner.scan()
         var changes = workspace.changes().makeAsyncIterator()
         try shut()
         test.files.put("# One\n", at: "context.md")
@@ -85,15 +85,15 @@ import Testing
     func guarded() async throws {
         let all = test.files.state.withLock { $0.files }
         test.files.state.withLock { $0.files = [:] }
-        #expect(try workspace.scan().isMassDeletion)
+        #expect(try workspace.scanner.scan().isMassDeletion)
         test.files.state.withLock { $0.files = all }
         try shut()
-        #expect(try workspace.scan().isMassDeletion)
+        #expect(try workspace.scanner.scan().isMassDeletion)
         test.files.drop("removed.md")
-        #expect(try workspace.scan().missing.map(\.description) == ["removed.md"])
+        #expect(try workspace.scanner.scan().missing.map(\.description) == ["removed.md"])
         try await workspace.acceptDeletions()
         unshut()
-        #expect(try !workspace.scan().isMassDeletion)
+        #expect(try !workspace.scanner.scan().isMassDeletion)
         #expect(try await test.kinds("removed.md") == [.observed, .removed])
         #expect(try await test.kinds("shut/deep/0.md") == [.observed])
     }
@@ -101,10 +101,10 @@ import Testing
     @Test("Hidden files do not disable the mass deletion guard for visible files")
     func few() async throws {
         for number in 0..<4 { test.files.put("text", at: "\(number).md") }
-        _ = try workspace.scan()
+        _ = try workspace.scanner.scan()
         try shut()
         for number in 0..<4 { test.files.drop("\(number).md") }
-        #expect(try workspace.scan().isMassDeletion)
+        #expect(try workspace.scanner.scan().isMassDeletion)
     }
 
     @Test("A folder without permission to list or enter it is unreadable, and its files stay known")
@@ -116,17 +116,17 @@ import Testing
             var configuration = WorkspaceConfiguration()
             configuration.stateURL = folder.url.appendingPathComponent("state")
             let workspace = try SharedWorkspace(root: folder.root, configuration: configuration)
-            _ = try workspace.scan()
+            _ = try workspace.scanner.scan()
             for rights: mode_t in [0, 0o400, 0o100] {
                 let shut = folder.root.appendingPathComponent("shut").path
                 #expect(chmod(shut, rights) == 0)
                 try folder.put("text of \(rights)", at: "open.md")
-                let scan = try workspace.scan()
+                let scan = try workspace.scanner.scan()
                 #expect(scan.listing.items.filter { $0.state == .unreadable }.map(\.path) == [try path("shut")])
                 #expect(try scan.files[path("shut/deep/a.md")]?.content == ContentHash(of: "text".utf8))
                 #expect(try scan.files[path("open.md")]?.content == ContentHash(of: "text of \(rights)".utf8))
                 #expect(chmod(shut, 0o700) == 0)
-                #expect(try workspace.scan().listing.refusals.isEmpty)
+                #expect(try workspace.scanner.scan().listing.refusals.isEmpty)
             }
         }
     }

@@ -59,7 +59,7 @@ import Testing
             #expect(lines.filter { $0.hasPrefix("w\(writer) ") } == (0..<count).map { "w\(writer) \($0)" })
         }
         #expect(lines.count == 4 * count)
-        _ = try workspace.scan()
+        _ = try workspace.scanner.scan()
         let versions = try await workspace.versions(of: path("a.md"))
         #expect(versions.allSatisfy { $0.kind == .written && $0.author?.agentId?.hasPrefix("w") ?? false })
         #expect(Set(versions.map(\.hash)).count == 4 * count)
@@ -69,7 +69,7 @@ import Testing
     /// archived; and no text is attributed to another author.
     private func check(_ places: (root: URL, state: URL), heard: [String], _ name: String) async throws {
         let workspace = try open(places)
-        let scan = try workspace.scan()
+        let scan = try workspace.scanner.scan()
         #expect(!scan.isMassDeletion, "\(name)")
         var kept: Set<String> = []
         for file in ["a.md", "b.md"] {
@@ -151,7 +151,7 @@ import Testing
                     #expect(try archive.bytes(of: content) == Array("text of \(path)".utf8), "\(call) \(number)")
                 }
                 let workspace = try open((root, state))
-                #expect(try workspace.scan().files.count == names.count, "\(call) \(number)")
+                #expect(try workspace.scanner.scan().files.count == names.count, "\(call) \(number)")
                 for name in names {
                     let versions = try await workspace.versions(of: path(name))
                     #expect(versions.map(\.kind) == [.observed], "\(call) \(number) \(name)")
@@ -211,7 +211,7 @@ import Testing
         #expect(try await workspace.read(path("a.md")) == first)
         try disk.resize(kilobytes: 1024)
         try await workspace.write(large, to: path("a.md"), replacing: first.version)
-        _ = try workspace.scan()
+        _ = try workspace.scanner.scan()
         #expect(try await workspace.versions(of: path("a.md")).map(\.kind) == [.written, .written])
     }
 }

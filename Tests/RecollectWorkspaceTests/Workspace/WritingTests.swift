@@ -38,7 +38,7 @@ import Testing
         #expect(error?.current?.text == "theirs")
         #expect(try test.files.text("a.md") == "theirs")
         #expect(try test.begun("a.md") == 0)
-        _ = try workspace.scan()
+        _ = try workspace.scanner.scan()
         #expect(try await test.kinds("a.md") == [.written, .observed])
     }
 
@@ -56,7 +56,7 @@ import Testing
                 switch Int.random(in: 0..<10, using: &random) {
                 case 0:
                     test.files.put(text, at: "a.md")
-                    _ = try workspace.scan()
+                    _ = try workspace.scanner.scan()
                     texts.insert(text)
                     current = text
                 case 1:
@@ -119,7 +119,7 @@ import Testing
         }
         #expect(try error?.version == ContentHash(of: "text".utf8) && error?.path == path("a.md"))
         #expect(try await workspace.status().lastFailure?.code == .inputOutput)
-        _ = try workspace.scan()
+        _ = try workspace.scanner.scan()
         let versions = try await workspace.versions(of: path("a.md"))
         #expect(versions.map(\.kind) == [.written] && versions.map(\.author) == [.agent("x")])
         #expect(try test.lastSeen("a.md") == nil)
@@ -142,7 +142,7 @@ import Testing
         #expect(await code { try await test.workspace.append("x", to: path("large")) } == .tooLarge)
         #expect(try test.files.text("large")?.count == 50)
         #expect(try await test.workspace.list().map(\.size) == [50])
-        _ = try test.workspace.scan()
+        _ = try test.workspace.scanner.scan()
         #expect(try await test.kinds("large") == [])
     }
 
@@ -204,7 +204,7 @@ import Testing
         }
         let lines = try #require(try test.files.text("a.md")).split(separator: "\n").compactMap { Int($0) }
         #expect(lines.sorted() == Array(0..<60))
-        _ = try other.scan()
+        _ = try other.scanner.scan()
         #expect(try await test.kinds("a.md").allSatisfy { $0 == .written })
         #expect(try test.lastSeen("a.md") == nil)
     }
@@ -273,7 +273,7 @@ import Testing
         #expect(try await test.kinds("a.md") == [.written, .observed, .trashed, .restored])
         #expect(await changed { try await workspace.restore(path("a.md")) }?.current?.text == "theirs")
         test.files.drop("a.md")
-        _ = try workspace.scan()
+        _ = try workspace.scanner.scan()
         #expect(try await test.kinds("a.md").last == .removed)
         try await workspace.restore(path("a.md"))
         #expect(try test.files.text("a.md") == "theirs")

@@ -2,8 +2,8 @@ import RecollectCore
 
 /// Confirmation of changes made but possibly not synced to the disk. A repetition of such a change syncs
 /// it again, and does not make it twice.
-extension SharedWorkspace {
-    /// Whether a change repeats the file's last change while that one is unconfirmed. Blocks.
+extension WorkspaceWriter {
+    /// Whether a change repeats the file's last change while that one is unconfirmed.
     /// - Parameter change: Returns the new content for an old one.
     func isInDoubt(
         _ change: (WorkspaceFile?) throws -> [UInt8], of file: WorkspaceFile?, by author: WorkspaceAuthor
@@ -16,7 +16,7 @@ extension SharedWorkspace {
         return try change(WorkspaceFile(path: file.path, bytes: bytes)) == file.bytes
     }
 
-    /// Makes the unconfirmed content of a file durable, if the requested write repeats the unconfirmed one. Blocks.
+    /// Makes the unconfirmed content of a file durable, if the requested write repeats the unconfirmed one.
     /// - Parameters:
     ///   - file: The content to write.
     ///   - replacing: The expected version of the requested write.
@@ -25,7 +25,7 @@ extension SharedWorkspace {
         guard let doubtful = try archive.inDoubt(at: file.path), doubtful.version.hash == file.version,
             replacing == file.version
                 || doubtful.version.kind == kind && doubtful.version.parents == (replacing.map { [$0] } ?? []),
-            try fileIfThere(at: file.path)?.version == file.version
+            try scanner.fileIfThere(at: file.path)?.version == file.version
         else { return false }
         do {
             // After a failed sync, a later success proves nothing, so the bytes are written again.
@@ -40,7 +40,7 @@ extension SharedWorkspace {
         return true
     }
 
-    /// Removes the record of a file's unconfirmed change. Blocks.
+    /// Removes the record of a file's unconfirmed change.
     func confirmDoubtful(at path: WorkspacePath) {
         do {
             try archive.setInDoubt(nil, at: path)

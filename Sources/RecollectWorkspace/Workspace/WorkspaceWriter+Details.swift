@@ -2,13 +2,13 @@ import RecollectCore
 
 /// File metadata for moves and for restoring from the trash: permissions, owner, extended attributes and
 /// modification date. Failures are only logged.
-extension SharedWorkspace {
-    /// Saves the metadata of a file, for a later restoration or for its new path. Blocks.
+extension WorkspaceWriter {
+    /// Saves the metadata of a file, for a later restoration or for its new path.
     func saveDetails(of path: WorkspacePath) {
         trying("kept") { try provider.saveDetails(of: path, to: archive.detailsURL(of: path)) }
     }
 
-    /// Applies the saved metadata of one path to the file at another. Blocks.
+    /// Applies the saved metadata of one path to the file at another.
     func applyDetails(
         of path: WorkspacePath, to newPath: WorkspacePath, holding version: ContentHash, isDated: Bool
     ) {
@@ -19,7 +19,7 @@ extension SharedWorkspace {
         }
     }
 
-    /// Deletes the saved metadata of a path. Blocks.
+    /// Deletes the saved metadata of a path.
     func forgetDetails(of path: WorkspacePath) {
         trying("forgotten") { try archive.removeDetails(of: path) }
     }

@@ -1,10 +1,10 @@
 import Foundation
 import RecollectCore
 
-extension SharedWorkspace {
+extension WorkspaceScanner {
     /// Settles the temporary files of killed writers in the root and in the listed folders. Contents known to the
     /// archive as versions of their files are removed; other contents become files. A failure in one folder does
-    /// not affect the others. Blocks.
+    /// not affect the others.
     func resolveLeftovers(among items: [WorkspaceItem], includingRecent: Bool = false) -> LeftoverReport {
         var all = LeftoverReport()
         for folder in [.root] + items.filter({ $0.isFolder && $0.state != .unreadable }).map(\.path) {

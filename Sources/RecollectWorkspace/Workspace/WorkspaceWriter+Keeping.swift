@@ -1,0 +1,42 @@
+import Foundation
+import RecollectCore
+
+extension WorkspaceWriter {
+    /// Writes a content beside its file as a kept copy, and returns the path.
+    /// - Throws: `notLocal` if the file at the path is not local; its download is requested. `FileChangedError` if
+    ///   each possible name has another content.
+    func keep(
+        _ bytes: [UInt8], beside path: WorkspacePath, by author: WorkspaceAuthor = .recollect,
+        as kind: WorkspaceVersion.Kind = .merged
+    ) throws -> WorkspacePath {
+        let hash = ContentHash(of: bytes)
+        var taken = FileChangedError(path: path, current: nil)
+        for place in KeptCopyName.places(for: hash, beside: path) {
+            let there: WorkspaceFile?
+            do {
+                there = try scanner.fileIfThere(at: place)
+            } catch let error as RecollectError where error.code == .notLocal {
+                try provider.requestDownload(of: place)
+                throw error
+            }
+            guard let there else {
+                let parents = kind == .merged ? [hash] : []
+                return try put(bytes, to: place, replacing: nil, by: author, as: kind, parents: parents).path
+            }
+            // The content is the same if another device resolved this conflict, and different if the kept copy was
+            // edited.
+            if there.version == hash { return place }
+            taken = FileChangedError(path: place, current: there)
+        }
+        throw taken
+    }
+
+    /// Archives the versions of a file at its provider before they are resolved, or removed with their file.
+    func keep(_ versions: [ConflictVersion], of main: WorkspaceFile?) throws {
+        guard let main, !versions.isEmpty else { return }
+        for bytes in versions.map(\.bytes) + [main.bytes] {
+            let found = ObservedContent(path: main.path, hash: ContentHash(of: bytes), bytes: bytes, isContested: true)
+            try archive.found([found], since: archive.snapshot().moment, now: configuration.now())
+        }
+    }
+}

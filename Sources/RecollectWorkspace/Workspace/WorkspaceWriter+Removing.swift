@@ -1,0 +1,118 @@
+import Foundation
+import RecollectCore
+
+extension WorkspaceWriter {
+    /// Moves a file, if there is none at the new path.
+    func move(_ path: WorkspacePath, to newPath: WorkspacePath, by author: WorkspaceAuthor) throws {
+        guard path != newPath else { return try refuseFolder(path) }
+        let (path, newPath) = try (provider.spelling(of: path), provider.spelling(of: newPath))
+        try refuseFolder(path)
+        guard let file = try scanner.fileIfThere(at: path) else { throw scanner.notFound(path) }
+        _ = try current(path, holding: file.version)
+        let date = configuration.now().wholeMilliseconds
+        let arrival = VersionLine(
+            mark: .begun, path: newPath,
+            version: WorkspaceVersion(
+                hash: file.version, date: date, author: author, kind: .moved, otherPath: path))
+        let departure = VersionLine(
+            mark: .begun, path: path,
+            version: WorkspaceVersion(
+                hash: file.version, date: date, author: author, kind: .movedAway, otherPath: newPath))
+        try keepVersions(of: file)
+        let begun = try archive.begin([arrival, departure], keeping: [file.bytes])
+        saveDetails(of: path)
+        defer { forgetDetails(of: path) }
+        do {
+            try changing(newPath, from: nil, to: file.version, begun) {
+                try provider.write(file.bytes, to: newPath, replacing: nil)
+            }
+        } catch let error as UnconfirmedChangeError {
+            try takeBack(file, from: newPath, because: error.cause) {
+                try provider.remove(newPath, holding: file.version)
+            }
+            // If the withdrawal cannot be recorded, the next scan finds that neither change was made.
+            try? archive.withdraw(begun)
+            confirmDoubtful(at: newPath)
+            throw error.cause
+        }
+        confirmDoubtful(at: newPath)
+        applyDetails(of: path, to: newPath, holding: file.version, isDated: true)
+        finish([begun[0]])
+        do {
+            try changing(path, from: file.version, to: nil, [begun[1]]) {
+                try provider.remove(path, holding: file.version)
+            }
+        } catch let error as UnconfirmedChangeError {
+            throw UnconfirmedChangeError(path: newPath, version: file.version, cause: error.cause)
+        } catch {
+            // If the file is still at the old path, the new one is removed. If the old path is unreadable, both
+            // stay: the new file may be the only copy.
+            if (try? scanner.fileIfThere(at: path)) ?? nil != nil {
+                try takeBack(file, from: newPath, because: error) {
+                    try discard(newPath, file, by: author)
+                }
+            }
+            throw error
+        }
+        finish([begun[1]])
+        changes.signal()
+    }
+
+    /// Removes the file at the new path of a failed move.
+    /// - Throws: `conflict` if the file remains there.
+    private func takeBack(
+        _ file: WorkspaceFile, from newPath: WorkspacePath, because failure: any Error, _ removal: () throws -> Void
+    ) throws {
+        do {
+            try removal()
+        } catch {
+            if case .success(nil) = Result(catching: { try scanner.fileIfThere(at: newPath) }) { return }
+            throw RecollectError(
+                .conflict,
+                "\(file.path) could not be moved, and is at \(newPath) too now: remove one of both when the disk is well",
+                cause: failure)
+        }
+    }
+
+    /// Trashes a file, if it has the expected version.
+    func trash(_ path: WorkspacePath, replacing: ContentHash, by author: WorkspaceAuthor) throws {
+        let path = try provider.spelling(of: path)
+        try refuseFolder(path)
+        let bytes = try current(path, holding: replacing)
+        try discard(path, WorkspaceFile(path: path, bytes: bytes), by: author)
+        changes.signal()
+    }
+
+    /// Trashes a file with known content.
+    func discard(_ path: WorkspacePath, _ file: WorkspaceFile, by author: WorkspaceAuthor) throws {
+        let change = VersionLine(
+            mark: .begun, path: path,
+            version: WorkspaceVersion(
+                hash: file.version, date: configuration.now().wholeMilliseconds, author: author, kind: .trashed))
+        try keepVersions(of: file)
+        let begun = try archive.begin([change], keeping: [file.bytes])
+        saveDetails(of: path)
+        try changing(path, from: file.version, to: nil, begun) {
+            try provider.remove(path, holding: file.version)
+        }
+        finish(begun)
+    }
+
+    /// Archives the file's conflicting versions at the provider. They are removed with the file.
+    private func keepVersions(of file: WorkspaceFile) throws {
+        do {
+            try keep(provider.conflictVersions(of: file.path), of: file)
+        } catch let error as RecollectError where error.code == .notFound {
+            // The file is missing, too. Its removal throws the error.
+        }
+    }
+
+    private func refuseFolder(_ path: WorkspacePath) throws {
+        guard let item = try provider.item(at: path) else { return }
+        if item.isFolder { throw RecollectError(.invalidArgument, "\(path) is a folder: name the files in it") }
+        guard item.size <= configuration.largestFile else {
+            throw RecollectError(
+                .tooLarge, "\(path) has \(item.size) bytes; what is larger than \(configuration.largestFile) stays")
+        }
+    }
+}
