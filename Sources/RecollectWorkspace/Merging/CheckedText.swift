@@ -38,11 +38,16 @@ struct CheckedText {
             let all = text.composed.lines
             var last: Int?
             numbers = all.filter { !$0.isBlank && !Self.isMark($0) }.map { line in
-                let number = numbering.number(ByteString(line), after: last)
+                // A comment in front matter has a line of a version.
+                let isAlternative = line.utf8.starts(with: "# recollect:or ".utf8)
+                let text = isAlternative ? String(line.dropFirst("# recollect:or ".count)) : line
+                let number = numbering.number(ByteString(text), after: last)
                 last = number
                 return number
             }
-            haveBlocks = all.contains { $0.utf8.starts(with: "<!-- recollect:".utf8) }
+            haveBlocks = all.contains {
+                $0.utf8.starts(with: "<!-- recollect:".utf8) || $0.utf8.starts(with: "# recollect:or ".utf8)
+            }
         }
 
         private static func isMark(_ line: String) -> Bool {

@@ -2,13 +2,43 @@ import RecollectCore
 
 /// The front matter of a Markdown file: the keys between two lines `---` at its beginning. Also the text below.
 ///
-/// Front matter is merged key by key. A conflict block would change the meaning of the YAML, or make it invalid.
+/// Front matter is merged key by key. A conflict block would change the meaning of the YAML, or make it invalid. So of
+/// several values of a key, the last one in byte order stays (of dates, the latest), and the others become comments above
+/// it, which are read back as alternatives:
+///
+/// ```yaml
+/// # recollect:or updated: 2026-11-24
+/// updated: 2026-11-25
+/// ```
 struct FrontMatter {
     /// A key, with its lines.
     struct Entry: Hashable {
         let key: String
         /// The comments above the key's line, the line itself, and its continuation lines.
         let text: String
+
+        init(key: String, text: String) {
+            self.key = key
+            self.text = text
+        }
+
+        /// Creates a key with several alternatives.
+        init(key: String, alternatives: Set<String>) {
+            let ordered = alternatives.sorted { $0.precedesByBytes($1) }
+            let others = ordered.dropLast().flatMap(\.lines).map { Self.mark + $0 }
+            self.init(key: key, text: (others + ordered.suffix(1)).joined(separator: "\n"))
+        }
+
+        /// The value, and those in comments above it.
+        var alternatives: Set<String> {
+            let others = text.lines.filter { $0.hasPrefix(Self.mark) }
+            guard !others.isEmpty else { return [text] }
+            let own = text.lines.filter { !$0.hasPrefix(Self.mark) }.joined(separator: "\n")
+            let entries = FrontMatter.entries(in: others.map { String($0.dropFirst(Self.mark.count)) }[...])
+            return Set(entries.map(\.text) + [own]).subtracting([""])
+        }
+
+        private static let mark = "# recollect:or "
     }
 
     private(set) var entries: [Entry] = []
@@ -37,9 +67,18 @@ struct FrontMatter {
         let below = lines[(end + 1)...]
         spacing = below.prefix(while: \.isBlank).count
         rest = below.dropFirst(spacing).joined(separator: text.lineEnd ?? "\n")
+        entries = Self.entries(in: lines[1..<end])
+        if Set(entries.map(\.key)).count < entries.count {
+            entries = [Entry(key: "", text: lines[1..<end].joined(separator: "\n"))]
+        }
+    }
+
+    /// Returns the keys in some lines, with their comments and continuation lines.
+    private static func entries(in lines: ArraySlice<String>) -> [Entry] {
+        var entries: [Entry] = []
         var key: String?
         var begun: [String] = []
-        for line in lines[1..<end] {
+        for line in lines {
             let next = Self.key(of: line)
             // A comment belongs to the key below it.
             if let known = key, next != nil || line.hasPrefix("#") {
@@ -50,9 +89,7 @@ struct FrontMatter {
             begun.append(line)
         }
         if !begun.isEmpty { entries.append(Entry(key: key ?? "", text: begun.joined(separator: "\n"))) }
-        if Set(entries.map(\.key)).count < entries.count {
-            entries = [Entry(key: "", text: lines[1..<end].joined(separator: "\n"))]
-        }
+        return entries
     }
 
     /// Returns the key in a line; `nil` for other lines.
@@ -74,28 +111,27 @@ struct FrontMatter {
             .joined(separator: rest.lineEnd ?? "\n")
     }
 
-    /// Merges the front matter of several versions, and puts it above a text; `nil` if two versions gave a key
-    /// different values.
+    /// Merges the front matter of several versions, and puts it above a text; `nil` if versions differ in lines without
+    /// a key, or with one key twice.
     static func merged(base: FrontMatter?, versions: [FrontMatter], above rest: String) -> FrontMatter? {
         let old = base?.values ?? [:]
         let values = versions.map(\.values)
         var entries: [Entry] = []
         let order = (base?.entries ?? []).map(\.key)
         for key in OrderedUnion.of(versions.map { $0.entries.map(\.key) }, or: order) {
-            // Without a base, a missing key is not a deletion.
-            let there = values.map { $0[key] }.filter { base != nil || $0 != nil }
-            let changed = Set(there.filter { $0 != old[key] })
+            let there = values.map { $0[key] ?? [] }
+            // Without a base, a missing value is not a deletion.
+            let deleted = (old[key] ?? []).filter { value in there.contains { !$0.contains(value) } }
             // Different spellings of a value are equal. The first one in byte order is used.
-            let written = Set(changed.compactMap { $0 })
-            guard written.count < 2 else { return nil }
-            let spelling = there.compactMap { $0 }.filter(written.contains).min { $0.precedesByBytes($1) }
-            guard let text = spelling ?? (changed.isEmpty ? old[key] : nil) else { continue }
-            entries.append(Entry(key: key, text: text))
+            let spellings = there.joined().sorted { $0.precedesByBytes($1) }
+            let kept = spellings.reduce(into: Set<String>()) { if !deleted.contains($1) { $0.insert($1) } }
+            if key.isEmpty, kept.count > 1 { return nil }
+            if !kept.isEmpty { entries.append(Entry(key: key, alternatives: kept)) }
         }
         return FrontMatter(entries: entries, spacing: versions.map(\.spacing).max() ?? 0, rest: rest)
     }
 
-    private var values: [String: String] {
-        Dictionary(entries.map { ($0.key, $0.text) }, uniquingKeysWith: { first, _ in first })
+    private var values: [String: Set<String>] {
+        Dictionary(entries.map { ($0.key, $0.alternatives) }, uniquingKeysWith: { first, _ in first })
     }
 }

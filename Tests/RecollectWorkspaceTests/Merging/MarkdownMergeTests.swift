@@ -46,6 +46,56 @@ struct MarkdownMergeTests {
     }
 }
 
+@Suite("Laws of front matter merges")
+struct FrontMatterMergeTests {
+    @Test("concurrent-edits: merges of front matter obey the laws of merging and lose no value")
+    func laws() async {
+        let merge: @Sendable (String?, [String]) -> String? = { base, versions in
+            guard let path = try? WorkspacePath("a.md") else { return nil }
+            return WorkspaceMerge.merged(
+                base: base.map { Array($0.utf8) }, versions: versions.map { Array($0.utf8) }, at: path
+            ).map { String(decoding: $0, as: UTF8.self) }
+        }
+        var laws = MergeLaws(
+            merge: merge,
+            make: { random in
+                func text() -> String {
+                    let entries = ["date", "tags", "title"].flatMap { key -> [String] in
+                        switch Int.random(in: 0..<6, using: &random) {
+                        case 0: []
+                        case 1: ["# note on \(key)", "\(key): 1"]
+                        case 2: ["\(key):", "  - \(key) a", "  - \(key) b"]
+                        case 3: ["# recollect:or \(key): 1", "\(key): 2"]
+                        default: ["\(key): \(Int.random(in: 1...3, using: &random))"]
+                        }
+                    }
+                    return (["---"] + entries + ["---", "text", ""]).joined(separator: "\n")
+                }
+                return (Bool.random(using: &random) ? text() : nil, [text(), text(), text()])
+            },
+            missing: { base, versions, result in
+                func values(_ text: String) -> Set<String> {
+                    Set(text.replacing("# recollect:or ", with: "").lines)
+                }
+                let lost = versions.reduce(into: Set()) { $0.formUnion(values($1)) }
+                    .subtracting(values(result)).subtracting(base.map(values) ?? [])
+                return merge(base, versions) == nil ? nil : lost.sorted().first
+            })
+        // New keys keep the order of their versions.
+        laws.isSame = { $0.lines.sorted() == $1.lines.sorted() }
+        // Versions may be kept apart, for example if two of them delete all keys.
+        laws.isLoose = { base, versions in
+            guard let first = merge(base, Array(versions[0...1])), let last = merge(base, Array(versions[1...2])) else {
+                return true
+            }
+            return [versions, [first, versions[0]], [first, versions[2]], [versions[0], last]].contains {
+                merge(base, $0) == nil
+            }
+        }
+        await Seeds.run(400, laws.check)
+    }
+}
+
 /// Merges by headings, or by lines if headings repeat.
 private func merged(base: String?, _ versions: [String]) -> String? {
     MarkdownMerge.merged(base: base, versions: versions, as: .markdown)
