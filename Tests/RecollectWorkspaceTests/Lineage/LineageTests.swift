@@ -162,6 +162,13 @@ import Testing
         #expect(base(["a", "b"], merges + [try found("m", "a"), try found("m", "b")]) == hash("m"))
     }
 
+    @Test("conflict-copies: a conflict copy restored under its file's name keeps its ancestors")
+    func restored() throws {
+        let copy = try line("theirs", from: ["theirs"], isWritten: true, kind: .merged)
+        let logs = try [found("start", "theirs"), [line("start"), copy], found("start", "other")]
+        #expect(base(["theirs", "other"], logs) == hash("start"))
+    }
+
     @Test("Two merges of the same versions have no merge base among these versions")
     func severalNearest() throws {
         let one = try [line("x", from: ["s"]), line("fold 1", from: ["x", "y"], isWritten: true)]
