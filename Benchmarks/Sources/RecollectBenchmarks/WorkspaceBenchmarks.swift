@@ -4,7 +4,7 @@ import Recollect
 /// A workspace in a plain folder: looking at many files, writing one, folding a conflict, and what its archive takes on the disk.
 func workspaceLines(files: Int, rounds: Int) async throws -> [Line] {
     try await lookLines(files: files, rounds: max(3, rounds / 8)) + [
-        writeLine(rounds: rounds), foldLine(rounds: rounds),
+        writeLine(rounds: rounds), mergeLine(rounds: rounds),
     ]
 }
 
@@ -32,13 +32,13 @@ private func lookLines(files: Int, rounds: Int) async throws -> [Line] {
     let growth = Double(archive.ours) / Double(archive.floor)
     return [
         Line(
-            "a first look at \(files) files of 2 KB; the floor reads them and writes each to a file, with one sync at the end",
+            "a first scan of \(files) files of 2 KB; the floor reads them and writes each to a file, with one sync at the end",
             first, firstFloor, stretches: rounds, atMost: 3),
         Line(
-            "a look at \(files) files where nothing changed; the floor lists them and asks for their states", again,
+            "a scan of \(files) unchanged files; the floor lists them and reads their states", again,
             againFloor, stretches: rounds, atMost: 5, milliseconds: 100),
         Line(
-            work: "what is kept of \(files) files of 2 KB after a first look, the floor here being the files",
+            work: "the archive of \(files) files of 2 KB after a first scan; the floor is the size of the files",
             ours: megabytes(archive.ours), floor: megabytes(archive.floor), ratio: growth, reach: "≤ 1.5",
             isMet: growth <= 1.5),
     ]
@@ -70,7 +70,7 @@ private func writeLine(rounds: Int) async throws -> Line {
 
 /// A `context.md` of 200 lines that two devices changed, found and resolved. The floor reads both versions, writes one durably as above, and
 /// removes the other.
-private func foldLine(rounds: Int) async throws -> Line {
+private func mergeLine(rounds: Int) async throws -> Line {
     let folder = try Folder()
     let workspace = try workspace(in: folder)
     let root = workspace.rootURL
@@ -98,7 +98,7 @@ private func foldLine(rounds: Int) async throws -> Line {
             })
     }
     return Line(
-        "find and fold a conflict of a `context.md` of 200 lines; the floor reads both, writes one durably and removes the other",
+        "find and merge a conflict of a `context.md` of 200 lines; the floor reads both, writes one durably and removes the other",
         ours, floor, stretches: rounds, atMost: 15, milliseconds: 50)
 }
 
@@ -108,7 +108,7 @@ private func workspace(in folder: borrowing Folder) throws -> SharedWorkspace {
 
 private func workspace(root: URL, state: URL) throws -> SharedWorkspace {
     var configuration = WorkspaceConfiguration(stateURL: state)
-    // What it folds and how often it writes need not be told.
+    // The merged text and the number of writes are not logged.
     configuration.logger.logLevel = .critical
     return try SharedWorkspace(root: root, configuration: configuration)
 }

@@ -298,7 +298,7 @@ struct ConflictResolutionTests {
         let left = try Left()
         let copy = "a.sync-conflict-20261121-101112-ABCDEFG.md"
         try await left.see("- lost\n", at: isClockCorrected ? "a.md" : copy)
-        left.now.withLock { $0 += isClockCorrected ? -30 : 30 }
+        left.now.withLock { $0 += isClockCorrected ? -30 : ConflictResolver.longestDelay + 30 }
         try await left.see("- lost\n", at: isClockCorrected ? copy : "a.md")
         #expect(try await left.workspace.resolveConflicts().map(\.outcome) == [.waiting])
         try left.leave("- won\n", at: "a.md")
