@@ -34,19 +34,28 @@ extension SQLiteHistoryStore {
     }
 
     /// Saves an interrupted reply of the message's ID, so that the ID is free. Throws `invalidArgument` if a living
-    /// process still writes the reply, or if a message of another role has the ID.
+    /// process still writes the reply, or if a complete reply or a message of another role has the ID.
     private static func clearWay(
         for message: ConversationMessage, in scope: Scope, _ recovery: ReplyRecovery?, _ db: Database,
         _ cache: WriterCache
     ) throws -> [StoreEvent] {
         if let row = try ScopeRow.find(scope, db, with: cache.lookUp),
             let held = try cache.pending.find(message.id, in: row, db, derivedID: cache.derivedID),
-            let known = try MessageQueries.message(held.sequence, db), known.role != message.role
+            let known = try MessageQueries.message(held.sequence, db)
         {
-            throw RecollectError(
-                .invalidArgument,
-                "a message of session \(scope.sessionId) has the id of that reply and another role; give the reply an id "
-                    + "of its own")
+            guard known.role == message.role else {
+                throw RecollectError(
+                    .invalidArgument,
+                    "a message of session \(scope.sessionId) has the id of that reply and another role; give the reply an id "
+                        + "of its own")
+            }
+            // The end of the reply would replace the complete one.
+            guard known.isInterrupted || known.parts.allSatisfy({ $0 == .text("") }) else {
+                throw RecollectError(
+                    .invalidArgument,
+                    "session \(scope.sessionId) has a complete reply with the id of that reply; give the reply an id of its "
+                        + "own")
+            }
         }
         let writers = try StreamingReplies.writers(ofReply: message.id, in: scope, db)
         guard !writers.isEmpty else { return [] }

@@ -82,35 +82,54 @@ struct AgentMemory: Sendable {
 
     /// Begins the reply to a question. The store may save it while it streams. Its timestamp is never before the
     /// question's, whatever the clock says.
-    /// - Throws: `invalidArgument` if another turn is streaming its reply to the same question; errors of the store.
+    /// - Throws: `invalidArgument` if another turn is streaming its reply to the same question, or has just completed it;
+    ///   errors of the store.
     func beginReply(to question: SavedInput) async throws -> StreamingReply {
         let ids = replyIDs(to: question.message)
         let message = ConversationMessage(
             id: ids.derived, role: .assistant, parts: [],
             timestamp: max(Date(), question.message.timestamp))
-        if let draft = await beginDraft(message) { return draft }
-        if isKept, try await uncancelled({ try await inFlight() }).contains(ByteString(ids.derived)) {
+        let draft = await beginDraft(message)
+        if let reply = draft.reply { return reply }
+        if isKept, try await isAnswered(with: ids.derived, isRefused: draft.isRefused) {
             throw RecollectError(
                 .invalidArgument,
                 "the message \(question.message.id) of session \(scope.sessionId) is being answered by another turn; ask again when "
                     + "that one has ended")
         }
         // The derived ID may be another message's.
-        if let draft = await beginDraft(message.with(id: ids.new())) { return draft }
+        if let reply = await beginDraft(message.with(id: ids.new())).reply { return reply }
         // A store without streaming replies keeps the first content of an ID, possibly an empty reply from another
         // writer closing the question. A new ID avoids this.
         return StreamingReply(
             message.with(id: ids.new()), scope: scope, keeper: ChatReplyWriter(to: question, in: self))
     }
 
-    /// Begins a streaming reply in the store. Returns `nil` if the store does not support it, or fails.
-    private func beginDraft(_ message: ConversationMessage) async -> StreamingReply? {
-        guard isKept, let store else { return nil }
+    /// Begins a streaming reply in the store. Without support for it, there is no reply. A store may refuse it.
+    private func beginDraft(_ message: ConversationMessage) async -> (reply: StreamingReply?, isRefused: Bool) {
+        guard isKept, let store else { return (nil, false) }
         // On failure the turn continues. If the failure persists, the save at the end of the reply throws it.
-        return try? await uncancelled { [scope, maxMessages] in
-            try await store.beginReply(
-                message, userId: scope.userId, sessionId: scope.sessionId, agentId: scope.agentId,
-                maxMessages: maxMessages)
+        do {
+            let reply = try await uncancelled { [scope, maxMessages] in
+                try await store.beginReply(
+                    message, userId: scope.userId, sessionId: scope.sessionId, agentId: scope.agentId,
+                    maxMessages: maxMessages)
+            }
+            return (reply, false)
+        } catch {
+            return (nil, true)
+        }
+    }
+
+    /// Whether a reply of an ID is streaming, or has been completed since the store refused it.
+    private func isAnswered(with id: String, isRefused: Bool) async throws -> Bool {
+        try await uncancelled {
+            if try await inFlight().contains(ByteString(id)) { return true }
+            guard isRefused, let store else { return false }
+            return try await fetch(from: store, last: Self.tail).contains {
+                $0.id.hasSameBytes(as: id) && $0.role == .assistant && !$0.isInterrupted
+                    && !$0.parts.allSatisfy({ $0 == .text("") })
+            }
         }
     }
 

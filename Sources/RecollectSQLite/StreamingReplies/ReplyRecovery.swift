@@ -31,7 +31,7 @@ struct ReplyRecovery: Sendable {
     }
 
     /// Returns the reply already saved by its agent or without an agent, if it has at least the same text and all
-    /// other parts: a UI may have saved it in full just before the end.
+    /// other parts, or is a complete reply with another text: a UI may have saved it in full just before the end.
     private func saved(
         _ reply: ConversationMessage, in scope: Scope, _ db: Database
     ) throws -> ConversationMessage? {
@@ -39,10 +39,13 @@ struct ReplyRecovery: Sendable {
         let own = try MessageQueries.one(reply.id, in: scope.session, agentId: scope.agentId, db)
         guard
             let held = try (own ?? MessageQueries.one(reply.id, in: scope.session, agentId: "", db))?.message,
-            held.role == reply.role, held.text.utf8.starts(with: reply.text.utf8),
-            held.parts.filter({ $0.text == nil }).starts(with: reply.parts.filter { $0.text == nil })
+            held.role == reply.role
         else { return nil }
-        return held
+        let isContained =
+            held.text.utf8.starts(with: reply.text.utf8)
+            && held.parts.filter { $0.text == nil }.starts(with: reply.parts.filter { $0.text == nil })
+        let isAnother = !held.isInterrupted && !reply.text.utf8.starts(with: held.text.utf8)
+        return isContained || isAnother ? held : nil
     }
 
     /// Returns the names of all writers with a streaming reply or a lock file.

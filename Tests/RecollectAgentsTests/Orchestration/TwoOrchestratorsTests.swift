@@ -65,6 +65,78 @@ struct TwoOrchestratorsTests {
         #expect(try await stores[1].all() == kept)
     }
 
+    /// A store that runs an action before it begins a reply.
+    private final class BeforeReply: ChatStorage {
+        private let storage: DeviceChatStorage
+        private let action: Locked<(@Sendable () async -> Void)?>
+
+        init(_ storage: DeviceChatStorage, action: @escaping @Sendable () async -> Void) {
+            self.storage = storage
+            self.action = Locked(action)
+        }
+
+        func beginReply(
+            _ message: ConversationMessage, userId: String, sessionId: String, agentId: String, maxMessages: Int?
+        ) async throws -> StreamingReply? {
+            let action = action.withLock { action in
+                defer { action = nil }
+                return action
+            }
+            await action?()
+            return try await storage.beginReply(
+                message, userId: userId, sessionId: sessionId, agentId: agentId, maxMessages: maxMessages)
+        }
+
+        func fetch(
+            userId: String, sessionId: String, agentId: String, maxMessages: Int?
+        ) async throws -> [ConversationMessage] {
+            try await storage.fetch(userId: userId, sessionId: sessionId, agentId: agentId, maxMessages: maxMessages)
+        }
+
+        func save(
+            _ message: ConversationMessage, userId: String, sessionId: String, agentId: String, maxMessages: Int?
+        ) async throws {
+            try await storage.save(
+                message, userId: userId, sessionId: sessionId, agentId: agentId, maxMessages: maxMessages)
+        }
+
+        func saveMessages(
+            _ messages: [ConversationMessage], userId: String, sessionId: String, agentId: String, maxMessages: Int?
+        ) async throws {
+            try await storage.saveMessages(
+                messages, userId: userId, sessionId: sessionId, agentId: agentId, maxMessages: maxMessages)
+        }
+
+        func fetchAllChats(userId: String, sessionId: String) async throws -> [ConversationMessage] {
+            try await storage.fetchAllChats(userId: userId, sessionId: sessionId)
+        }
+
+        func streamingReplies(userId: String, sessionId: String) async throws -> [AgentMessage] {
+            try await storage.streamingReplies(userId: userId, sessionId: sessionId)
+        }
+    }
+
+    @Test("A reply completed by another turn in between is not replaced, and the later turn throws")
+    func completedInBetween() async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("recollect-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let stores = (0..<2).map { _ in
+            DeviceChatStorage(history: SQLiteHistoryStore(directory: folder), userId: "user")
+        }
+        let whole = ScriptedAgent { _, _, say in say(.textDelta("the whole answer")) }
+        let quick = Orchestrator(agents: [whole], store: stores[0])
+        let partial = ScriptedAgent { _, _, say in
+            say(.textDelta("a part"))
+            throw RecollectError(.unreadable, "the model failed")
+        }
+        let late = Orchestrator(
+            agents: [partial], store: BeforeReply(stores[1]) { _ = await Told(.text("one", id: "one"), to: quick) })
+        let told = await Told(.text("one", id: "one"), to: late)
+        #expect((told.failure as? RecollectError)?.code == .invalidArgument)
+        #expect(try await stores[0].all().map(\.text) == ["one", "the whole answer"])
+        #expect(await Told(.text("one", id: "one"), to: late).events.reply?.text == "the whole answer")
+    }
+
     @Test(
         "`began` is reported only for stored inputs, even if another input arrives between read and save",
         arguments: AnyStore.allCases, [2, 3])

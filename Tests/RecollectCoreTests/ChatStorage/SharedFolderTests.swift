@@ -29,6 +29,23 @@ struct SharedFolderTests {
         ]
     }
 
+    @Test("A trimmed message saved again by the other store is known, and a new message after it is saved")
+    func savedAgain() async throws {
+        let (one, other) = (store(), store())
+        let turns = (0..<5).map { turn($0, 10) }
+        try await one.saveMessages(
+            turns[0] + turns[1], userId: "u", sessionId: "s", agentId: "a", maxMessages: 4)
+        // The other store trims the first turn, and saves it again.
+        try await other.saveMessages(turns[2], userId: "u", sessionId: "s", agentId: "a", maxMessages: 4)
+        try await other.saveMessages(turns[0], userId: "u", sessionId: "s", agentId: "a", maxMessages: 6)
+        try await one.saveMessages(
+            [turns[0][0], turns[3][0]], userId: "u", sessionId: "s", agentId: "a", maxMessages: nil)
+        for store in [one, other] {
+            let all = try await store.fetch(userId: "u", sessionId: "s", agentId: "a", maxMessages: nil)
+            #expect(all == turns[1] + turns[2] + turns[0] + [turns[3][0]])
+        }
+    }
+
     @Test("Two stores that create a session concurrently use the same folder")
     func madeTogether() async throws {
         for round in 0..<60 {

@@ -18,9 +18,12 @@ import Testing
     private var interrupted: ConversationMessage { start.asInterrupted }
 
     /// Creates a closed history with a streaming reply of a writer that has ended.
-    private func abandonedReply(_ message: ConversationMessage? = nil) async throws {
+    private func abandonedReply(
+        _ message: ConversationMessage? = nil, after action: (SQLiteHistoryStore) async throws -> Void = { _ in }
+    ) async throws {
         let history = folder.history()
         _ = try await history.saveReply(message ?? start, in: scope)
+        try await action(history)
         try await history.write { [gone] in
             try $0.run("UPDATE streaming_reply SET writer = ? WHERE message_id = 'r'", gone)
         }
@@ -46,25 +49,29 @@ import Testing
         #expect(try await history.check().problems.isEmpty)
     }
 
-    @Test("A message that already contains the reply is left unchanged, and one with different content is edited")
+    @Test("A complete reply saved meanwhile is left unchanged, and a part of the reply is edited")
     func savedMeanwhile() async throws {
         let whole = ConversationMessage(id: "r", role: .assistant, text: "so far and to the end")
         let other = ConversationMessage(id: "r", role: .assistant, text: "what it said the first time")
+        let part = ConversationMessage(id: "r", role: .assistant, text: "so")
         let call = ContentPart.toolCall(id: "c", name: "look", arguments: [:])
         var calling = start
         calling.parts.append(call)
         var called = whole
         called.parts.insert(call, at: 0)
         for (begun, held, kept) in [
-            (start, whole, whole), (start, other, interrupted), (calling, whole, calling.asInterrupted),
-            (calling, called, called),
+            (start, whole, whole), (start, other, other), (calling, whole, whole), (calling, called, called),
+            (start, part, interrupted),
         ] {
+            try await abandonedReply(begun) { history in
+                try await history.append([held], to: scope)
+                try await history.edit([held], in: scope.session)
+            }
             let history = folder.history()
-            try await history.append([held], to: scope)
-            try await history.edit([held], in: scope.session)
-            try await abandonedReply(begun)
             #expect(try await history.streamingReplies(in: scope.session).isEmpty)
             #expect(try await saved(in: history) == [kept])
+            try await history.deleteSession(scope.session)
+            await history.close()
         }
     }
 

@@ -209,6 +209,20 @@ import Testing
         await expectError(.invalidArgument) { _ = try await history.beginReply(start, in: scope) }
     }
 
+    @Test("A complete reply is not replaced by a streaming reply of its ID; an interrupted or empty one is")
+    func completeReply() async throws {
+        for known in [saying("part", isInterrupted: true), saying("")] {
+            try await history.append([known], to: scope)
+            let reply = try await history.beginReply(start, in: scope)
+            reply.append("whole")
+            try await reply.finish()
+            #expect(try await saved() == [saying("whole")])
+            await expectError(.invalidArgument) { _ = try await history.beginReply(start, in: scope) }
+            #expect(try await saved() == [saying("whole")])
+            try await history.deleteSession(scope.session)
+        }
+    }
+
     // MARK: IDs from merges, restored branches and recreated sessions
 
     private func other(_ sessionId: String) -> Scope {

@@ -50,13 +50,7 @@ struct ScopeFile {
         let bytes = try file.read(at: start, count: size - start)
         guard bytes.starts(with: lastBytes), let mark = bytes.dropFirst(lastBytes.count).first else { return false }
         if let last = entries.last, try !isThere(last, in: file) { return false }
-        if mark != Byte.closingBracket {
-            let wasEmpty = entries.isEmpty
-            let rest = lastBytes.count + (wasEmpty ? 1 : 0)
-            guard let layout = MessageArray.layout(ofRest: bytes, from: rest, begun: !wasEmpty) else { return false }
-            closing = start + layout.closing
-            guard take(layout.messages, of: bytes, at: start) else { return false }
-        }
+        // Trimmed messages first: an appended one may have the ID of a trimmed one.
         var trimmed = 0
         while trimmed < entries.count,
             try file.read(at: entries[trimmed].offset, count: 1) != [Byte.openingBrace]
@@ -64,6 +58,13 @@ struct ScopeFile {
             trimmed += 1
         }
         forget(first: trimmed)
+        if mark != Byte.closingBracket {
+            let wasEmpty = entries.isEmpty
+            let rest = lastBytes.count + (wasEmpty ? 1 : 0)
+            guard let layout = MessageArray.layout(ofRest: bytes, from: rest, begun: !wasEmpty) else { return false }
+            closing = start + layout.closing
+            guard take(layout.messages, of: bytes, at: start) else { return false }
+        }
         return try entries.first.map { try isThere($0, in: file) && isFirst($0, in: file) } ?? true
     }
 
