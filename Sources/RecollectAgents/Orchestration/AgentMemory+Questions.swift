@@ -20,13 +20,15 @@ extension AgentMemory {
     ///
     /// With two orchestrators, replies may be saved in a different order than their questions, so the reply is
     /// first searched by its ID. A reply saved by another program has another ID: it is the first assistant message
-    /// before the next user message, unless its ID is that of a reply to another question.
+    /// before the next user message, unless its ID is that of a reply to another question. In merged sessions, several
+    /// questions may precede their replies, and replies have derived IDs: then it is unknown which is whose.
     func answer(to input: AgentInput, in history: [ConversationMessage]) -> ConversationMessage? {
         guard input.hasGivenId, let question = history.lastIndex(where: isQuestion(of: input)) else { return nil }
         let (ids, rest) = (replyIDs(to: history[question]), history[(question + 1)...])
         let replies = rest.filter { ids.contains($0.id) }
         guard replies.isEmpty else { return replies.first(where: \.isAnswer) }
-        let reply = rest.prefix { $0.role != .user }.first { $0.role == .assistant && !ReplyIDs.isReply($0.id) }
+        guard history[..<question].last?.role != .user else { return nil }
+        let reply = rest.prefix { $0.role != .user }.first { $0.role == .assistant && !ReplyIDs.isDerived($0.id) }
         return reply.flatMap { $0.isAnswer ? $0 : nil }
     }
 
@@ -45,8 +47,8 @@ extension AgentMemory {
 
     /// Returns the IDs of a message and its copies, its own first. Each new attempt needs a new ID.
     private func ids(of message: ConversationMessage) -> [String] {
-        [message.id, message.copyId(from: scope.agentId)]
-            + (2...Self.mostCopies).map { message.copyId(from: "\(scope.agentId)\u{0}\($0)") }
+        // A merge derives the IDs of its copies from the session's ID alone, possibly the same as the agent's.
+        [message.id] + (1...Self.mostCopies).map { message.copyId(from: "\(scope.agentId)\u{0}\($0)") }
     }
 
     // MARK: Saving
@@ -183,6 +185,11 @@ struct ReplyIDs {
     /// Whether an ID is one of the replies to any message.
     static func isReply(_ id: String) -> Bool {
         UUID(uuidString: id).map { $0.uuid.6 & 0xF0 == 0x80 } ?? false
+    }
+
+    /// Whether an ID is that of a reply to any message, or was derived in a merge of sessions.
+    static func isDerived(_ id: String) -> Bool {
+        isReply(id) || UUID(uuidString: id)?.isNameBased == true
     }
 
     private var firstHalf: Substring { derived.prefix(18) }

@@ -71,7 +71,7 @@ extension TurnLife {
     private static func copies(of message: ConversationMessage) -> Set<String> {
         Set(
             LifeAgents.names.flatMap { name in
-                [message.copyId(from: name)] + (2...32).map { message.copyId(from: "\(name)\u{0}\($0)") }
+                (1...32).map { message.copyId(from: "\(name)\u{0}\($0)") }
             })
     }
 

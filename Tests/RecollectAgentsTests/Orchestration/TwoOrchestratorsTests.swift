@@ -116,6 +116,32 @@ struct TwoOrchestratorsTests {
         }
     }
 
+    @Test("In merged sessions with equal message IDs, no question gets another question's reply")
+    func mergedSessions() async throws {
+        let history = SQLiteHistoryStore.inMemory()
+        let store = DeviceChatStorage(history: history, userId: "user")
+        func turn(_ question: String) -> [ConversationMessage] {
+            [
+                ConversationMessage(id: "m1", role: .user, text: question),
+                ConversationMessage(id: "m2", role: .assistant, text: "re \(question)"),
+            ]
+        }
+        let agent = ScriptedAgent { input, _, say in say(.textDelta("re \(input.text)")) }
+        // The ID of a merged session may equal the agent's.
+        for session in ["session", "other", agent.id] {
+            try await store.saveMessages(
+                turn(session), userId: "user", sessionId: session, agentId: agent.id, maxMessages: 100)
+        }
+        for session in ["other", agent.id] {
+            try await history.moveSession(SessionKey(userId: "user", sessionId: session), to: "session")
+        }
+        let orchestrator = Orchestrator(agents: [agent], store: store)
+        for question in try await store.all().filter({ $0.role == .user }) {
+            let reply = await Told(.text(question.text, id: question.id), to: orchestrator).events.reply
+            #expect(reply?.text == "re \(question.text)")
+        }
+    }
+
     @Test("A reply completed by another turn in between is not replaced, and the later turn throws")
     func completedInBetween() async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("recollect-\(UUID().uuidString)")
