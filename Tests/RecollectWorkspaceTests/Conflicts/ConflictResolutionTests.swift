@@ -340,7 +340,7 @@ struct ConflictResolutionTests {
         #expect(try await left.files() == ["notes.md": "text"])
     }
 
-    @Test("A resolution between the two renames of a lost conflict waits for the winner")
+    @Test("conflict-copies: a resolution between the two renames of a lost conflict waits for the winner")
     func betweenRenames() async throws {
         let left = try Left()
         try await left.see("- start\n- mine\n", at: "notes.md")
