@@ -86,12 +86,14 @@ func streamingReply(_ history: any HistoryStore, scope: Scope, pieces: AsyncStre
     try await reply.finish()
 }
 
-func sessionQuery(_ history: any HistoryStore) async throws -> [Session] {
+func sessionQuery(_ history: any HistoryStore) async throws {
     let query = SessionQuery(userId: "ana", text: "ferry", tags: ["travel"], isArchived: false)
     let first = try await history.sessions(query, page: PageRequest(limit: 20))
-    guard let cursor = first.next else { return first.elements }
-    let second = try await history.sessions(query, page: PageRequest(limit: 20, after: cursor))
-    return first.elements + second.elements
+    for session in first.elements { print(session.displayTitle, session.messageCount) }
+    if let cursor = first.next {
+        let second = try await history.sessions(query, page: PageRequest(limit: 20, after: cursor))
+        print(second.elements.count, "more")
+    }
 }
 
 func searchQuery(_ history: any HistoryStore) async throws {
@@ -194,10 +196,14 @@ func orchestrator(agent: any AgentProtocol, store: any ChatStorage, show: (Strin
     }
 }
 
-func classifiers(agents: [any AgentProtocol], small: any LLMClient, store: any ChatStorage) -> [Orchestrator] {
-    let byWords = Orchestrator(agents: agents, classifier: KeywordClassifier(), store: store)
-    let byModel = Orchestrator(agents: agents, classifier: LLMClassifier(model: small), store: store)
-    return [byWords, byModel]
+func keywordClassifier(agents: [any AgentProtocol], store: any ChatStorage) -> Orchestrator {
+    let orchestrator = Orchestrator(agents: agents, classifier: KeywordClassifier(), store: store)
+    return orchestrator
+}
+
+func modelClassifier(agents: [any AgentProtocol], small: any LLMClient, store: any ChatStorage) -> Orchestrator {
+    let orchestrator = Orchestrator(agents: agents, classifier: LLMClassifier(model: small), store: store)
+    return orchestrator
 }
 
 // MARK: - RecollectModels
@@ -212,10 +218,10 @@ func clients() -> [ChatCompletionsClient] {
 
 // MARK: - RecollectWorkspace
 
-func sharedWorkspace(folder: URL, path: WorkspacePath) async throws -> WorkspaceFile {
+func sharedWorkspace(folder: URL, path: WorkspacePath) async throws {
     let workspace = try SharedWorkspace(root: folder)
     let file = try await workspace.read(path)
-    return try await workspace.write(
+    try await workspace.write(
         file.text + "\n- bring a torch", to: path, replacing: file.version, by: .agent("planner"))
 }
 
@@ -234,18 +240,21 @@ func workspaceTools(_ workspace: SharedWorkspace, client: any LLMClient) -> Agen
 
 func workspaceJournal(_ workspace: SharedWorkspace) async throws -> [JournalEntry] {
     try await workspace.journal.write("The ferry leaves at nine.")
-    return try await workspace.journal.entries(by: .user, on: Date())
+    let entries = try await workspace.journal.entries(by: .user, on: Date())
+    return entries
 }
 
 func contextFile(_ workspace: SharedWorkspace) async throws -> String? {
     try await workspace.context.append("- ships", under: "Likes", by: .agent("planner"))
-    return try await workspace.context.read()?.text
+    let text = try await workspace.context.read()?.text
+    return text
 }
 
-func researchArea(_ workspace: SharedWorkspace, chapter: String) async throws -> [WorkspacePath] {
+func researchArea(_ workspace: SharedWorkspace, chapter: String) async throws -> [ResearchArea.Source] {
     let research = workspace.research("moby-dick")
     try await research.addSource(title: "Whales of the North", text: chapter, by: .agent("librarian"))
-    return try await research.sources().map(\.path)
+    let sources = try await research.sources()
+    return sources
 }
 
 func chatsArea(_ workspace: SharedWorkspace, _ history: SQLiteHistoryStore) async throws {

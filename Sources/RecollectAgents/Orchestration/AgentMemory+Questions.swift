@@ -58,7 +58,8 @@ extension AgentMemory {
     /// The save does not trim: a window trimmed at the question would begin with an answer. Saving the reply trims.
     /// An earlier question without a reply is closed first, unless its reply is still streaming. Cancellation does
     /// not affect the save: in a turn already begun, the user's message is saved.
-    /// - Throws: `notSaved` if the questions of other writers in the session prevent the save; errors of the store.
+    /// - Throws: `invalidArgument` if another turn has saved the same input since the history was read; `notSaved` if the
+    ///   questions of other writers in the session prevent the save; errors of the store.
     func save(_ input: AgentInput, after past: AgentHistory) async throws -> SavedInput {
         var before = past.messages
         var asked: ConversationMessage?
@@ -95,6 +96,11 @@ extension AgentMemory {
             // The window may be shorter than the tail read after the save.
             let earlier = try await fetch(from: store, last: Self.tail)
             end = earlier.last?.id
+            // Another turn has saved the same input since the history was read.
+            let newer = earlier.reversed().prefix { $0.id != history.last?.id }
+            if history.isEmpty || newer.count < earlier.count, newer.contains(where: isQuestion(of: input)) {
+                throw answeredElsewhere(question)
+            }
             let taken = Set((history + earlier).map { ByteString($0.id) })
             copies = (ids(of: question).filter { !taken.contains(ByteString($0)) } + [UUID().uuidString])[...]
             question = question.with(id: copies.removeFirst())
@@ -150,7 +156,7 @@ extension AgentMemory {
 extension ConversationMessage {
     /// Whether this reply answers its question: complete, with something other than reasoning, empty text and half a
     /// tool exchange.
-    fileprivate var isAnswer: Bool {
+    var isAnswer: Bool {
         let parts = [self].wholeExchanges().flatMap(\.parts)
         return !isInterrupted
             && parts.contains { part in

@@ -92,10 +92,7 @@ struct AgentMemory: Sendable {
         let draft = await beginDraft(message)
         if let reply = draft.reply { return reply }
         if isKept, try await isAnswered(with: ids.derived, isRefused: draft.isRefused) {
-            throw RecollectError(
-                .invalidArgument,
-                "the message \(question.message.id) of session \(scope.sessionId) is being answered by another turn; ask again when "
-                    + "that one has ended")
+            throw answeredElsewhere(question.message)
         }
         // The derived ID may be another message's.
         if let reply = await beginDraft(message.with(id: ids.new())).reply { return reply }
@@ -103,6 +100,14 @@ struct AgentMemory: Sendable {
         // writer closing the question. A new ID avoids this.
         return StreamingReply(
             message.with(id: ids.new()), scope: scope, keeper: ChatReplyWriter(to: question, in: self))
+    }
+
+    /// Returns the error for an input that another turn answers.
+    func answeredElsewhere(_ question: ConversationMessage) -> RecollectError {
+        RecollectError(
+            .invalidArgument,
+            "the message \(question.id) of session \(scope.sessionId) is answered by another turn; ask again for that answer when "
+                + "that turn has ended")
     }
 
     /// Begins a streaming reply in the store. Without support for it, there is no reply. A store may refuse it.
@@ -127,8 +132,7 @@ struct AgentMemory: Sendable {
             if try await inFlight().contains(ByteString(id)) { return true }
             guard isRefused, let store else { return false }
             return try await fetch(from: store, last: Self.tail).contains {
-                $0.id.hasSameBytes(as: id) && $0.role == .assistant && !$0.isInterrupted
-                    && !$0.parts.allSatisfy({ $0 == .text("") })
+                $0.role == .assistant && $0.id.hasSameBytes(as: id) && $0.isAnswer
             }
         }
     }

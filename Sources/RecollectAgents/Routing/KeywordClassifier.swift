@@ -4,9 +4,7 @@ import RecollectCore
 /// Chooses an agent by words, without a model.
 ///
 /// ```swift
-/// let byWords = Orchestrator(agents: agents, classifier: KeywordClassifier(), store: store)
-/// let byModel = Orchestrator(agents: agents, classifier: LLMClassifier(model: small), store: store)
-/// return [byWords, byModel]
+/// let orchestrator = Orchestrator(agents: agents, classifier: KeywordClassifier(), store: store)
 /// ```
 ///
 /// The classifier compares the words of the message with each agent's name, description and messages, and chooses

@@ -2,6 +2,10 @@ import RecollectCore
 
 /// Chooses an agent with one request to a language model, by a tool call with the agents' IDs as choices.
 ///
+/// ```swift
+/// let orchestrator = Orchestrator(agents: agents, classifier: LLMClassifier(model: small), store: store)
+/// ```
+///
 /// The model receives the agents' names and descriptions, the input (at most `inputLimit` bytes) and the text of
 /// the newest `messageLimit` messages (at most `messageByteLimit` bytes of each). Tool calls, tool results and
 /// attachments are not sent. If the model chooses no agent or an unknown one, the result is `nil`. A single agent

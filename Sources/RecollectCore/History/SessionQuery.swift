@@ -5,9 +5,11 @@ import Foundation
 /// ```swift
 /// let query = SessionQuery(userId: "ana", text: "ferry", tags: ["travel"], isArchived: false)
 /// let first = try await history.sessions(query, page: PageRequest(limit: 20))
-/// guard let cursor = first.next else { return first.elements }
-/// let second = try await history.sessions(query, page: PageRequest(limit: 20, after: cursor))
-/// return first.elements + second.elements
+/// for session in first.elements { print(session.displayTitle, session.messageCount) }
+/// if let cursor = first.next {
+///     let second = try await history.sessions(query, page: PageRequest(limit: 20, after: cursor))
+///     print(second.elements.count, "more")
+/// }
 /// ```
 ///
 /// A listed session fulfills all conditions. Branches are never listed, and discarded sessions only with

@@ -102,7 +102,8 @@ enum ReplyChecks {
                 [came[0].isInterrupted, came[0].isStreaming], [true, false], "isInterrupted and isStreaming")
         },
         HistoryStoreCheck(
-            "replies.oneOfAnId", rule: 4, "A scope cannot have two streaming replies with the same ID."
+            "replies.oneOfAnId", rule: 4,
+            "A scope cannot have two streaming replies with the same ID, and none with the ID of a complete reply."
         ) { store in
             let message = SampleData.message(.assistant, "reply", "")
             let reply = try await store.beginReply(message, in: .plain)
@@ -119,6 +120,9 @@ enum ReplyChecks {
                     "the text of the reply in \(scope.shown)")
             }
             try await reply.finish()
+            try await expectError(.invalidArgument, "a streaming reply with the ID of a complete one") {
+                _ = try await store.beginReply(message, in: .plain)
+            }
             try await expectEqual(
                 store.window(of: .plain, maxMessages: nil).map(\.text), ["here"], "the text of the first reply")
         },

@@ -4,7 +4,7 @@ import RecollectCore
 ///
 /// ```swift
 /// try await workspace.context.append("- ships", under: "Likes", by: .agent("planner"))
-/// return try await workspace.context.read()?.text
+/// let text = try await workspace.context.read()?.text
 /// ```
 public struct ContextFile: Sendable {
     /// The path of the file.

@@ -6,7 +6,7 @@ import RecollectCore
 /// ```swift
 /// let research = workspace.research("moby-dick")
 /// try await research.addSource(title: "Whales of the North", text: chapter, by: .agent("librarian"))
-/// return try await research.sources().map(\.path)
+/// let sources = try await research.sources()
 /// ```
 ///
 /// Writing the same bytes again changes nothing, so two devices with the same source create one file.

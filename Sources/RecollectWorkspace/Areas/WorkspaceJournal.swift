@@ -6,7 +6,7 @@ import RecollectCore
 ///
 /// ```swift
 /// try await workspace.journal.write("The ferry leaves at nine.")
-/// return try await workspace.journal.entries(by: .user, on: Date())
+/// let entries = try await workspace.journal.entries(by: .user, on: Date())
 /// ```
 ///
 /// The files have the format of `JournalFolder`, and an editor can change them. The heading of an entry names its

@@ -55,6 +55,7 @@ struct Lineage {
                 if version.author == nil, let size = version.size { sizes[version.hash] = size }
                 // Of two adjacent lines with the same content, the first one has the parents.
                 if version.hash == last?.content { continue }
+                // A conflict copy that takes its file's name is its own parent, and no new making.
                 let isWritten = version.author != nil && version.parents != [version.hash]
                 let isEdited =
                     version.kind == .edited && !version.parents.isEmpty && copied.isDisjoint(with: version.parents)

@@ -118,15 +118,14 @@ struct Alternatives {
     /// contained in another new text. If several texts result, and the base is known, the texts are merged by lines,
     /// unless merging the result with a version again would change it.
     static func joined(_ versions: [Alternatives], base: Alternatives?) -> Alternatives {
-        func joined(_ versions: [Alternatives]) -> (wholes: Alternatives, byLines: Alternatives?) {
-            let wholes = joinedAsWholes(versions, base: base)
-            return (wholes, wholes.byKey.count > 1 ? base.flatMap { joinedByLines(versions, base: $0) } : nil)
+        let wholes = joinedAsWholes(versions, base: base)
+        guard wholes.byKey.count > 1, let base, let byLines = joinedByLines(versions, base: base) else {
+            return wholes
         }
-        let (wholes, byLines) = joined(versions)
-        guard let byLines else { return wholes }
         let isStable = versions.allSatisfy { version in
-            let again = joined([byLines, version])
-            return (again.byLines ?? again.wholes).asEntry == byLines.asEntry
+            let wholes = joinedAsWholes([byLines, version], base: base)
+            let again = wholes.byKey.count > 1 ? joinedByLines([byLines, version], base: base) ?? wholes : wholes
+            return again.asEntry == byLines.asEntry
         }
         return isStable ? byLines : wholes
     }
@@ -134,26 +133,25 @@ struct Alternatives {
     /// Merges texts by their lines, so that only different lines are alternatives.
     /// - Returns: `nil` if a version may be cut off, if the lines cannot be merged, or if they have nothing in common.
     private static func joinedByLines(_ versions: [Alternatives], base: Alternatives) -> Alternatives? {
-        func merged(_ text: (Alternatives) -> String) -> [ByteText]? {
+        func merged(_ text: (Alternatives) -> ByteText) -> [ByteText]? {
             let (base, texts) = (text(base), versions.map(text))
             // A killed writer may have cut a line of the base.
-            if texts.contains(where: { base.hasPrefix($0) && base.dropFirst($0.count).first?.isNewline == false }) {
-                return nil
-            }
-            return MarkdownMerge.merged(base: base, versions: texts, as: .withoutHeadings)
+            let newline = UInt8(ascii: "\n")
+            if texts.contains(where: { base.continues($0) && base.bytes[$0.bytes.count] != newline }) { return nil }
+            return MarkdownMerge.merged(base: base.text, versions: texts.map(\.text), as: .withoutHeadings)
                 .map { ByteText($0).lines.trimmingBlankLines }
         }
         let result: Alternatives?
         if (versions + [base]).allSatisfy(\.isQuotation) {
-            result = merged(\.text.text).map { Alternatives(ofHead: $0) }
+            result = merged(\.text).map { Alternatives(ofHead: $0) }
         } else {
             let titles = Set(versions.map(\.asEntry.title)).subtracting([base.asEntry.title])
             if titles.count <= 1 {
                 let title = titles.first ?? base.asEntry.title
-                result = merged { ByteText($0.asEntry.body).text }.map { Alternatives(ofEntry: $0, title: title) }
+                result = merged { ByteText($0.asEntry.body) }.map { Alternatives(ofEntry: $0, title: title) }
             } else {
                 // Different titles become the first line.
-                result = merged { [$0.asEntry.title, ByteText($0.asEntry.body).text].joined(separator: "\n") }
+                result = merged { ByteText(lines: [ByteText($0.asEntry.title), ByteText($0.asEntry.body)]) }
                     .map { Alternatives(ofEntry: $0, title: "") }
             }
         }

@@ -39,16 +39,15 @@ struct CheckedText {
             var last: Int?
             numbers = all.filter { !$0.isBlank && !Self.isMark($0) }.map { line in
                 // A comment in front matter has a line of a version.
-                let isAlternative = line.utf8.starts(with: "# recollect:or ".utf8)
-                let text = isAlternative ? String(line.dropFirst("# recollect:or ".count)) : line
+                let text = line.hasPrefix(Self.comment) ? String(line.dropFirst(Self.comment.count)) : line
                 let number = numbering.number(ByteString(text), after: last)
                 last = number
                 return number
             }
-            haveBlocks = all.contains {
-                $0.utf8.starts(with: "<!-- recollect:".utf8) || $0.utf8.starts(with: "# recollect:or ".utf8)
-            }
+            haveBlocks = all.contains { $0.utf8.starts(with: "<!-- recollect:".utf8) }
         }
+
+        private static let comment = "# recollect:or "
 
         private static func isMark(_ line: String) -> Bool {
             let plain = line.utf8.drop { $0 == UInt8(ascii: "\\") }

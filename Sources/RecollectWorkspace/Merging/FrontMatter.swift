@@ -16,29 +16,6 @@ struct FrontMatter {
         let key: String
         /// The comments above the key's line, the line itself, and its continuation lines.
         let text: String
-
-        init(key: String, text: String) {
-            self.key = key
-            self.text = text
-        }
-
-        /// Creates a key with several alternatives.
-        init(key: String, alternatives: Set<String>) {
-            let ordered = alternatives.sorted { $0.precedesByBytes($1) }
-            let others = ordered.dropLast().flatMap(\.lines).map { Self.mark + $0 }
-            self.init(key: key, text: (others + ordered.suffix(1)).joined(separator: "\n"))
-        }
-
-        /// The value, and those in comments above it.
-        var alternatives: Set<String> {
-            let others = text.lines.filter { $0.hasPrefix(Self.mark) }
-            guard !others.isEmpty else { return [text] }
-            let own = text.lines.filter { !$0.hasPrefix(Self.mark) }.joined(separator: "\n")
-            let entries = FrontMatter.entries(in: others.map { String($0.dropFirst(Self.mark.count)) }[...])
-            return Set(entries.map(\.text) + [own]).subtracting([""])
-        }
-
-        private static let mark = "# recollect:or "
     }
 
     private(set) var entries: [Entry] = []
@@ -134,4 +111,24 @@ struct FrontMatter {
     private var values: [String: Set<String>] {
         Dictionary(entries.map { ($0.key, $0.alternatives) }, uniquingKeysWith: { first, _ in first })
     }
+}
+
+extension FrontMatter.Entry {
+    /// Creates a key with several alternatives.
+    init(key: String, alternatives: Set<String>) {
+        let ordered = alternatives.sorted { $0.precedesByBytes($1) }
+        let others = ordered.dropLast().flatMap(\.lines).map { Self.mark + $0 }
+        self.init(key: key, text: (others + ordered.suffix(1)).joined(separator: "\n"))
+    }
+
+    /// The value, and those in comments above it.
+    var alternatives: Set<String> {
+        let others = text.lines.filter { $0.hasPrefix(Self.mark) }
+        guard !others.isEmpty else { return [text] }
+        let own = text.lines.filter { !$0.hasPrefix(Self.mark) }.joined(separator: "\n")
+        let entries = FrontMatter.entries(in: others.map { String($0.dropFirst(Self.mark.count)) }[...])
+        return Set(entries.map(\.text) + [own]).subtracting([""])
+    }
+
+    private static let mark = "# recollect:or "
 }

@@ -9,14 +9,13 @@ import RecollectCore
 ///
 /// - An **entry** is a heading and the text up to the next entry's heading. It is identified by its ID. An entry
 ///   without one gets the ID of the base's entry at the same time, if both are the only ones, else an ID from the day,
-///   its time and its text, the same on all devices. If the base has an entry
-///   and a version does not, the entry was deleted there. It stays deleted unless another version changed it.
+///   its time and its text, the same on all devices. If the base has an entry and a version does not, the entry was
+///   deleted there. It stays deleted unless another version changed it.
 /// - The **text** of an entry is the changed one. If several versions changed a text of the base, it is merged by lines,
 ///   as Markdown. Otherwise, all of their texts are kept in a conflict block. A text with all lines of another one
 ///   replaces it. Quotation marks (`>`), Unicode normalization and Windows line ends make no difference.
 /// - An entry **struck out** in any version is struck out, at the earliest date.
-/// - The text **before the first entry** is merged like an entry's. It is not divided into paragraphs, because the
-///   order of paragraphs from two devices would depend on the grouping of merges.
+/// - The text **before the first entry** is merged like an entry's.
 /// - Entries are **sorted** by displayed time, then by date and ID.
 package enum JournalMerge {
     /// Returns the merged bytes; `nil` if a version is not UTF-8, or without versions. Leaves out an incomplete

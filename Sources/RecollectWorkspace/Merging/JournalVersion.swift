@@ -11,8 +11,8 @@ struct JournalVersion {
     var entries: [ByteText: Entry] = [:]
     /// The unchanged lines of the entries' headings.
     private(set) var headings: [ByteText] = []
-    /// The IDs given to entries without one, by their time. Only of times with a single such entry.
-    private var givenIDs: [String: String] = [:]
+    /// The IDs given to entries without one, by their time.
+    private var givenIDs: [String: Set<ByteText>] = [:]
 
     /// An entry with the text up to the next one.
     struct Entry {
@@ -60,12 +60,6 @@ extension JournalVersion {
     ///     incomplete heading if it is a prefix of one.
     init?(_ bytes: [UInt8], on day: String, from base: JournalVersion? = nil, cutting cut: [ByteText] = []) {
         guard let lines = Self.lines(of: bytes, cutting: cut) else { return nil }
-        let headingLines = lines.compactMap(Self.heading)
-        let ids = Set(headingLines.compactMap(\.id))
-        let times = Dictionary(grouping: headingLines.filter { $0.id == nil }, by: \.time)
-        for (time, headings) in times where headings.count == 1 {
-            givenIDs[time] = base?.givenIDs[time].flatMap { ids.contains($0) ? nil : $0 } ?? ""
-        }
         var heading: JournalHeadingLine?
         var body: [ByteText] = []
         for line in lines {
@@ -79,6 +73,20 @@ extension JournalVersion {
             }
         }
         take(heading, body, on: day)
+        if let base { takeIDs(of: base) }
+    }
+
+    /// Gives entries the IDs of the base's, if both had none and are the only ones at their time.
+    private mutating func takeIDs(of base: JournalVersion) {
+        for (time, given) in givenIDs where given.count == 1 {
+            guard let known = base.givenIDs[time], known.count == 1, let old = given.first, let new = known.first,
+                entries[new] == nil, var entry = entries.removeValue(forKey: old),
+                var heading = JournalHeadingLine(entry.heading.text)
+            else { continue }
+            heading.id = new.text
+            entry.heading = ByteText(heading.text)
+            entries[new] = entry
+        }
     }
 
     private mutating func take(_ heading: JournalHeadingLine?, _ body: [ByteText], on day: String) {
@@ -96,7 +104,8 @@ extension JournalVersion {
         let struck = Strike(heading)
         heading.isStruck = false
         heading.struckAt = nil
-        let id = heading.id ?? givenID(of: wordings, at: heading.time, on: day)
+        let id = heading.id ?? Self.name(of: wordings, at: heading.time, on: day)
+        if heading.id == nil { givenIDs[heading.time, default: []].insert(ByteText(id)) }
         heading.id = id
         var entry = Entry(heading: ByteText(heading.text), struck: struck, wordings: wordings)
         // Removed first, so that adding texts does not copy the existing ones.
@@ -107,14 +116,6 @@ extension JournalVersion {
             entry = twin
         }
         entries[ByteText(id)] = entry
-    }
-
-    /// Returns the ID of an entry without one: the base's, or a new one.
-    private mutating func givenID(of wordings: Alternatives, at time: String, on day: String) -> String {
-        guard let known = givenIDs[time] else { return Self.name(of: wordings, at: time, on: day) }
-        let id = known.isEmpty ? Self.name(of: wordings, at: time, on: day) : known
-        givenIDs[time] = id
-        return id
     }
 
     /// Returns an ID for an entry written by a person, the same on all devices for the same day, time and text.

@@ -5,7 +5,6 @@ import RecollectCore
 final class ConflictResolver: Sendable {
     private let scanner: WorkspaceScanner
     private let writer: WorkspaceWriter
-    private let lineage: LineagePublisher
     private let provider: any WorkspaceProvider
     private let archive: VersionArchive
     private let configuration: WorkspaceConfiguration
@@ -14,7 +13,6 @@ final class ConflictResolver: Sendable {
     init(_ writer: WorkspaceWriter, events: StoreEvents) {
         self.writer = writer
         scanner = writer.scanner
-        lineage = scanner.lineage
         provider = scanner.provider
         archive = scanner.archive
         configuration = scanner.configuration
@@ -33,7 +31,7 @@ final class ConflictResolver: Sendable {
         var conflicts = try conflicts(in: scan.listing)
         let files = try archive.index().files
         let overwritten = files.filter { $1.content != nil }.mapValues(\.overwritten).filter { !$1.isEmpty }
-        let logs = try conflicts.isEmpty && overwritten.isEmpty ? LineageLogs() : lineage.logs()
+        let logs = try conflicts.isEmpty && overwritten.isEmpty ? LineageLogs() : scanner.lineageLogs()
         for (path, overwritten) in overwritten where conflicts[path] == nil {
             if try !lost(overwritten, replacedBy: files[path]?.content, at: path, logs).isEmpty {
                 conflicts[path] = []
@@ -45,7 +43,7 @@ final class ConflictResolver: Sendable {
         if isPreview { return resolved }
         try writer.queue.sync { try removeFolders(among: scan.listing.items) }
         if !resolved.isEmpty {
-            lineage.publishAfterWrite(unless: scanner.isGuardKept)
+            scanner.publishLineageOfWrite()
             writer.changes.signal()
         }
         return resolved

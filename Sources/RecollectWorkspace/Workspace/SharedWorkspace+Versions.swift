@@ -13,9 +13,7 @@ extension SharedWorkspace {
     ///   moved and a later step failed.
     public func move(_ path: WorkspacePath, to newPath: WorkspacePath, by author: WorkspaceAuthor = .user) async throws
     {
-        try await writing {
-            try self.writer.move(path, to: newPath, by: author)
-        }
+        try await writing { try self.writer.move(path, to: newPath, by: author) }
     }
 
     /// Trashes a file, if it has the expected version. The archive keeps its content, and `restore` brings it back.
@@ -25,9 +23,7 @@ extension SharedWorkspace {
     public func trash(
         _ path: WorkspacePath, replacing: ContentHash, by author: WorkspaceAuthor = .user
     ) async throws {
-        try await writing {
-            try self.writer.trash(path, replacing: replacing, by: author)
-        }
+        try await writing { try self.writer.trash(path, replacing: replacing, by: author) }
     }
 
     /// Restores the last content of a missing file, however it was removed.

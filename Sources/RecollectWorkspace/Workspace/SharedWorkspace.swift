@@ -6,7 +6,7 @@ import RecollectCore
 /// ```swift
 /// let workspace = try SharedWorkspace(root: folder)
 /// let file = try await workspace.read(path)
-/// return try await workspace.write(
+/// try await workspace.write(
 ///     file.text + "\n- bring a torch", to: path, replacing: file.version, by: .agent("planner"))
 /// ```
 ///
@@ -85,7 +85,7 @@ public final class SharedWorkspace: Sendable {
     func writing<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
         try await on(writer.queue) {
             let result = try work()
-            self.scanner.lineage.publishAfterWrite(unless: self.scanner.isGuardKept)
+            self.scanner.publishLineageOfWrite()
             return result
         }
     }

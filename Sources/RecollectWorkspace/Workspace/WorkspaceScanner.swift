@@ -16,7 +16,7 @@ final class WorkspaceScanner: Sendable {
     let provider: any WorkspaceProvider
     let archive: VersionArchive
     let configuration: WorkspaceConfiguration
-    let lineage: LineagePublisher
+    private let lineage: LineagePublisher
     private let events: StoreEvents
     private let state = Locked(State())
 
@@ -192,6 +192,12 @@ final class WorkspaceScanner: Sendable {
 
     /// Whether the last scan by any process found a mass deletion.
     func isGuardKept() throws -> Bool { try archive.note(Self.guardName) != nil }
+
+    /// Publishes the lineage after a write, unless a mass deletion is recorded.
+    func publishLineageOfWrite() { lineage.publishAfterWrite(unless: isGuardKept) }
+
+    /// Returns the lineage logs of all devices.
+    func lineageLogs() throws -> LineageLogs { try lineage.logs() }
 
     private func stand(guard isMassDeletion: Bool, _ state: inout State) throws {
         if try (archive.note(Self.guardName) != nil) != isMassDeletion {

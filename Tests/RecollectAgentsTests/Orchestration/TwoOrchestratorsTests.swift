@@ -65,57 +65,6 @@ struct TwoOrchestratorsTests {
         #expect(try await stores[1].all() == kept)
     }
 
-    /// A store that runs an action before it begins a reply.
-    private final class BeforeReply: ChatStorage {
-        private let storage: DeviceChatStorage
-        private let action: Locked<(@Sendable () async -> Void)?>
-
-        init(_ storage: DeviceChatStorage, action: @escaping @Sendable () async -> Void) {
-            self.storage = storage
-            self.action = Locked(action)
-        }
-
-        func beginReply(
-            _ message: ConversationMessage, userId: String, sessionId: String, agentId: String, maxMessages: Int?
-        ) async throws -> StreamingReply? {
-            let action = action.withLock { action in
-                defer { action = nil }
-                return action
-            }
-            await action?()
-            return try await storage.beginReply(
-                message, userId: userId, sessionId: sessionId, agentId: agentId, maxMessages: maxMessages)
-        }
-
-        func fetch(
-            userId: String, sessionId: String, agentId: String, maxMessages: Int?
-        ) async throws -> [ConversationMessage] {
-            try await storage.fetch(userId: userId, sessionId: sessionId, agentId: agentId, maxMessages: maxMessages)
-        }
-
-        func save(
-            _ message: ConversationMessage, userId: String, sessionId: String, agentId: String, maxMessages: Int?
-        ) async throws {
-            try await storage.save(
-                message, userId: userId, sessionId: sessionId, agentId: agentId, maxMessages: maxMessages)
-        }
-
-        func saveMessages(
-            _ messages: [ConversationMessage], userId: String, sessionId: String, agentId: String, maxMessages: Int?
-        ) async throws {
-            try await storage.saveMessages(
-                messages, userId: userId, sessionId: sessionId, agentId: agentId, maxMessages: maxMessages)
-        }
-
-        func fetchAllChats(userId: String, sessionId: String) async throws -> [ConversationMessage] {
-            try await storage.fetchAllChats(userId: userId, sessionId: sessionId)
-        }
-
-        func streamingReplies(userId: String, sessionId: String) async throws -> [AgentMessage] {
-            try await storage.streamingReplies(userId: userId, sessionId: sessionId)
-        }
-    }
-
     @Test("In merged sessions with equal message IDs, no question gets another question's reply")
     func mergedSessions() async throws {
         let history = SQLiteHistoryStore.inMemory()
@@ -142,8 +91,10 @@ struct TwoOrchestratorsTests {
         }
     }
 
-    @Test("A reply completed by another turn in between is not replaced, and the later turn throws")
-    func completedInBetween() async throws {
+    @Test(
+        "A complete reply of another turn is never replaced, at whatever point of this turn it is saved",
+        arguments: 0..<10)
+    func completedInBetween(point: Int) async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("recollect-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
         let stores = (0..<2).map { _ in
@@ -155,12 +106,21 @@ struct TwoOrchestratorsTests {
             say(.textDelta("a part"))
             throw RecollectError(.unreadable, "the model failed")
         }
-        let late = Orchestrator(
-            agents: [partial], store: BeforeReply(stores[1]) { _ = await Told(.text("one", id: "one"), to: quick) })
-        let told = await Told(.text("one", id: "one"), to: late)
-        #expect((told.failure as? RecollectError)?.code == .invalidArgument)
-        #expect(try await stores[0].all().map(\.text) == ["one", "the whole answer"])
-        #expect(await Told(.text("one", id: "one"), to: late).events.reply?.text == "the whole answer")
+        let pausing = PausingStorage.over(stores[1], throwsWhereCancelled: false)
+        let other = Locked<Told?>(nil)
+        pausing.pause(at: point) {
+            let told = await Told(.text("one", id: "one"), to: quick)
+            other.withLock { $0 = told }
+        }
+        let late = Orchestrator(agents: [partial], store: pausing)
+        _ = await Told(.text("one", id: "one"), to: late)
+        let kept = try await stores[0].all()
+        guard let reply = other.withLock({ $0?.events.reply }) else {
+            #expect(kept.map(\.text) == ["one", "a part"])
+            return
+        }
+        #expect(kept.map(\.text) == ["one", "the whole answer"] && kept.last == reply)
+        #expect(await Told(.text("one", id: "one"), to: late).events.reply == reply)
     }
 
     @Test(
