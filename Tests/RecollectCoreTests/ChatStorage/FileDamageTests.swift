@@ -113,25 +113,43 @@ struct FileDamageTests {
 
     /// The layouts in which programs write an array of messages.
     enum Layout: CaseIterable {
-        case lines, trimmed, trimmedByOlderVersions, oneLine, spaced, spacedLines, pretty, continued
+        case lines, trimmed, oneLine, trimmedOneLine, spaced, spacedLines, pretty, trimmedPretty, movedPretty, continued
 
         func write(_ messages: [ConversationMessage]) throws -> [UInt8] {
             let lines = MessageArray.joined(messages.map { EncodedMessage($0).bytes[...] })
             switch self {
             case .lines: return lines
-            case .trimmed: return Array("[\n                  ".utf8) + lines.dropFirst(2)
-            // A trim copied the messages to the position directly after a bracket.
-            case .trimmedByOlderVersions: return [Byte.openingBracket] + lines.dropFirst(2)
+            case .trimmed: return try Self.trimmed(Layout.lines.write(turn(0) + messages))
             case .oneLine: return try Self.encoded(messages, [])
+            case .trimmedOneLine: return try Self.trimmed(Layout.oneLine.write(turn(0) + messages))
             case .spaced: return Self.spaced(lines)
             case .spacedLines:
                 return MessageArray.joined(messages.map { Self.spaced(EncodedMessage($0).bytes)[...] })
             case .pretty: return try Self.encoded(messages, .prettyPrinted)
+            case .trimmedPretty: return try Self.trimmed(Layout.pretty.write(turn(0) + messages))
+            case .movedPretty: return try Self.trimmed(Layout.pretty.write(turn(0) + messages), isMoved: true)
             case .continued:
                 // Agent Squad wrote all messages but the last two.
                 let own = MessageArray.joined(messages.suffix(2).map { EncodedMessage($0).bytes[...] })
                 return try Self.encoded(Array(messages.dropLast(2)), []).dropLast() + [Byte.comma] + own.dropFirst()
             }
+        }
+
+        /// A file after a trim of its first two messages, in place or in a new file.
+        static func trimmed(_ bytes: [UInt8], isMoved: Bool = false) throws -> [UInt8] {
+            let temporary = try TemporaryFolder()
+            let folder = try OpenFolder(path: temporary.url.path)
+            let file = try folder.makeFile("a.json")
+            try file.write(bytes, at: 0)
+            var state = try #require(ScopeFile(bytes))
+            let count = state.entries.count - 2
+            guard isMoved else {
+                try state.blank(to: count, in: file)
+                return try file.readAll()
+            }
+            let newFile = try folder.makeFile("b.json")
+            try state.move(last: count, from: file, to: newFile)
+            return try newFile.readAll()
         }
 
         private static func encoded(
@@ -317,18 +335,33 @@ struct FileDamageTests {
         #expect(Damage(bytes: file).messages.map(\.id) == ["3", "4", "6", "7"])
     }
 
-    @Test("Damage to the white space of a trim loses no message", arguments: [1, 2, 3, 512])
-    func damagedBlanks(count: Int) throws {
-        let lines = try Layout.lines.write(Array(Self.many.suffix(2)))
-        let file = Array(lines.prefix(2)) + [UInt8](repeating: Byte.space, count: 2000) + lines.dropFirst(2)
-        for start in stride(from: 2, to: 1400, by: 50) {
+    @Test(
+        "Damage to the white space of a trim loses no message",
+        arguments: [Layout.lines, .pretty], [1, 2, 3, 100])
+    func damagedBlanks(layout: Layout, count: Int) throws {
+        let kept = Array(Self.many.suffix(3))
+        let file = try Layout.trimmed(layout.write(turn(0) + kept))
+        let first = try #require(MessageArray.layout(of: file)?.messages.first).lowerBound
+        let newline = try #require(file[..<first].lastIndex(of: Byte.newline))
+        for start in 2...newline - count {
             for byte: UInt8 in [0, 1, 0x7A] {
                 var damaged = file
                 damaged.replaceSubrange(start..<start + count, with: repeatElement(byte, count: count))
-                guard ScopeFile(damaged) == nil else { continue }
-                #expect(Damage(bytes: damaged).messages == Array(Self.many.suffix(2)))
+                #expect(ScopeFile(damaged) == nil && Damage(bytes: damaged).messages == kept)
             }
         }
+    }
+
+    @Test("A file trimmed to no message is moved", arguments: ["[]", "[ ]", "[\n]"])
+    func movedWithoutMessages(content: String) throws {
+        let temporary = try TemporaryFolder()
+        let folder = try OpenFolder(path: temporary.url.path)
+        let (file, newFile) = (try folder.makeFile("a.json"), try folder.makeFile("b.json"))
+        try file.write(Array(content.utf8), at: 0)
+        var state = try #require(ScopeFile(Array(content.utf8)))
+        try state.move(last: .max, from: file, to: newFile)
+        try state.append(turn(1).map(EncodedMessage.init), to: newFile, isDurable: false)
+        #expect(try EncodedMessage.messages(in: newFile.readAll()) == turn(1))
     }
 
     @Test("A brace before the first message hides no message")

@@ -21,8 +21,6 @@ struct MessageSalvage {
     private let firstLine: Int
     /// Whether a space follows commas, as in the output of Python.
     private let isSpaced: Bool
-    /// The longest run of spaces in place of a line break. A longer one is left by a trim in place of messages.
-    private static let longestSeparator = 4
 
     /// Creates a search.
     /// - Parameter isMessage: Whether the bytes of a valid JSON object are a message.
@@ -294,15 +292,13 @@ struct MessageSalvage {
     }
 
     /// Returns the number of spaces and tabs between the beginning of a line and an object; `nil` if other bytes
-    /// stand there. A damaged line break after a comma and another object counts as a line break, and so does a long
-    /// run of spaces: a trim leaves it in place of the first messages.
+    /// stand there. A damaged line break after a comma and another object counts as a line break.
     private func lineIndentation(of start: Int) -> Int? {
         guard let mark = bytes[..<start].lastIndex(where: { $0 != Byte.space && $0 != Byte.tab }) else { return nil }
         func isComma(_ place: Int) -> Bool {
             place >= 1 && bytes[place] == Byte.comma && bytes[place - 1] == Byte.closingBrace
         }
-        let isLineBreak = bytes[mark] == Byte.newline || isComma(mark - 1)
-        if isLineBreak || start - mark > Self.longestSeparator { return start - mark - 1 }
+        if bytes[mark] == Byte.newline || isComma(mark - 1) { return start - mark - 1 }
         // The line break became a space.
         return !isSpaced && isComma(mark) && start > mark + 1 ? start - mark - 2 : nil
     }

@@ -192,13 +192,14 @@ struct ScopeFile {
         return head > max(live, 1 << 14) ? .move : .blank
     }
 
-    /// Overwrites all but the last messages with white space.
+    /// Overwrites all but the last messages with white space. The first remaining message keeps its line break and
+    /// indentation: `MessageSalvage` needs them.
     ///
     /// The change is durable with the next durable save at the latest. A power loss before then brings the trimmed
     /// messages back.
     mutating func blank(to count: Int, in file: OpenFile) throws {
         guard let first = entries.first?.offset else { return }
-        let end = offset(ofLast: count)
+        let end = try offset(ofLast: count) - lineBreak(beforeLast: count, in: file).count
         try file.write([UInt8](repeating: Byte.space, count: end - first), at: first)
         forget(first: entries.count - count)
         if entries.isEmpty {
@@ -206,10 +207,11 @@ struct ScopeFile {
         }
     }
 
-    /// Copies the last messages unchanged into an empty file. `self` then describes the new file.
+    /// Copies the last messages, and the line break before them, unchanged into an empty file. `self` then describes the
+    /// new file.
     mutating func move(last count: Int, from file: OpenFile, to newFile: OpenFile) throws {
         let start = offset(ofLast: count)
-        let beginning = [Byte.openingBracket, Byte.newline]
+        let beginning = try [Byte.openingBracket] + lineBreak(beforeLast: count, in: file)
         try newFile.write(beginning, at: 0)
         var copied = start
         while copied < closing {
@@ -226,7 +228,17 @@ struct ScopeFile {
     }
 
     private func offset(ofLast count: Int) -> Int {
-        count > 0 ? entries[max(0, entries.count - count)].offset : closing
+        entries.suffix(count).first?.offset ?? closing
+    }
+
+    /// The line break and indentation before the last messages; empty without messages, or if other bytes precede
+    /// the first of them in its line.
+    private func lineBreak(beforeLast count: Int, in file: OpenFile) throws -> ArraySlice<UInt8> {
+        guard let offset = entries.suffix(count).first?.offset else { return [] }
+        let size = min(offset, Self.longestSeparator)
+        let bytes = try file.read(at: offset - size, count: size)
+        let space = bytes[(bytes.lastIndex { !MessageArray.isSpace($0) }.map { $0 + 1 } ?? 0)...]
+        return space.lastIndex(of: Byte.newline).map { space[$0...] } ?? []
     }
 
     /// Adds the messages in bytes beginning at `offset` of the file. Returns `false` if one is unreadable.
