@@ -39,6 +39,10 @@ enum ConflictCopies {
         }
         guard !originals.isEmpty else { return [:] }
         let files = Set(items.lazy.filter { !$0.isFolder }.map(\.path))
+        // A folder with the name of a file's copy is not a duplicate of a folder.
+        originals = originals.filter { _, original in
+            sequence(first: original, next: \.parent).dropFirst().allSatisfy { !files.contains($0) }
+        }
         let astray = originals.filter { !files.contains($0.value) }
         guard !astray.isEmpty else { return originals }
         let twins = Dictionary(grouping: files.filter { originals[$0] == nil }, by: \.key)

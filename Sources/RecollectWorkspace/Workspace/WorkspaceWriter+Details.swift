@@ -1,6 +1,6 @@
 import RecollectCore
 
-/// File metadata for moves and for restoring from the trash: permissions, owner, extended attributes and
+/// File metadata for moves, for kept copies and for restoring from the trash: permissions, owner, extended attributes and
 /// modification date. Failures are only logged.
 extension WorkspaceWriter {
     /// Saves the metadata of a file, for a later restoration or for its new path.
@@ -16,6 +16,16 @@ extension WorkspaceWriter {
         trying("brought back") {
             try provider.applyDetails(
                 from: archive.detailsURL(of: path), to: newPath, holding: version, isDated: isDated)
+        }
+    }
+
+    /// Applies the metadata of a file to a new file; does nothing if there is no such file.
+    func copyDetails(of path: WorkspacePath, to copy: WorkspaceFile) {
+        trying("copied") {
+            guard let item = try provider.item(at: path), !item.isFolder else { return }
+            try provider.saveDetails(of: path, to: archive.detailsURL(of: copy.path))
+            applyDetails(of: copy.path, to: copy.path, holding: copy.version, isDated: false)
+            forgetDetails(of: copy.path)
         }
     }
 

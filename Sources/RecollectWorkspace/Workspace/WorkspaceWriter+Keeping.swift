@@ -2,7 +2,7 @@ import Foundation
 import RecollectCore
 
 extension WorkspaceWriter {
-    /// Writes a content beside its file as a kept copy, and returns the path.
+    /// Writes a content beside its file as a kept copy with the file's metadata, and returns the path.
     /// - Throws: `notLocal` if the file at the path is not local; its download is requested. `FileChangedError` if
     ///   each possible name has another content.
     func keep(
@@ -21,7 +21,9 @@ extension WorkspaceWriter {
             }
             guard let there else {
                 let parents = kind == .merged ? [hash] : []
-                return try put(bytes, to: place, replacing: nil, by: author, as: kind, parents: parents).path
+                let copy = try put(bytes, to: place, replacing: nil, by: author, as: kind, parents: parents)
+                copyDetails(of: path, to: copy)
+                return copy.path
             }
             // The content is the same if another device resolved this conflict, and different if the kept copy was
             // edited.

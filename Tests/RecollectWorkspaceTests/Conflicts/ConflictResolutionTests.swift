@@ -226,6 +226,16 @@ struct ConflictResolutionTests {
         #expect(try await left.workspace.resolveConflicts() == [])
     }
 
+    @Test("A folder with the name of a file's conflict copy stays, with its files")
+    func folderNamedLikeCopy() async throws {
+        let left = try Left()
+        let folder = "context.sync-conflict-20261121-101112-ABCDEFG.md"
+        let files = ["context.md": "a file", "\(folder)/a.md": "inside", "\(folder)/b/c.md": "deeper"]
+        for (name, text) in files { try left.leave(text, at: name) }
+        #expect(try await left.workspace.resolveConflicts().isEmpty)
+        #expect(try await left.files() == files)
+    }
+
     @Test("A merge base damaged in the archive is not used")
     func damagedBase() async throws {
         let left = try Left()

@@ -65,6 +65,17 @@ import Testing
         #expect(try mode("a.md") == 0o600 && tags("a.md") == [:])
     }
 
+    @Test(
+        "A kept copy has the metadata of its file",
+        .enabled(if: keepsAttributes, "the file system has no extended attributes"))
+    func kept() async throws {
+        try made("a.bin")
+        try folder.put("other", at: "a.sync-conflict-20261121-101112-ABCDEFG.bin")
+        let kept = try #require(try await workspace.resolveConflicts().first?.kept.first?.name)
+        #expect(try mode(kept) == 0o755 && tags(kept) == ["user.tag": "red"])
+        #expect(try mode("a.bin") == 0o755 && tags("a.bin") == ["user.tag": "red"])
+    }
+
     @Test("A file owned by another user keeps its owner", .enabled(if: geteuid() == 0, "needs root"))
     func owner() async throws {
         try folder.put("text", at: "a.md")
