@@ -1,4 +1,4 @@
-# `make run` shows Recollect at work; `make test` runs all that CI runs. Each target is a script or one command.
+# `make run` demonstrates Recollect; `make test` runs the same checks as CI. Each target is a script or one command.
 
 .PHONY: help run test quick soak mutations shake faults lint bench format doc map clean
 .DEFAULT_GOAL := help
@@ -11,30 +11,30 @@ export FROM STORE SEARCH MINUTES SEED SCENARIO POINT RUN LIMIT CONFIGURATION
 
 help:
 	@echo 'make run      build recall, import transcripts, list and search them'
-	@echo '                FROM=path     Claude Code transcripts, ~/.claude/projects for instance (else the samples here)'
-	@echo '                STORE=dir     where the store lies (else .recall)'
-	@echo '                SEARCH=words  what to search for'
-	@echo 'make test     all that CI runs'
-	@echo '                STEPS=…       some of: lint dependencies plain samples tests'
-	@echo 'make quick    the tests that need no processes, no disks and little time: after each edit'
-	@echo 'make soak     run the tests of random input, and those with processes, with new seeds'
-	@echo '                MINUTES=…     how long, else 30'
-	@echo '                NAMES=…       some tests, by regular expressions'
+	@echo '                FROM=path     Claude Code transcripts, such as ~/.claude/projects (default: the samples)'
+	@echo '                STORE=dir     the store (default: .recall)'
+	@echo '                SEARCH=words  the search'
+	@echo 'make test     run the same checks as CI'
+	@echo '                STEPS=…       only some of: lint dependencies plain samples tests'
+	@echo 'make quick    run the tests without processes, disks and long running times'
+	@echo 'make soak     run the tests with random input or processes, with new seeds'
+	@echo '                MINUTES=…     the duration (default: 30)'
+	@echo '                NAMES=…       regular expressions of tests (default: all)'
 	@echo 'make mutations'
-	@echo '              break rules on purpose, and look whether their tests turn red'
-	@echo '                NAMES=…       some of Tests/Mutations, by their names or beginnings of them'
-	@echo 'make shake    run the tests while tasks wait at random before they run (Linux)'
-	@echo '                NAMES=…       some tests, by regular expressions'
-	@echo '                TIMES=…       how often each runs, else 10'
-	@echo 'make faults   crash and damage small stores, and look for what is lost'
-	@echo '                MINUTES=…     how long, else one minute; each round draws new seeds'
-	@echo '                SEED=…        the first seed; with SCENARIO=… and POINT=… or RUN=… it repeats a fault'
-	@echo 'make lint     the format, the patches, the folders and the code map'
+	@echo '              break one rule after the other, and check that its tests fail'
+	@echo '                NAMES=…       prefixes of names in Tests/Mutations (default: all)'
+	@echo 'make shake    run the tests with random delays of tasks (Linux)'
+	@echo '                NAMES=…       regular expressions of tests (default: all)'
+	@echo '                TIMES=…       the runs of each test target (default: 10)'
+	@echo 'make faults   crash and damage small stores, and search for lost data'
+	@echo '                MINUTES=…     the duration (default: 1); each round uses new seeds'
+	@echo '                SEED=…        the first seed; repeats a fault with SCENARIO=… and POINT=… or RUN=…'
+	@echo 'make lint     check the format, the patches, the folders and the code map'
 	@echo 'make format   format the sources'
-	@echo 'make bench    measure, in release mode; ARGS=… for options, ARGS=--help tells them'
-	@echo 'make doc      the documentation, into .build-doc'
-	@echo 'make map      write docs/code-map.md anew'
-	@echo 'make clean    remove what was built; a store in .recall stays'
+	@echo 'make bench    run the benchmarks; ARGS=… for options, ARGS=--help lists them'
+	@echo 'make doc      build the documentation in .build-doc'
+	@echo 'make map      write docs/code-map.md'
+	@echo 'make clean    remove all builds; a store in .recall stays'
 
 run:
 	@Scripts/run.sh

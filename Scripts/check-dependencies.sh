@@ -1,5 +1,5 @@
 #!/bin/sh
-# An app that asks for Recollect and RecollectModels resolves GRDB, swift-log, swift-crypto and what these need, and nothing else.
+# Checks the packages resolved for an app with Recollect and RecollectModels: only GRDB, swift-log, swift-crypto and their dependencies.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 allowed='grdb.swift swift-asn1 swift-crypto swift-log'
@@ -21,7 +21,7 @@ let package = Package(
 )
 MANIFEST
 printf 'import Recollect\nimport RecollectModels\n' > "$app/Sources/App/main.swift"
-# The versions that the repository has resolved, so that nothing newer is looked for.
+# The versions resolved in the repository, so that no newer ones are fetched.
 if [ -f "$root/Package.resolved" ]; then cp "$root/Package.resolved" "$app/"; fi
 
 swift package --package-path "$app" resolve

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes the documentation of every library with the toolchain's docc and fails on a link that leads nowhere.
-# `make doc` calls this; the pages are in .build-doc, one folder a module.
+# Builds the documentation of all libraries with the toolchain's docc. A broken link is an error. `make doc` calls this; the pages are
+# in .build-doc, in one folder for each module.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 . "$root/Scripts/needs.sh"
@@ -13,7 +13,7 @@ graphs="$root/.build-doc/symbol-graphs"
 rm -rf "$root/.build-doc"
 mkdir -p "$graphs"
 
-# It wants the graphs of the tests' modules too and fails on those; whether ours are there shows below.
+# This fails for the modules of the tests. The loop below fails if a library's graph is missing.
 swift package --scratch-path "$plain" dump-symbol-graph --minimum-access-level public --skip-synthesized-members \
     >"$graphs/log" 2>&1 || true
 found=$(find "$plain" -type d -name symbolgraph | head -n 1)
@@ -22,7 +22,7 @@ for module in RecollectCore RecollectSQLite RecollectAgents RecollectBuiltInAgen
     mkdir "$graphs/$module"
     cp "$found/$module.symbols.json" "$graphs/$module/"
     catalog=$(find "Sources/$module" -name '*.docc' -type d)
-    # shellcheck disable=SC2086 # a module without a catalog has none to name
+    # shellcheck disable=SC2086 # empty for a module without a catalog
     "$docc" convert $catalog --additional-symbol-graph-dir "$graphs/$module" \
         --fallback-display-name "$module" --fallback-bundle-identifier "recollect.$module" \
         --warnings-as-errors --output-path ".build-doc/$module.doccarchive"

@@ -1,12 +1,12 @@
 #!/bin/sh
-# Looks for lost data with both explorers, crashes and damage, and prints one table; `make faults` calls this.
-#   MINUTES   how long; new seeds in each round
-#   SEED      the first seed, else drawn
-#   SCENARIO  one scenario, by its name
-#   POINT     one crash point of it, as a fault names it; with SEED and SCENARIO it repeats the fault
-#   RUN       one damaged place of it, likewise
-#   LIMIT     the most points of a scenario in a round, else 150
-#   CONFIGURATION  debug or release, else debug
+# Searches for data lost by crashes and damage, and prints a table; `make faults` calls this.
+#   MINUTES   the duration; each round uses new seeds
+#   SEED      the first seed (default: random)
+#   SCENARIO  the name of the only scenario
+#   POINT     the only crash point, as printed with a fault; with SEED and SCENARIO, it repeats the fault
+#   RUN       the only damaged place, in the same way
+#   LIMIT     the maximum number of points of a scenario in a round (default: 150)
+#   CONFIGURATION  debug or release (default: debug)
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 . "$root/Scripts/needs.sh"
@@ -16,12 +16,12 @@ need_editline
 cd "$root"
 
 configuration=${CONFIGURATION:-debug}
-# A release build lets the worker import modules as @testable only if it is asked to.
+# In a release build, @testable imports need an option.
 testable=
 if [ "$configuration" = release ]; then testable='-Xswiftc -enable-testing'; fi
-# The traits of the tests, so that nothing is built twice.
+# With the traits of the tests, nothing is built twice.
 swift build -c "$configuration" --traits "$test_traits" --product RecollectTestWorker $testable
-# Without a time, one point to repeat is one round; anything else is a look of a minute.
+# The default is one round to repeat a point, otherwise one minute.
 minutes=${MINUTES:-}
 if [ -z "$minutes" ] && [ -z "${POINT:-}${RUN:-}" ]; then minutes=1; fi
 exec "$(swift build -c "$configuration" --traits "$test_traits" --show-bin-path)/RecollectTestWorker" faults \

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Checks that no folders of a target use each other, directly or through further folders; `make lint` calls this. A folder uses
 # another one if the code of its files has the name of a type declared there. A file beside the folders may use all of them: it is
-# part of no folder. Comments and strings do not count. With --list it prints all uses between folders and checks nothing.
+# not part of a folder. Comments and strings do not count. With --list it prints all uses between folders and checks nothing.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)

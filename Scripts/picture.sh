@@ -1,8 +1,8 @@
 #!/bin/sh
 # Draws the picture in the README, docs/recall.svg: a recording of `recall` in a terminal, with the sample transcripts in a temporary
-# store. Run it after a change of recall's output, and look at the picture.
+# store. Run it after a change of recall's output, and check the picture.
 #
-# Needs util-linux's `script`, and Python with access to PyPI for Rich, which turns the recording into SVG.
+# Needs util-linux's `script`, and Python with access to PyPI for Rich, which converts the recording to SVG.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 . "$root/Scripts/needs.sh"

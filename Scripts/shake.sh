@@ -1,11 +1,10 @@
 #!/bin/sh
-# Runs tests while Swift's tasks wait at random before they run (Tests/Shaking/Shake.c): what only works in the usual order fails sooner
-# or later. `make shake` calls this. Arguments are filters of tests, regular expressions; without any, all tests of all targets run,
-# target by target. TIMES=… runs each so often.
+# Runs tests with random delays before Swift's tasks (Tests/Shaking/Shake.c), to find code that depends on the usual order. `make shake`
+# calls this. Arguments are regular expressions of tests (default: all tests, target by target). TIMES=… is the number of runs.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 . "$root/Scripts/needs.sh"
-[ "$(uname -s)" = Linux ] || stop "Shaking works on Linux alone."
+[ "$(uname -s)" = Linux ] || stop "Shaking works only on Linux."
 need_swift
 need_sqlite
 need_editline
@@ -18,7 +17,7 @@ logs="$root/.build/shake"
 mkdir -p "$logs"
 tools=$(dirname "$(readlink -f "$(command -v swift)")")
 runtime="$tools/../lib/swift/linux"
-# The toolchain's own compiler: others don't know how Swift calls.
+# The toolchain's compiler: others do not support Swift's calling convention.
 "$tools/clang" -O2 -fPIC -shared -o "$logs/shake.so" Tests/Shaking/Shake.c \
     -L"$runtime" -lswift_Concurrency -Wl,-rpath,"$runtime"
 
@@ -34,7 +33,7 @@ for filter; do
     while [ "$run" -lt "$times" ]; do
         run=$((run + 1))
         log="$logs/$name-$run.log"
-        # From a few tasks that wait to a third of them.
+        # From a few delayed tasks to a third of all tasks.
         if RECOLLECT_SHAKE_PERMILLE=$((run * 97 % 300 + 20)) LD_PRELOAD="$logs/shake.so" \
             SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=48 "$products/recollectPackageTests.xctest" \
             --testing-library swift-testing --filter "$filter" >"$log" 2>&1; then
@@ -42,10 +41,10 @@ for filter; do
             rm -f "$log"
         else
             failures=$((failures + 1))
-            printf '\n%s, run %s failed (all of it is in %s):\n' "$filter" "$run" "$log"
+            printf '\n%s, run %s failed (full log: %s):\n' "$filter" "$run" "$log"
             grep -A 2 -E 'recorded an issue|Fatal error' "$log" | cut -c 1-600 | head -n 20 || tail -n 5 "$log"
         fi
     done
 done
 [ "$failures" -eq 0 ] || stop "" "FAILED: $failures runs."
-printf '\nPassed: every run.\n'
+printf '\nPassed: all runs.\n'

@@ -1,9 +1,9 @@
 #!/bin/sh
-# Runs the tests of random input and the tests with processes until a time is over, each round with new seeds; `make soak` calls this.
-# MINUTES=… is the time, else 30. Arguments are filters of tests, regular expressions; without any, every such test runs. What failed
-# is printed at the end: seeds with the command that repeats them.
+# Runs the tests with random input or processes for a given time, each round with new seeds; `make soak` calls this.
+# MINUTES=… is the time (default: 30). Arguments are regular expressions of tests (default: all such tests). At the end, it prints the
+# failing seeds with the commands to repeat them.
 #
-# A test takes part if its file uses `Seeds.run` or starts a `Worker`; an explorer that is a test takes part in the same way.
+# A test is included if its file uses `Seeds.run` or starts a `Worker`.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 . "$root/Scripts/needs.sh"
@@ -14,7 +14,7 @@ cd "$root"
 minutes=${MINUTES:-30}
 
 if [ $# -eq 0 ]; then
-    # A test's id ends with its file and line.
+    # The ID of a test ends with its file and line.
     set -- "/($(grep -lrE 'Seeds\.run|Worker\(' Tests/*Tests --include='*Tests.swift' |
         sed 's|.*/||; s|\.swift$||' | sort -u | paste -sd '|' -))\\.swift:"
 fi
@@ -32,15 +32,15 @@ mkdir -p "$logs"
 : >"$failures"
 : >"$logs/seeds"
 
-# Says what failed in a round: the commands that repeat seeds, tests without seeds, and seeds that ran when the process ended early.
+# Prints the failures of a round: commands to repeat seeds, tests without seeds, and the seeds running at a crash.
 failed() {
     grep -o "RECOLLECT_SEED=[0-9]* swift test.*'" "$1" || true
     awk '
-        function tell() { if (issue != "") print issue; issue = "" }
-        /recorded an issue/ { tell(); issue = $0; next }
+        function flush() { if (issue != "") print issue; issue = "" }
+        /recorded an issue/ { flush(); issue = $0; next }
         /RECOLLECT_SEED=/ { issue = "" }
-        /^(◇|✔|✘)/ { tell() }
-        END { tell() }' "$1" | cut -c 1-200
+        /^(◇|✔|✘)/ { flush() }
+        END { flush() }' "$1" | cut -c 1-200
     cat "$running"/* 2>/dev/null || true
 }
 
@@ -51,7 +51,7 @@ while left=$((end - $(date +%s))) && [ "$left" -gt 0 ]; do
     log="$logs/$round.log"
     rm -rf "$running"
     mkdir -p "$running"
-    # Filters hold no spaces.
+    # Filters have no spaces.
     # shellcheck disable=SC2086
     if RECOLLECT_SOAK_SECONDS=$((left < 120 ? left : 120)) RECOLLECT_SOAK_FOLDER=$running \
         SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=48 \
@@ -60,9 +60,9 @@ while left=$((end - $(date +%s))) && [ "$left" -gt 0 ]; do
         grep -a '^Seeds: ' "$log" | sort >>"$logs/seeds"
         rm -f "$log"
     else
-        printf 'Round %s failed (all of it is in %s)\n' "$round" "$log"
+        printf 'Round %s failed (full log: %s)\n' "$round" "$log"
         failed "$log" | sort -u | sed "s|$| (round $round)|" | tee -a "$failures"
-        [ -s "$failures" ] || printf 'no test said why (round %s)\n' "$round" >>"$failures"
+        [ -s "$failures" ] || printf 'no test reported a reason (round %s)\n' "$round" >>"$failures"
     fi
 done
 

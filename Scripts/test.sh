@@ -1,14 +1,14 @@
 #!/bin/sh
-# All that CI runs; `make test` calls this. Names of steps as arguments run those alone:
-#   lint          swift-format with the repository's configuration, warnings are errors; the mutations' patches apply; no folders use each other; the code map is current
-#   dependencies  what an app that asks for Recollect and RecollectModels resolves
-#   plain         recall's stub without the trait, and the benchmarks: both must build
-#   samples       the guides' samples in packages of their own, and their tests
-#   tests         everything with all traits, and all tests; last, so that what it says at its end is seen
-# And one step outside of `make test`; `make quick` calls it:
-#   quick         the tests without a need (Tests/RecollectTestSupport/Need.swift), and one in twenty of the fixed seeds
+# Runs the checks of CI; `make test` calls this. Arguments select steps:
+#   lint          checks the format (warnings are errors), the patches of mutations, cycles of folders, and the code map
+#   dependencies  checks the packages resolved for an app with Recollect and RecollectModels
+#   plain         builds `recall` without its trait, and the benchmarks
+#   samples       builds and tests the samples of the guides, each in a package of its own
+#   tests         builds everything with all traits, and runs all tests; last, so that the log ends with their result
+# One step is not part of `make test`; `make quick` calls it:
+#   quick         runs the tests without a need (Tests/RecollectTestSupport/Need.swift), with a twentieth of the fixed seeds
 set -eu
-# With another environment, SwiftPM builds everything again: a build by make is one by hand, too.
+# SwiftPM builds everything again if the environment differs: a build by make must equal a build by hand.
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKE_TERMOUT MAKE_TERMERR STEPS FROM STORE SEARCH MINUTES SEED SCENARIO POINT RUN LIMIT CONFIGURATION
 root=$(cd "$(dirname "$0")/.." && pwd)
 . "$root/Scripts/needs.sh"
@@ -17,7 +17,7 @@ need_sqlite
 need_editline
 cd "$root"
 
-# What is built without traits shares one folder: in .build it would be built again at each change of traits.
+# Builds without traits share one folder. In .build, each change of traits would build everything again.
 plain="$root/.build-plain"
 
 step_lint() {
@@ -25,7 +25,7 @@ step_lint() {
         Samples/AgentSquadGuides/Package.swift Samples/AgentSquadGuides/Sources Samples/AgentSquadGuides/Tests \
         Samples/SessionStorageGuide/Package.swift Samples/SessionStorageGuide/Sources Samples/SessionStorageGuide/Tests
     for patch in Tests/Mutations/*.patch; do
-        git apply --check "$patch" || stop "$patch no longer applies: mend it (CONTRIBUTING.md, Adding a store)"
+        git apply --check "$patch" || stop "$patch no longer applies: correct it (see \"Adding a store\" in CONTRIBUTING.md)"
     done
     Scripts/folders.sh
     Scripts/map.sh --check
@@ -36,17 +36,17 @@ step_tests() {
     log="$root/.build/tests.log"
     failed="$root/.build/tests.failed"
     rm -f "$failed"
-    # Set for the run alone: with another environment, SwiftPM would build everything again.
+    # Only for the run: SwiftPM builds everything again if the environment differs.
     [ -z "${quick-}" ] || export RECOLLECT_QUICK=1
-    # All at once they hold more than a thousand files open, and with so many Foundation's Process crashes now and then on
-    # Linux up to Swift 6.3 (swift-corelibs-foundation, pull request 5472).
+    # Without this limit, the tests have more than a thousand open files, and Foundation's Process sometimes crashes on
+    # Linux, up to Swift 6.3 (swift-corelibs-foundation, pull request 5472).
     (
         SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=48 swift test --skip-build --traits "$test_traits" 2>&1 ||
             touch "$failed"
     ) | tee "$log"
     [ -e "$failed" ] || return 0
-    # Among thousands of lines nobody finds them, and who reads the end of a log sees nothing else.
-    printf '\nWhat failed (all of it is in %s):\n' "$log" >&2
+    # Repeat the failures at the end of thousands of lines.
+    printf '\nFailures (full log: %s):\n' "$log" >&2
     grep -A 2 -E 'recorded an issue|Fatal error|error:' "$log" | grep -v -E '^--|✔|◇' | cut -c 1-600 | head -n 40 >&2
     return 1
 }
@@ -58,10 +58,10 @@ step_quick() {
 
 step_plain() {
     swift build --scratch-path "$plain" --product recall
-    # Without its commands it must fail, and say how to build it.
+    # Without its commands, it must fail and explain how to build it.
     recall=$(swift build --scratch-path "$plain" --show-bin-path)/recall
     if "$recall" sessions >/dev/null 2>&1; then
-        echo "recall does nothing without its trait, and ends as if all were well" >&2
+        echo "recall without its trait exits with 0" >&2
         return 1
     fi
     swift build --scratch-path "$plain" --package-path Benchmarks
@@ -82,10 +82,10 @@ began=$(date +%s)
 for step; do
     case $step in
         lint | dependencies | plain | samples | tests | quick) ;;
-        *) stop "There is no step '$step'; there are lint, dependencies, plain, samples, tests and quick." ;;
+        *) stop "There is no step '$step'. The steps are lint, dependencies, plain, samples, tests and quick." ;;
     esac
     printf '\n== %s\n' "$step"
-    # In a shell of its own, where set -e still counts; `step_x || …` would switch it off.
+    # In a subshell, where set -e is in effect; `step_x || …` would disable it.
     status=0
     set +e
     (
@@ -94,6 +94,6 @@ for step; do
     )
     status=$?
     set -e
-    [ $status -eq 0 ] || stop "" "FAILED: $step (Scripts/test.sh $step runs it alone)"
+    [ $status -eq 0 ] || stop "" "FAILED: $step (to repeat only this step: Scripts/test.sh $step)"
 done
 printf '\nPassed: %s, in %s s.\n' "$*" "$(($(date +%s) - began))"
