@@ -27,7 +27,7 @@
 
         /// Returns the items of a folder, with their states in iCloud.
         public func items(in path: WorkspacePath) throws -> [WorkspaceItem] {
-            try folder.items(in: path).map(told)
+            try folder.items(in: path).map(reported)
         }
 
         /// Returns the names omitted from a folder's list.
@@ -35,7 +35,7 @@
 
         /// Returns one file or folder, with its state in iCloud.
         public func item(at path: WorkspacePath) throws -> WorkspaceItem? {
-            try folder.item(at: path).map(told)
+            try folder.item(at: path).map(reported)
         }
 
         /// Returns the path of a file or folder as spelled on disk. Containers on most systems are case-insensitive.
@@ -170,7 +170,7 @@
         }
 
         /// Returns an item with its state in iCloud.
-        private func told(_ item: WorkspaceItem) -> WorkspaceItem {
+        private func reported(_ item: WorkspaceItem) -> WorkspaceItem {
             guard !item.isFolder, let values = try? url(of: item.path).resourceValues(forKeys: Self.keys) else {
                 return item
             }

@@ -43,7 +43,7 @@ struct HistoryQuestion: Equatable {
     struct Asked {
         var question: HistoryQuestion
         /// The quotes in earlier replies to the same question.
-        var shown: Set<HistoryQuote.Place> = []
+        var shown: Set<HistoryQuote.Location> = []
         /// The requested time, if there are no matches within it. The question is then for all times.
         var missedTime: SpokenTime?
     }
@@ -55,10 +55,10 @@ struct HistoryQuestion: Equatable {
             return Asked(question: HistoryQuestion(text, now: now, calendar: calendar))
         }
         var isWide = followUp == .anywhere
-        var shown: Set<HistoryQuote.Place> = []
+        var shown: Set<HistoryQuote.Location> = []
         for message in said.reversed() {
             if message.role == .assistant {
-                shown.formUnion(message.quotes.map(\.place))
+                shown.formUnion(message.quotes.map(\.location))
             } else if message.role == .user {
                 guard let earlier = FollowUp(message.text) else {
                     // Times are relative to the earlier message: "yesterday" remains the same day.

@@ -43,7 +43,7 @@ public struct HistoryQuote: Hashable, Sendable {
     }
 
     /// The identity of a quote: two quotes of a message are equal.
-    struct Place: Hashable {
+    struct Location: Hashable {
         private let sessionId: ByteString
         private let messageId: ByteString
 
@@ -58,7 +58,7 @@ public struct HistoryQuote: Hashable, Sendable {
         }
     }
 
-    var place: Place { Place(self) }
+    var location: Location { Location(self) }
 }
 
 extension ConversationMessage {

@@ -23,9 +23,9 @@ struct HistorySearch {
     /// The number of hits read per page. If no message has all words, this is also the number read for each word.
     private static let candidateCount = 100
 
-    func find(_ question: HistoryQuestion, besides shown: Set<HistoryQuote.Place>) async throws -> Found {
+    func find(_ question: HistoryQuestion, besides shown: Set<HistoryQuote.Location>) async throws -> Found {
         let words = question.words.words
-        let isNew: (SearchHit) -> Bool = { !isHidden($0) && !shown.contains(HistoryQuote.Place($0)) }
+        let isNew: (SearchHit) -> Bool = { !isHidden($0) && !shown.contains(HistoryQuote.Location($0)) }
         let wanted = Self.quotationCount + 1
         var query = query(words.joined(separator: " "), question)
         var hits: [SearchHit] = []
@@ -43,13 +43,13 @@ struct HistorySearch {
     /// Returns messages with some of the words: those with the most words first, then by score, date and message
     /// ID.
     private func partial(_ question: HistoryQuestion) async throws -> [SearchHit] {
-        var found: [HistoryQuote.Place: (hit: SearchHit, words: Int)] = [:]
+        var found: [HistoryQuote.Location: (hit: SearchHit, words: Int)] = [:]
         for word in question.words.words {
             for hit in try await history.search(query(word, question)).elements {
-                let place = HistoryQuote.Place(hit)
-                let known = found[place]
+                let location = HistoryQuote.Location(hit)
+                let known = found[location]
                 let better = known.map { $0.hit.score >= hit.score ? $0.hit : hit } ?? hit
-                found[place] = (better, (known?.words ?? 0) + 1)
+                found[location] = (better, (known?.words ?? 0) + 1)
             }
         }
         return found.values.sorted {

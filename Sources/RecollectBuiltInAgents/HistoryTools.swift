@@ -124,7 +124,7 @@ public struct HistoryTools: Sendable {
         }
         let session = try await session(arguments.requiredText("session"), of: context.userId)
         let agent = try arguments.text("agent")
-        let cursor = try await place(of: after ?? before, agentId: agent, in: session.id)
+        let cursor = try await cursor(of: after ?? before, agentId: agent, in: session.id)
         let page = try await history.messages(
             of: session.id, agentId: nil,
             page: before == nil ? PageRequest(limit: limit, after: cursor) : PageRequest(limit: limit, before: cursor))
@@ -135,12 +135,12 @@ public struct HistoryTools: Sendable {
             "messages": .array(pages.messages),
         ]
         if let next = pages.next {
-            var place = "\(before == nil ? "after" : "before") = \(next.message.id)"
+            var reference = "\(before == nil ? "after" : "before") = \(next.message.id)"
             // Several agents may have received a message with the same ID.
             if try await history.message(next.message.id, in: session.id)?.cursor != next.cursor {
-                place += " and agent = \(next.agentId)"
+                reference += " and agent = \(next.agentId)"
             }
-            result["note"] = .string("There is more: read on with \(place)")
+            result["note"] = .string("There is more: read on with \(reference)")
         }
         return .object(result)
     }
@@ -163,7 +163,7 @@ public struct HistoryTools: Sendable {
         return first
     }
 
-    private func place(
+    private func cursor(
         of messageId: String?, agentId: String?, in session: SessionKey
     ) async throws -> MessageCursor? {
         guard let messageId else { return nil }

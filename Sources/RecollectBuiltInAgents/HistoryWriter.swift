@@ -39,9 +39,9 @@ struct HistoryWriter {
         var titles: [SessionKey: String] = [:]
         for hit in found.hits {
             if titles[hit.session] == nil { titles[hit.session] = try await title(of: hit.session) }
-            let place =
+            let heading =
                 "\n\n• \(hit.timestamp.formatted(for: calendar)), \(speaker(of: hit)), in \(titles[hit.session] ?? "")"
-            answer.pieces.append("\(place)\n  “\(hit.snippet.text.onOneLine(atMost: 400))”")
+            answer.pieces.append("\(heading)\n  “\(hit.snippet.text.onOneLine(atMost: 400))”")
             answer.quotes.append(HistoryQuote(hit))
         }
         if found.hasMore { answer.pieces.append("\n\nThere is more: say “more”.") }

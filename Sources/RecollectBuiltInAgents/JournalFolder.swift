@@ -45,8 +45,8 @@ public final class JournalFolder: Journal {
     /// Appends an entry to the file of its day. It is durable when this method returns.
     public func append(_ entry: JournalEntry, to journal: JournalID) async throws {
         let days = JournalDay.around(entry.date, in: timeZone)
-        try await onFiles(of: journal) { place in
-            let folder = try place.make()
+        try await onFiles(of: journal) { sessionFolder in
+            let folder = try sessionFolder.make()
             try folder.removeLeftovers(among: folder.names())
             let pages = try days.map { try Self.page(of: $0, in: folder) }
             guard let page = JournalDays.adding(entry, by: nil, to: pages, of: days) else { return }
@@ -57,9 +57,9 @@ public final class JournalFolder: Journal {
     /// Returns the latest entries within the query's limits: see `Journal`. Files are read from the latest
     /// backward, and only as many as needed.
     public func entries(_ query: JournalQuery, in journal: JournalID) async throws -> [JournalEntry] {
-        try await onFiles(of: journal) { [timeZone] place in
+        try await onFiles(of: journal) { [timeZone] sessionFolder in
             var reading = JournalReading(query, in: timeZone)
-            guard let folder = try place.open(exclusively: false) else { return [] }
+            guard let folder = try sessionFolder.open(exclusively: false) else { return [] }
             for day in reading.days(among: try folder.names()) where !reading.isEnough {
                 if let page = try Self.page(of: day, in: folder) { reading.read(page) }
             }
@@ -70,8 +70,8 @@ public final class JournalFolder: Journal {
     /// Marks an entry as struck out, with the time in its heading. The rest of the file keeps its bytes.
     public func strike(_ entry: JournalEntry, at moment: Date, in journal: JournalID) async throws {
         let days = JournalDay.around(entry.date, in: timeZone)
-        try await onFiles(of: journal) { place in
-            let folder = try place.open(exclusively: true)
+        try await onFiles(of: journal) { sessionFolder in
+            let folder = try sessionFolder.open(exclusively: true)
             let pages = try days.map { day in try folder.flatMap { try Self.page(of: day, in: $0) } }
             guard let folder, let page = try JournalDays.striking(entry, at: moment, on: pages, of: days) else {
                 return
@@ -101,8 +101,9 @@ public final class JournalFolder: Journal {
         let base = baseURL.path
         return try await queue.run {
             // The same layout as for chats: a folder for the user, containing one for the session.
-            var place = SessionFolder(SessionKey(userId: journal.userId, sessionId: journal.agentId), base: base)
-            return try explaining("use", base) { try work(&place) }
+            var sessionFolder = SessionFolder(
+                SessionKey(userId: journal.userId, sessionId: journal.agentId), base: base)
+            return try explaining("use", base) { try work(&sessionFolder) }
         }
     }
 }

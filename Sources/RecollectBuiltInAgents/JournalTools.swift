@@ -70,11 +70,11 @@ public struct JournalTools: Sendable {
                 limit: try arguments.number("limit", in: 1...50, default: 20))
             let entries = try await journal.entries(
                 query, in: JournalID(userId: context.userId, agentId: agentId))
-            return told(entries, limit: query.limit)
+            return listing(entries, limit: query.limit)
         }
     }
 
-    private func told(_ entries: [JournalEntry], limit: Int) -> JSONValue {
+    private func listing(_ entries: [JournalEntry], limit: Int) -> JSONValue {
         var bytes = 0
         let fitting = entries.reversed().prefix { entry in
             bytes += entry.text.utf8.count + 200

@@ -40,9 +40,9 @@
         /// - Throws: `notFound` if the history is missing and not to be created; errors of the opening and of the
         ///   command.
         func withHistory(
-            at place: URL? = nil, makes: Bool = false, _ body: (SQLiteHistoryStore) async throws -> Void
+            at folder: URL? = nil, makes: Bool = false, _ body: (SQLiteHistoryStore) async throws -> Void
         ) async throws {
-            let directory = place ?? directory
+            let directory = folder ?? directory
             guard makes || Self.mayHoldHistory(directory) else {
                 throw RecollectError(
                     .notFound,

@@ -17,7 +17,7 @@ struct ClaudeCodeUIAttachment {
         let bytes = path.hasPrefix("/") ? Self.bytes(of: path) : nil
         let reference = path.contains("://") ? path : URL(fileURLWithPath: path).absoluteString
         attachment = Attachment(
-            mediaType: Self.mediaType(of: name ?? path, told: row.text("file_type") ?? ""), name: name,
+            mediaType: Self.mediaType(of: name ?? path, declared: row.text("file_type") ?? ""), name: name,
             content: bytes.map { .inline($0) } ?? .remote(url: reference))
     }
 
@@ -37,10 +37,10 @@ struct ClaudeCodeUIAttachment {
 
     /// Returns the media type: the app's value if it is a media type, otherwise the type for the file name
     /// extension.
-    private static func mediaType(of name: String, told: String) -> String {
-        if told.contains("/") { return told }
+    private static func mediaType(of name: String, declared: String) -> String {
+        if declared.contains("/") { return declared }
         let end = name.split(separator: ".").last.map { $0.lowercased() } ?? ""
-        return types[end] ?? types[told.lowercased()] ?? "application/octet-stream"
+        return types[end] ?? types[declared.lowercased()] ?? "application/octet-stream"
     }
 
     private static let types = [

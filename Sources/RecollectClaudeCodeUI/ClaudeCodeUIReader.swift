@@ -203,9 +203,9 @@ private struct OpenCalls {
             open.append((chat.id.uuidString, chat.toolName))
             return nil
         case .toolResult, .toolError, .toolDenied:
-            let place =
+            let index =
                 open.firstIndex { $0.tool == chat.toolName } ?? (chat.toolName == nil ? open.indices.first : nil)
-            return place.map { open.remove(at: $0).id }
+            return index.map { open.remove(at: $0).id }
         default:
             return nil
         }

@@ -124,9 +124,9 @@ extension SessionList {
 
     /// The nearest remaining session below the given one, else the nearest above it.
     private func neighbour(of id: SessionKey, before: [SessionKey]) -> SessionKey? {
-        guard let place = before.firstIndex(of: id) else { return nil }
+        guard let position = before.firstIndex(of: id) else { return nil }
         let left = Set(shown).subtracting([id])
-        return before[(place + 1)...].first(where: left.contains) ?? before[..<place].last(where: left.contains)
+        return before[(position + 1)...].first(where: left.contains) ?? before[..<position].last(where: left.contains)
     }
 
     /// Divides the list into sections, and returns the duration until midnight, when they change.

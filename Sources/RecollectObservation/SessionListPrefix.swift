@@ -50,7 +50,7 @@ struct SessionListPrefix: Hashable, Sendable {
     mutating func put(_ id: SessionKey, _ session: Session?) {
         sessions.removeAll { $0.id == id }
         guard let session, query.includes(session), reaches(query.cursor(of: session)) else { return }
-        sessions.insert(session, at: place(of: query.cursor(of: session)))
+        sessions.insert(session, at: position(of: query.cursor(of: session)))
     }
 
     /// Removes sessions.
@@ -67,7 +67,7 @@ struct SessionListPrefix: Hashable, Sendable {
     }
 
     /// The first index of a session not before the cursor.
-    private func place(of cursor: SessionCursor) -> Int {
+    private func position(of cursor: SessionCursor) -> Int {
         var range = 0..<sessions.count
         while !range.isEmpty {
             let middle = (range.lowerBound + range.upperBound) / 2

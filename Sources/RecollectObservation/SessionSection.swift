@@ -45,13 +45,13 @@ public struct SessionSection: Hashable, Sendable, Identifiable {
     ) -> [SessionSection] {
         var days = RecentDays(moment, calendar)
         var sections: [SessionSection] = []
-        var places: [Kind: Int] = [:]
+        var positions: [Kind: Int] = [:]
         for session in sessions.filter(\.isPinned) + sessions.filter({ !$0.isPinned }) {
             let kind = session.isPinned ? .pinned : order.date(of: session).map { days.kind(of: $0) } ?? .all
-            if let place = places[kind] {
-                sections[place].sessions.append(session)
+            if let position = positions[kind] {
+                sections[position].sessions.append(session)
             } else {
-                places[kind] = sections.count
+                positions[kind] = sections.count
                 sections.append(SessionSection(kind: kind, sessions: [session]))
             }
         }

@@ -54,8 +54,8 @@ struct HistoryToolsTests {
         for session in ["now", "then"] { try await say(0..<3, session: session) }
         let asking = AgentContext(userId: "ada", sessionId: "now", inputId: "m2")
         let result = try await tools.searchHistory.call(["query": "budget", "limit": 5], context: asking)
-        let places = result.content["hits"]?.arrayValue?.map { [$0["session"], $0["message"]] } ?? []
-        #expect(places.count == 5 && !places.contains(["now", "m2"]) && places.contains(["then", "m2"]))
+        let locations = result.content["hits"]?.arrayValue?.map { [$0["session"], $0["message"]] } ?? []
+        #expect(locations.count == 5 && !locations.contains(["now", "m2"]) && locations.contains(["then", "m2"]))
         #expect(result.content["note"] == nil)
     }
 

@@ -31,7 +31,7 @@
             let running = try RunningRecall(recall, arguments)
             switch moment.sign {
             case .asked(let count): try await model.asked[count - 1].wait()
-            case .told(let kind, let count): try await running.wait(for: kind, count: count)
+            case .printed(let kind, let count): try await running.wait(for: kind, count: count)
             }
             let end = await running.end(by: SIGKILL)
             #expect(end.wasKilled || moment.isFlowing, "if the server continues, the turn may end first")
@@ -51,8 +51,8 @@
             let model = try await ScriptedTurns(moment)
             let agents = try recall.write("agents.yaml", model.agentsFile)
             let running = try RunningRecall(recall, ["chat", "--json", "--agents", agents, "And the pier?"])
-            let told = try await running.wait(for: "text", count: 9)
-            let session = try #require(told.first?["id"]?.stringValue)
+            let printed = try await running.wait(for: "text", count: 9)
+            let session = try #require(printed.first?["id"]?.stringValue)
             let id = SessionKey(userId: "local", sessionId: session)
             let wanted = KillMoment.pieces.prefix(9).joined()
             try await withHistory(recall) { history in

@@ -124,11 +124,11 @@
             #expect(try await say("and tomorrow?") == "navigator")
             #expect(try await say("Back to the soup: which bread?") == "cook")
             #expect(try await say("ok, 2") == "cook")
-            let told = server.requests.map { request in
+            let sent = server.requests.map { request in
                 request.messages.filter { $0["role"] == "user" }.compactMap { $0["content"]?.stringValue }
             }
-            #expect(told.last == ["Which soup for tonight?", "yes", "Back to the soup: which bread?", "ok, 2"])
-            #expect(told[3] == ["When is the tide in the harbour?", "and tomorrow?"])
+            #expect(sent.last == ["Which soup for tonight?", "yes", "Back to the soup: which bread?", "ok, 2"])
+            #expect(sent[3] == ["When is the tide in the harbour?", "and tomorrow?"])
             try await server.stop()
         }
 

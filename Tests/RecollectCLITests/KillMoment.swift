@@ -11,7 +11,7 @@
             /// The server has received this many requests.
             case asked(Int)
             /// The process has printed this many events of a kind.
-            case told(String, Int)
+            case printed(String, Int)
         }
 
         let testDescription: String
@@ -26,7 +26,7 @@
 
         /// Whether the reply was complete before that point.
         var isFinished: Bool {
-            if case .told("final", _) = sign { true } else { false }
+            if case .printed("final", _) = sign { true } else { false }
         }
 
         /// All fifty points.
@@ -42,7 +42,7 @@
             + (1...16).map { count in
                 KillMoment(
                     testDescription: "after piece \(count)", answers: [Array(deltas.prefix(count))],
-                    sign: .told("text", count))
+                    sign: .printed("text", count))
             }
 
         /// A part of the next piece's bytes is sent, too, split within lines and characters.
@@ -51,24 +51,24 @@
             let half: ModelReply.Step = .send(Array(bytes.prefix(bytes.count * count / 9)))
             return KillMoment(
                 testDescription: "in piece \(count + 1)", answers: [Array(deltas.prefix(count)) + [half]],
-                sign: .told("text", count))
+                sign: .printed("text", count))
         }
 
         private static let flowing = [1, 5, 9, 13, 17, 20].map { count in
             KillMoment(
                 testDescription: "while it flows, after piece \(count)",
                 answers: [deltas + ModelReply.ending(reason: "stop")],
-                sign: .told("text", count), isFlowing: true)
+                sign: .printed("text", count), isFlowing: true)
         }
 
         private static let ends = [
             KillMoment(
                 testDescription: "before the end is said",
                 answers: [deltas + ModelReply.ending(reason: "stop").prefix(1)],
-                sign: .told("text", pieces.count)),
+                sign: .printed("text", pieces.count)),
             KillMoment(
                 testDescription: "when the end is shown", answers: [deltas + ModelReply.ending(reason: "stop")],
-                sign: .told("final", 1), isFlowing: true),
+                sign: .printed("final", 1), isFlowing: true),
         ]
 
         private static let call = ModelReply.toolCalls([("call_0", "search_history", ["query": "harbour"])]).steps
@@ -80,20 +80,21 @@
                     sign: .asked(1))
             }
             + [
-                KillMoment(testDescription: "when the call is shown", answers: [call], sign: .told("toolCall", 1)),
-                KillMoment(testDescription: "when the result is shown", answers: [call], sign: .told("toolResult", 1)),
+                KillMoment(testDescription: "when the call is shown", answers: [call], sign: .printed("toolCall", 1)),
+                KillMoment(
+                    testDescription: "when the result is shown", answers: [call], sign: .printed("toolResult", 1)),
                 KillMoment(testDescription: "when the model is told the result", answers: [call], sign: .asked(2)),
             ]
             + [1, 2, 4, 8, 12, 16, 19].map { count in
                 KillMoment(
                     testDescription: "behind a tool, after piece \(count)",
                     answers: [call, Array(deltas.prefix(count))],
-                    sign: .told("text", count))
+                    sign: .printed("text", count))
             }
             + [1, 10].map { count in
                 KillMoment(
                     testDescription: "behind a tool, while it flows, after piece \(count)",
-                    answers: [call, deltas + ModelReply.ending(reason: "stop")], sign: .told("text", count),
+                    answers: [call, deltas + ModelReply.ending(reason: "stop")], sign: .printed("text", count),
                     isFlowing: true)
             }
     }

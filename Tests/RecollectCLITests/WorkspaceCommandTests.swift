@@ -146,8 +146,10 @@
             try recall.write("shared/in/what?.md", "text")
             let around = try await recall.run("workspace", "status", "--json")
             #expect(try around.json()["leftOut"] == ["in/what?.md"] && around.json()["leftOutCount"] == 1)
-            let told = try await recall.run("workspace", "status").output
-            #expect(told.contains("6 files") && told.contains("1 name\n") && told.contains("in/what?.md\n"), "\(told)")
+            let output = try await recall.run("workspace", "status").output
+            #expect(
+                output.contains("6 files") && output.contains("1 name\n") && output.contains("in/what?.md\n"),
+                "\(output)")
             for index in 0..<5 { try FileManager.default.removeItem(atPath: recall.folder + "/shared/\(index).md") }
             let vanished = try await recall.run("workspace", "status")
             #expect(vanished.code == 2 && vanished.output.contains("--accept-deletions"), "\(vanished)")

@@ -69,8 +69,8 @@
             let found = try #require(recovery["contents"]?.arrayValue)
             #expect(!found.isEmpty)
             #expect(try await recall.run("workspace", "ls").output.contains("茶 (kept "))
-            let told = try await recall.run("workspace", "recover").output
-            #expect(told.contains("a damaged log") && told.split(separator: "\n").count == 1)
+            let output = try await recall.run("workspace", "recover").output
+            #expect(output.contains("a damaged log") && output.split(separator: "\n").count == 1)
         }
 
         @Test("Restore brings back the previous or a named version, and can be undone")

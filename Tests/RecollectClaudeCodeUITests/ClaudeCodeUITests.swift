@@ -302,12 +302,12 @@ struct ClaudeCodeUITests {
         let paths = [left, used].map { temporary.appendingPathComponent($0).path }
         defer { for path in paths { try? FileManager.default.removeItem(atPath: path) } }
         for name in [left, used] {
-            let place = try OpenFolder.make(path: temporary.appendingPathComponent(name).path)
-            let lock = try place.makeFile("lock")
+            let lockFolder = try OpenFolder.make(path: temporary.appendingPathComponent(name).path)
+            let lock = try lockFolder.makeFile("lock")
             if name == used { #expect(try lock.lockIfFree()) }
             locks.append(lock)
             try FileManager.default.setAttributes(
-                [.modificationDate: Date(timeIntervalSince1970: 0)], ofItemAtPath: place.path(of: "lock"))
+                [.modificationDate: Date(timeIntervalSince1970: 0)], ofItemAtPath: lockFolder.path(of: "lock"))
         }
         _ = try DatabaseCopy(of: file)
         let names = try FileManager.default.contentsOfDirectory(atPath: temporary.path)

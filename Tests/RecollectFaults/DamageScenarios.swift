@@ -8,8 +8,8 @@ extension HistoryUse {
     /// Damages each page of a small history with rows in each table, and each piece of its small files.
     package static let damage = DamageScenario("damage: a history") { folder in
         try await fillForDamage(folder)
-    } places: { folder in
-        try damagedPlaces(folder)
+    } regions: { folder in
+        try damagedRegions(folder)
     } reopen: {
         try await Reading(mostSetAside: 2)($0)
     }
@@ -40,7 +40,7 @@ extension HistoryUse {
 
     /// A streaming reply whose process has ended. The next opening saves it as a message.
     private static func abandonReply(_ folder: URL) throws {
-        let queue = try DatabaseQueue(path: place(in: folder).appendingPathComponent("history.sqlite").path)
+        let queue = try DatabaseQueue(path: historyFolder(in: folder).appendingPathComponent("history.sqlite").path)
         try queue.writeWithoutTransaction { db in
             try db.execute(
                 sql: """
@@ -53,8 +53,8 @@ extension HistoryUse {
         try queue.close()
     }
 
-    private static func damagedPlaces(_ folder: URL) throws -> [DamagedRegion] {
-        let pages = try DatabasePages(file: place(in: folder).appendingPathComponent("history.sqlite"))
+    private static func damagedRegions(_ folder: URL) throws -> [DamagedRegion] {
+        let pages = try DatabasePages(file: historyFolder(in: folder).appendingPathComponent("history.sqlite"))
         let messages = HistoryPages(pages)
         let database = (1...pages.count).map { page in
             DamagedRegion(

@@ -61,10 +61,10 @@ package struct DatabasePages {
 
     // MARK: B-trees
 
-    private func byte(_ place: Int) -> Int { place < bytes.count ? Int(bytes[place]) : 0 }
+    private func byte(_ position: Int) -> Int { position < bytes.count ? Int(bytes[position]) : 0 }
 
-    private func number(_ place: Int, bytes count: Int) -> Int {
-        (0..<count).reduce(0) { $0 << 8 | byte(place + $1) }
+    private func number(_ position: Int, bytes count: Int) -> Int {
+        (0..<count).reduce(0) { $0 << 8 | byte(position + $1) }
     }
 
     private func start(of page: Int) -> Int { (page - 1) * pageSize }
@@ -94,10 +94,10 @@ package struct DatabasePages {
     private func rows(root: Int) -> [Row] {
         leaves(root: root).flatMap { page in
             cells(of: page).map { cell in
-                var place = cell
-                let size = Int(varint(&place))
-                let id = varint(&place)
-                let (payload, overflow) = self.payload(at: place, size: size, isIndex: false)
+                var position = cell
+                let size = Int(varint(&position))
+                let id = varint(&position)
+                let (payload, overflow) = self.payload(at: position, size: size, isIndex: false)
                 return Row(id: id, columns: columns(of: payload), pages: [page] + overflow)
             }
         }
@@ -110,26 +110,26 @@ package struct DatabasePages {
         children(of: page).forEach { visit($0, as: name) }
         guard kind != 5 else { return }
         for cell in cells(of: page) {
-            var place = cell + (kind == 2 ? 4 : 0)
-            let size = Int(varint(&place))
-            if kind == 13 { _ = varint(&place) }
-            for page in payload(at: place, size: size, isIndex: kind != 13).overflow {
+            var position = cell + (kind == 2 ? 4 : 0)
+            let size = Int(varint(&position))
+            if kind == 13 { _ = varint(&position) }
+            for page in payload(at: position, size: size, isIndex: kind != 13).overflow {
                 owners[page] = "\(name) (overflow)"
             }
         }
     }
 
     /// A cell's content, and its overflow pages.
-    private func payload(at place: Int, size: Int, isIndex: Bool) -> (bytes: [UInt8], overflow: [Int]) {
+    private func payload(at position: Int, size: Int, isIndex: Bool) -> (bytes: [UInt8], overflow: [Int]) {
         let usable = pageSize - byte(20)
         let most = isIndex ? (usable - 12) * 64 / 255 - 23 : usable - 35
         let least = (usable - 12) * 32 / 255 - 23
         let fitting = least + (size - least) % (usable - 4)
         let local = size <= most ? size : (fitting <= most ? fitting : least)
-        guard place + local <= bytes.count, local >= 0 else { return ([], []) }
-        var payload = Array(bytes[place..<(place + local)])
+        guard position + local <= bytes.count, local >= 0 else { return ([], []) }
+        var payload = Array(bytes[position..<(position + local)])
         var pages: [Int] = []
-        var next = size > local ? number(place + local, bytes: 4) : 0
+        var next = size > local ? number(position + local, bytes: 4) : 0
         while next > 0, next <= count, payload.count < size, !pages.contains(next) {
             pages.append(next)
             let begin = start(of: next) + 4
@@ -139,15 +139,15 @@ package struct DatabasePages {
         return (payload, pages)
     }
 
-    private func varint(_ place: inout Int) -> Int64 {
-        Self.varint(&place) { UInt8(byte($0)) }
+    private func varint(_ position: inout Int) -> Int64 {
+        Self.varint(&position) { UInt8(byte($0)) }
     }
 
-    private static func varint(_ place: inout Int, _ byte: (Int) -> UInt8) -> Int64 {
+    private static func varint(_ position: inout Int, _ byte: (Int) -> UInt8) -> Int64 {
         var value: UInt64 = 0
         for index in 0..<9 {
-            let next = byte(place)
-            place += 1
+            let next = byte(position)
+            position += 1
             if index == 8 { return Int64(bitPattern: value << 8 | UInt64(next)) }
             value = value << 7 | UInt64(next & 0x7F)
             if next & 0x80 == 0 { break }
@@ -156,11 +156,11 @@ package struct DatabasePages {
     }
 
     private func columns(of record: [UInt8]) -> [Column] {
-        let byte = { (place: Int) -> UInt8 in place < record.count ? record[place] : 0 }
-        var place = 0
-        let headerSize = Int(Self.varint(&place, byte))
+        let byte = { (position: Int) -> UInt8 in position < record.count ? record[position] : 0 }
+        var position = 0
+        let headerSize = Int(Self.varint(&position, byte))
         var types: [Int64] = []
-        while place < headerSize, place < record.count { types.append(Self.varint(&place, byte)) }
+        while position < headerSize, position < record.count { types.append(Self.varint(&position, byte)) }
         var body = headerSize
         return types.map { type in
             let size = Self.size(of: type)

@@ -42,10 +42,10 @@ extension HistoryUse {
         } workload: { run in
             let history = open(run.folder, durability: .relaxed)
             for (user, session) in [("ann", "s"), ("ann", "t"), ("bob", "s")] {
-                let (place, all) = (scope(session, user: user), deletable(user, session))
-                run.holds(entries(all), in: list(place))
-                try await run.change(list(place), removing: entries(all)) {
-                    _ = try await history.deleteMessages(all.map(\.id), in: place.session)
+                let (target, all) = (scope(session, user: user), deletable(user, session))
+                run.holds(entries(all), in: list(target))
+                try await run.change(list(target), removing: entries(all)) {
+                    _ = try await history.deleteMessages(all.map(\.id), in: target.session)
                 }
             }
             await history.close()
@@ -63,12 +63,12 @@ extension HistoryUse {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for task in 0..<6 {
                 group.addTask {
-                    let place = scope("s\(task)")
+                    let target = scope("s\(task)")
                     let pictures = (0..<8).map { picture($0, of: "w\(task)") }
                     for (number, picture) in pictures.enumerated() {
                         let gone = number >= 2 ? entries([pictures[number - 2]]) : []
-                        try await run.change(list(place), adding: entries([picture]), removing: gone) {
-                            _ = try await history.append([picture], to: place, options: AppendOptions(maxMessages: 2))
+                        try await run.change(list(target), adding: entries([picture]), removing: gone) {
+                            _ = try await history.append([picture], to: target, options: AppendOptions(maxMessages: 2))
                         }
                     }
                 }

@@ -54,13 +54,13 @@ package enum FilesUse {
                     maxMessages: nil)
             }
         }
-    } places: { folder in
-        try damagedPlaces(folder)
+    } regions: { folder in
+        try damagedRegions(folder)
     } reopen: {
         try await read($0)
     }
 
-    private static func damagedPlaces(_ folder: URL) throws -> [DamagedRegion] {
+    private static func damagedRegions(_ folder: URL) throws -> [DamagedRegion] {
         let names = FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String }.sorted() ?? []
         return names.flatMap { name -> [DamagedRegion] in
             // Folders cannot be read.
@@ -122,7 +122,7 @@ package enum FilesUse {
             let messages = try await store.fetch(userId: "ann", sessionId: "s", agentId: agent, maxMessages: nil)
             lists[agent] = HistoryUse.entries(messages)
         }
-        let told = store.events.takeUndelivered().contains { $0.kind == .salvaged }
-        return CrashedStore(lists: lists, tellsLoss: told)
+        let isReported = store.events.takeUndelivered().contains { $0.kind == .salvaged }
+        return CrashedStore(lists: lists, reportsLoss: isReported)
     }
 }

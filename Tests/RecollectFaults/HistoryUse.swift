@@ -11,13 +11,13 @@ package enum HistoryUse {
     /// A word in every text message, to compare the search index with the messages.
     private static let commonWord = "lantern"
 
-    static func place(in folder: URL) -> URL { folder.appendingPathComponent("history", isDirectory: true) }
+    static func historyFolder(in folder: URL) -> URL { folder.appendingPathComponent("history", isDirectory: true) }
 
     /// Opens a history without background work, so that a seed repeats its operations.
     static func open(
         _ folder: URL, durability: Durability = .full, retention: Retention = .everything
     ) -> SQLiteHistoryStore {
-        SQLiteHistoryStore(directory: place(in: folder), configuration: configuration(durability, retention))
+        SQLiteHistoryStore(directory: historyFolder(in: folder), configuration: configuration(durability, retention))
     }
 
     static func configuration(
@@ -158,8 +158,10 @@ package enum HistoryUse {
                 .map { "\($0.kind)" }
             let setAside = report.setAside.filter { $0.hasSuffix(".sqlite") }
             if setAside.count > mostSetAside { store.problems.append("\(setAside.count) databases were set aside") }
-            let told = history.events.takeUndelivered().contains { $0.kind == .salvaged || $0.kind == .missingFile }
-            store.tellsLoss = told || !report.setAside.isEmpty
+            let isReported = history.events.takeUndelivered().contains {
+                $0.kind == .salvaged || $0.kind == .missingFile
+            }
+            store.reportsLoss = isReported || !report.setAside.isEmpty
             return store
         }
 

@@ -130,7 +130,8 @@ package enum HistoryWorkers {
         let history = HistoryUse.open(run.folder)
         await insist(run, HistoryUse.turn(0, of: "y"), to: HistoryUse.scope("y"), history)
         // A page without messages: the table of tags.
-        let pages = try DatabasePages(file: HistoryUse.place(in: run.folder).appendingPathComponent("history.sqlite"))
+        let pages = try DatabasePages(
+            file: HistoryUse.historyFolder(in: run.folder).appendingPathComponent("history.sqlite"))
         let page = pages.roots["tag"] ?? 2
         try run.overwrite(
             "history/history.sqlite", at: (page - 1) * pages.pageSize,

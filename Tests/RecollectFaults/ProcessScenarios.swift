@@ -22,10 +22,10 @@ extension HistoryUse {
 
     /// One process has the history open under two names while another one imports.
     static let twoNames = processes("two names of one folder", "alias-first", "importer") { folder in
-        try FileManager.default.createDirectory(at: place(in: folder), withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(at: historyFolder(in: folder), withIntermediateDirectories: true)
         try FileManager.default.createSymbolicLink(
             at: folder.deletingLastPathComponent().appendingPathComponent("alias"),
-            withDestinationURL: place(in: folder))
+            withDestinationURL: historyFolder(in: folder))
     }
 
     /// The log of an open history is removed, then another process imports.

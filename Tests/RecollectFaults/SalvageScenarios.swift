@@ -32,7 +32,7 @@ extension HistoryUse {
 
     /// Overwrites a leaf of a table with invalid bytes, and saves the IDs of the messages on it.
     private static func damage(_ folder: URL, _ table: String, _ choose: ([Int]) -> Int?) throws {
-        let file = place(in: folder).appendingPathComponent("history.sqlite")
+        let file = historyFolder(in: folder).appendingPathComponent("history.sqlite")
         let pages = try DatabasePages(file: file)
         guard let page = choose(pages.leaves(of: table)) else {
             throw RecollectError(.notFound, "the table \(table) has no such page")

@@ -15,7 +15,7 @@ extension HistoryUse {
 
     /// The first save into a folder that another program created and did not sync.
     static let foreignFolder = CrashScenario("a folder that an app made") { run in
-        try OpenFolder(path: run.folder.path).makeFolder(place(in: run.folder).lastPathComponent)
+        try OpenFolder(path: run.folder.path).makeFolder(historyFolder(in: run.folder).lastPathComponent)
         let history = open(run.folder)
         try await run.save(turn(0, of: "w"), to: scope("s"), in: history)
         await history.close()
@@ -79,7 +79,7 @@ extension HistoryUse {
         try await run.save(turn(0, of: "w"), to: scope("s"), in: history)
         let bytes = pictureBytes(1, of: "w")
         let hash = Attachment.sha256(of: bytes)
-        let folder = place(in: run.folder).appendingPathComponent("attachments/\(hash.prefix(2))")
+        let folder = historyFolder(in: run.folder).appendingPathComponent("attachments/\(hash.prefix(2))")
         let file = try OpenFolder.make(path: folder.path).makeFile(hash)
         try file.write(Array(bytes), at: 0)
         try file.synchronize()
@@ -93,9 +93,10 @@ extension HistoryUse {
     static let unsyncedFolder = CrashScenario("a folder of pictures that a killed save left") { run in
         let history = open(run.folder)
         try await run.save(turn(0, of: "w"), to: scope("s"), in: history)
-        try OpenFolder(path: place(in: run.folder).path).makeFolder("attachments")
+        try OpenFolder(path: historyFolder(in: run.folder).path).makeFolder("attachments")
         let hash = Attachment.sha256(of: pictureBytes(1, of: "w"))
-        try OpenFolder(path: place(in: run.folder).path).folder("attachments").makeFolder(String(hash.prefix(2)))
+        try OpenFolder(path: historyFolder(in: run.folder).path).folder("attachments").makeFolder(
+            String(hash.prefix(2)))
         try await run.save([picture(1, of: "w")], to: scope("s"), in: history)
         await history.close()
     } reopen: {

@@ -16,8 +16,8 @@
         func group(mode: mode_t, expected: mode_t) throws {
             let folder = FileManager.default.temporaryDirectory.appendingPathComponent("recollect-\(UUID().uuidString)")
             defer { try? FileManager.default.removeItem(at: folder) }
-            let place = try OpenFolder.make(path: folder.path)
-            let files = try ["old", "new", "root's"].map { try place.makeFile($0) }
+            let position = try OpenFolder.make(path: folder.path)
+            let files = try ["old", "new", "root's"].map { try position.makeFile($0) }
             #expect(fchown(files[0].descriptor, 65_534, 12_345) == 0 && fchmod(files[0].descriptor, mode) == 0)
             #expect(fchown(files[1].descriptor, 65_534, 65_534) == 0)
             try withoutPrivileges { try files[1].takeRights(of: files[0]) }

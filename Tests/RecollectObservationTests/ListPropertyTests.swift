@@ -56,10 +56,10 @@ import Testing
                 }
                 for _ in 0..<5 { await use(list, &generator) }
                 for writer in writers { try await writer.value }
-                try await list.settle()
+                try await list.waitForUpdates()
                 // The list may still be marking the selected session as read.
                 try await list.writes.run {}
-                try await list.settle()
+                try await list.waitForUpdates()
                 try await expectFresh(list, stores[1], "phase \(phase)")
             }
         }

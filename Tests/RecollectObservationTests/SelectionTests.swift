@@ -14,7 +14,7 @@ import Testing
         let list = await SessionList(history, pageSize: 3).started()
         list.selection = key(name(1))
         try await history.say("newer", in: name(5), hoursAgo: -1)
-        try await list.settle()
+        try await list.waitForUpdates()
         #expect(list.names.first == name(5) && list.selection == key(name(1)))
         list.query.order = .messageCount
         list.query.tags = ["none"]
@@ -36,7 +36,7 @@ import Testing
             } else {
                 try await history.discardSession(key(name(number)))
             }
-            try await list.settle()
+            try await list.waitForUpdates()
         }
         list.selection = key(name(1))
         try await remove(1)
@@ -60,7 +60,7 @@ import Testing
         #expect(list.selection == key(name(6)))
         await until { list.sessions.first { $0.id == list.selection }?.isUnread == false }
         try await history.deleteUser("ann")
-        try await list.settle()
+        try await list.waitForUpdates()
         #expect(list.selection == nil && list.sessions.isEmpty)
     }
 
@@ -76,7 +76,7 @@ import Testing
         await until { list.sessions.map(\.messageCount) == [1, 2] && !list.sessions[1].isUnread }
         list.marksSelectionAsRead = false
         try await history.say("more", in: name(1), hoursAgo: 1)
-        try await list.settle()
+        try await list.waitForUpdates()
         #expect(list.sessions[1].isUnread)
         await list.setRead(true, of: key(name(0)))
         #expect(!list.sessions[0].isUnread)
@@ -100,7 +100,7 @@ import Testing
         history.letGo(read)
         try await list.writes.run {}
         #expect(try await base.session(key(name(0))) == nil)
-        try await list.settle()
+        try await list.waitForUpdates()
         #expect(list.selection == key(name(1)) && list.error == nil)
         await list.addTag("x", to: key(name(0)))
         #expect(list.error?.code == .notFound)
@@ -131,7 +131,7 @@ import Testing
         let list = await SessionList(history).started()
         list.selection = key(name(0))
         while let selection = list.selection { await list.delete(selection) }
-        try await list.settle()
+        try await list.waitForUpdates()
         #expect(list.sessions.isEmpty && list.error == nil)
     }
 
@@ -198,7 +198,7 @@ import Testing
         for number in 0..<2 { await list.discard(key(name(number))) }
         try await history.deleteSession(key(name(0)))
         try await history.restoreSession(key(name(1)))
-        try await list.settle()
+        try await list.waitForUpdates()
         #expect(!list.canUndoDiscard && list.names == [name(1)])
         await list.discard(key("nowhere"))
         #expect(list.error?.code == .notFound && !list.canUndoDiscard)

@@ -50,11 +50,11 @@ import Testing
         let list = await SessionList(history).started()
         _ = history.takeReads()
         try await history.say("again", in: name(2))
-        try await list.settle()
+        try await list.waitForUpdates()
         #expect(list.names == [name(0), name(2), name(1)] || list.names == [name(2), name(0), name(1)])
         let feed: Set<WatchedHistory.Read> = [.latestChange, .changes]
         #expect(history.takeReads().filter { !feed.contains($0) } == [.session(name(2))])
-        try await list.settle()
+        try await list.waitForUpdates()
         #expect(history.takeReads().filter { !feed.contains($0) } == [])
     }
 
@@ -107,10 +107,10 @@ import Testing
         let page = Task { await list.loadMore() }
         await history.waitForHeld(.list(text: ""))
         try await history.say("newer", in: name(4), hoursAgo: -1)
-        try await witness.settle()
+        try await witness.waitForUpdates()
         history.letGo(.list(text: ""))
         await page.value
-        try await list.settle()
+        try await list.waitForUpdates()
         #expect(list.names == [4, 0, 1, 2, 3, 5].map(name))
         #expect(list.sessions.first?.messageCount == 2)
     }
@@ -131,10 +131,10 @@ import Testing
         watch("error") { _ = list.error }
         try await history.append(
             [ConversationMessage(role: .user, text: "x")], to: key("s", of: "bob").scope(agentId: "a"))
-        try await list.settle()
+        try await list.waitForUpdates()
         #expect(heard.withLock { $0 } == [])
         try await history.update(key(name(1)), with: SessionDetails(title: "New"))
-        try await list.settle()
+        try await list.waitForUpdates()
         #expect(heard.withLock { $0.sorted() } == ["sections", "sessions"])
     }
 
@@ -152,7 +152,7 @@ import Testing
         await until { list.sessions.isEmpty }
         try await history.update(key(name(3)), with: .init(isArchived: true))
         try await history.update(key("other"), with: .init(isArchived: true))
-        try await list.settle()
+        try await list.waitForUpdates()
         #expect(list.names == [name(3)])
         list.query.tags = ["work"]
         await until { list.sessions.isEmpty }
@@ -240,7 +240,7 @@ import Testing
         list.stop()
         #expect(!list.isRunning)
         try await history.fill(3)
-        try await witness.settle()
+        try await witness.waitForUpdates()
         #expect(list.names == [name(0)])
         #expect(await list.started().names == witness.names)
     }
@@ -252,7 +252,7 @@ import Testing
         try await history.fill(1)
         var list: SessionList? = await SessionList(history, clock: clock).started()
         list?.selection = key(name(0))
-        try await list?.settle()
+        try await list?.waitForUpdates()
         await clock.wait { $0.contains { $0 > .seconds(3600) } }
         weak let remains = list
         list = nil

@@ -93,7 +93,7 @@ extension SessionList {
     }
 
     /// Waits until the list shows all changes saved before this call.
-    func settle() async throws {
+    func waitForUpdates() async throws {
         // A change of another user: the last number of the feed may belong to a change that the feed omits.
         try await history.update(key("mark", of: "nobody"), with: SessionDetails(title: "x"))
         let cursor = try await history.latestChange()

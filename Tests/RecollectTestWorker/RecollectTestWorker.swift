@@ -55,17 +55,18 @@ func turn(_ number: Int, of writer: String, padding: Int = 0) -> [ConversationMe
 
 /// Returns the store of an argument: `history:FOLDER` is a SQLite history, `relaxed:FOLDER` one of relaxed durability,
 /// `defaults:SUITE` a suite of user defaults, and anything else a folder of files.
-func store(at place: String, sameRole: SameRole) -> any ChatStorage {
-    for (prefix, durability) in [("history:", Durability.full), ("relaxed:", .relaxed)] where place.hasPrefix(prefix) {
+func store(at location: String, sameRole: SameRole) -> any ChatStorage {
+    for (prefix, durability) in [("history:", Durability.full), ("relaxed:", .relaxed)] where location.hasPrefix(prefix)
+    {
         let history = SQLiteHistoryStore(
-            directory: URL(fileURLWithPath: String(place.dropFirst(prefix.count))),
+            directory: URL(fileURLWithPath: String(location.dropFirst(prefix.count))),
             configuration: HistoryConfiguration(durability: durability))
         return DeviceChatStorage(history: history, userId: "u", sameRole: sameRole)
     }
-    if place.hasPrefix("defaults:") {
-        return UserDefaultsChatStorage(suiteName: String(place.dropFirst("defaults:".count)), sameRole: sameRole)
+    if location.hasPrefix("defaults:") {
+        return UserDefaultsChatStorage(suiteName: String(location.dropFirst("defaults:".count)), sameRole: sameRole)
     }
-    return FileChatStorage(baseURL: URL(fileURLWithPath: place), sameRole: sameRole)
+    return FileChatStorage(baseURL: URL(fileURLWithPath: location), sameRole: sameRole)
 }
 
 /// `append STORE AGENT WRITER COUNT BUDGET PADDING`: saves turns to user `u`, session `s`, and prints `saved N` after

@@ -89,7 +89,7 @@ struct ConformanceRunTests {
     func placesAreRemoved() async throws {
         let open = Locked(0)
         let fixture = StoreFixture<any ChatStorage>(
-            place: { open.withLock { $0 += 1 } }, open: { FaultyChatStorage(.keepsRepeatedRoles) },
+            location: { open.withLock { $0 += 1 } }, open: { FaultyChatStorage(.keepsRepeatedRoles) },
             remove: { open.withLock { $0 -= 1 } })
         _ = await ChatStorageConformance.report(on: fixture, includingLong: false)
         #expect(open.withLock { $0 } == 0)

@@ -35,7 +35,7 @@ struct OurChatStoragesTests {
     func userDefaults(_ check: ChatStorageCheck) async throws {
         // The system writes user defaults at any time, so they are not durable.
         let fixture = StoreFixture<any ChatStorage>(
-            capabilities: .all.subtracting(.durable), place: { "recollect-\(UUID().uuidString)" },
+            capabilities: .all.subtracting(.durable), location: { "recollect-\(UUID().uuidString)" },
             open: { UserDefaultsChatStorage(suiteName: $0) },
             remove: { UserDefaults.standard.removePersistentDomain(forName: $0) })
         try await check.run(on: fixture)
@@ -98,7 +98,7 @@ extension StoreFixture {
     ) -> StoreFixture {
         StoreFixture(
             capabilities: capabilities,
-            place: {
+            location: {
                 let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
                     "recollect-\(UUID().uuidString)")
                 try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -17,7 +17,7 @@ struct OurSessionStoragesTests {
     func cached(_ check: SessionStorageCheck) async throws {
         // A cache does not read the saves of another instance.
         try await check.run(
-            on: .inFolders(capabilities: .all.subtracting(.sharesPlace)) { folder in
+            on: .inFolders(capabilities: .all.subtracting(.sharesLocation)) { folder in
                 CachedSessionStorage(
                     wrapping: try SQLiteSessionStorage(
                         databasePath: folder.appendingPathComponent("sessions.sqlite").path))
@@ -60,7 +60,7 @@ struct OurSessionStoragesTests {
 
     /// The system writes user defaults at any time, so they are not durable.
     private static let userDefaults = StoreFixture<any SessionStorageProtocol & Sendable>(
-        capabilities: .all.subtracting(.durable), place: { "recollect-\(UUID().uuidString)" },
+        capabilities: .all.subtracting(.durable), location: { "recollect-\(UUID().uuidString)" },
         open: { UserDefaultsSessionStorage(suiteName: $0) },
         remove: { UserDefaults.standard.removePersistentDomain(forName: $0) })
 }

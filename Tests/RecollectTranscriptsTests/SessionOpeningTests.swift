@@ -65,13 +65,13 @@ struct SessionOpeningTests {
         _ = try await imported.run(plain)
         #expect(try await imported.only().title == "/init")
         let summary: JSONValue = ["type": "summary", "summary": "A map", "leafUuid": "a1"]
-        let told = try folder.write("t.jsonl", userLine("a1", command) + summary.jsonString + "\n")
-        _ = try await imported.run(told)
+        let summarized = try folder.write("t.jsonl", userLine("a1", command) + summary.jsonString + "\n")
+        _ = try await imported.run(summarized)
         #expect(try await imported.only().title == "A map")
         _ = try await imported.run(plain)
         #expect(try await imported.only().title == "A map")
         try await imported.history.update(imported.only().id, with: SessionDetails(title: "Mine"))
-        _ = try await imported.run(plain, told)
+        _ = try await imported.run(plain, summarized)
         #expect(try await imported.only().title == "Mine")
     }
 }

@@ -77,9 +77,9 @@ struct UntrustedFilesTests {
     @Test("A line with keys that differ only in bytes is reported and not imported")
     func twinMembers() async throws {
         let folder = try TemporaryFolder()
-        let twins = "{\"\u{E9}\":1,\"e\u{301}\":2," + userLine("1").dropFirst()
+        let equalKeys = "{\"\u{E9}\":1,\"e\u{301}\":2," + userLine("1").dropFirst()
         let imported = Imported()
-        let report = try await imported.run(folder.write("s.jsonl", twins + userLine("2")))
+        let report = try await imported.run(folder.write("s.jsonl", equalKeys + userLine("2")))
         #expect(report.unreadable.map(\.line) == [1])
         #expect(try await imported.messages(imported.only()).map(\.id) == ["2"])
     }

@@ -47,8 +47,8 @@ enum ChildProcess {
     /// The resident memory of this process now, in bytes; where the system has no file that tells, the largest so far.
     static var memory: Int {
         // The second number is the resident pages.
-        guard let told = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8),
-            let pages = told.split(separator: " ").dropFirst().first.flatMap({ Int($0) })
+        guard let reported = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8),
+            let pages = reported.split(separator: " ").dropFirst().first.flatMap({ Int($0) })
         else { return peakMemory }
         return pages * Int(sysconf(Int32(_SC_PAGESIZE)))
     }

@@ -96,7 +96,7 @@ private struct BareRows {
         try floor.run(begin)
         sqlite3_step(last)
         var sequence = sqlite3_column_int64(last, 0)
-        let settled = sqlite3_column_int64(last, 1)
+        let resolved = sqlite3_column_int64(last, 1)
         sqlite3_reset(last)
         for (session, messages) in turns.enumerated() {
             let id = Int64(session + 1)
@@ -113,7 +113,7 @@ private struct BareRows {
                 try floor.run(insert)
             }
         }
-        if sequence - settled > 512 { try settling.forEach(floor.run) }
+        if sequence - resolved > 512 { try settling.forEach(floor.run) }
         try floor.run(commit)
     }
 }

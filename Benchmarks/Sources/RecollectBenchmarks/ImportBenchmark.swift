@@ -24,12 +24,12 @@ func importLines(folder transcripts: String?, runs: Int) async throws -> [Line] 
             "python3", [script, transcripts, tables.appendingPathComponent("history.sqlite").path])
         ours.add(mine.nanoseconds)
         floor.add(theirs.nanoseconds)
-        let told = mine.output.split(whereSeparator: \.isWhitespace).compactMap { Int($0) }
+        let reported = mine.output.split(whereSeparator: \.isWhitespace).compactMap { Int($0) }
         let expected = Int(theirs.output.trimmingCharacters(in: .whitespacesAndNewlines))
-        guard told.count == 2, told[0] == expected else {
+        guard reported.count == 2, reported[0] == expected else {
             throw ChildProcess.Failure(description: "not the same messages: \(mine.output) instead of \(theirs.output)")
         }
-        peak = max(peak, told[1])
+        peak = max(peak, reported[1])
     }
     let ratio = Samples.ratio(floor, ours, stretches: runs)
     return [

@@ -7,7 +7,7 @@ struct InventedChat {
     private var state: UInt64 = 2026
     private let words: [String]
     /// What a word is drawn from: every place is equally likely, frequent words stand at many.
-    private let places: [Int]
+    private let ranks: [Int]
     private var count = 0
 
     init() {
@@ -27,7 +27,7 @@ struct InventedChat {
             }
         }
         let total = Double(words.count)
-        places = (0..<1 << 16).map { Int(pow(total, (Double($0) + 0.5) / Double(1 << 16))) - 1 }
+        ranks = (0..<1 << 16).map { Int(pow(total, (Double($0) + 0.5) / Double(1 << 16))) - 1 }
         self.words = words
     }
 
@@ -37,11 +37,11 @@ struct InventedChat {
         let isQuestion = !count.isMultiple(of: 2)
         var text = ""
         for _ in 0..<(isQuestion ? 8 + random(8) : 25 + random(40)) {
-            text += words[places[random(places.count)]]
+            text += words[ranks[random(ranks.count)]]
             text += random(12) == 0 ? ". " : " "
         }
         if count.isMultiple(of: 25) {
-            for _ in 0..<12 { text += Self.chinese[places[random(places.count)] % Self.chinese.count] }
+            for _ in 0..<12 { text += Self.chinese[ranks[random(ranks.count)] % Self.chinese.count] }
         }
         if count % 10_000 == 5_000 { text += "zanzibar" }
         return ConversationMessage(

@@ -24,11 +24,11 @@ private func migrateOnce(_ messages: Int) throws -> (nanoseconds: UInt64, peak: 
     _ = try ChildProcess.run(
         CommandLine.arguments[0], ["migrate-once", "--fill", "\(messages)", folder.path("from"), folder.path("to")])
     let run = try ChildProcess.run(CommandLine.arguments[0], ["migrate-once", folder.path("from"), folder.path("to")])
-    let told = run.output.split(whereSeparator: \.isWhitespace).compactMap { Int($0) }
-    guard told.count == 2, told[0] == messages else {
+    let reported = run.output.split(whereSeparator: \.isWhitespace).compactMap { Int($0) }
+    guard reported.count == 2, reported[0] == messages else {
         throw ChildProcess.Failure(description: "not \(messages) messages: \(run.output)")
     }
-    return (run.nanoseconds, told[1])
+    return (run.nanoseconds, reported[1])
 }
 
 /// One migration, for a process of its own.

@@ -115,10 +115,10 @@ func transcriptLines(rounds: Int) async throws -> [Line] {
         var samples = [long: Samples(), short: Samples()]
         for _ in 0..<rounds {
             for count in [long, short] {
-                for place in 0..<20 {
+                for position in 0..<20 {
                     var transcript = transcripts[count, default: []]
                     let before = transcript
-                    change.make(in: &transcript, place)
+                    change.make(in: &transcript, position)
                     samples[count]?.add(
                         try await time {
                             try await storage.updateSessionMessages(id: "\(count)", messages: transcript)
@@ -144,11 +144,11 @@ private enum TranscriptChange: String, CaseIterable {
     case delete = "one was deleted in the middle"
 
     /// - Parameter place: another each time, so that what is deleted is not what was put back last.
-    func make(in transcript: inout [ChatMessage], _ place: Int) {
+    func make(in transcript: inout [ChatMessage], _ position: Int) {
         switch self {
         case .append: transcript.append(ChatMessage(role: .assistant, content: Turn.answer))
-        case .edit: transcript[transcript.count / 2 + place].content = UUID().uuidString
-        case .delete: transcript.remove(at: transcript.count / 2 + place)
+        case .edit: transcript[transcript.count / 2 + position].content = UUID().uuidString
+        case .delete: transcript.remove(at: transcript.count / 2 + position)
         }
     }
 }

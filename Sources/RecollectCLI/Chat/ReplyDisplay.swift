@@ -15,14 +15,14 @@
     /// name above the reply, and dims thinking and tool calls in between. Elsewhere it writes only the reply.
     final class ReplyText: ReplyDisplay {
         /// The kind of text at the end of the current line.
-        private enum Place {
+        private enum Section {
             case lineStart, text, thinking
         }
 
         private let output: Output
         /// The agents' names by their IDs; empty for a single agent.
         private let names: [String: String]
-        private var place = Place.lineStart
+        private var section = Section.lineStart
         /// Breaks lines at words; `nil` without a terminal.
         private var wrap: WordWrap?
         private var hasShownText = false
@@ -79,7 +79,7 @@
             hasShownText = true
             try await go(to: .text)
             try await write(text)
-            if text.hasSuffix("\n") { place = .lineStart }
+            if text.hasSuffix("\n") { section = .lineStart }
         }
 
         private static func wrap(for output: Output) -> WordWrap? {
@@ -87,12 +87,12 @@
         }
 
         /// Ends the current line, unless the next text continues it.
-        private func go(to next: Place) async throws {
-            if place != .lineStart, place != next {
+        private func go(to next: Section) async throws {
+            if section != .lineStart, section != next {
                 if let rest = wrap?.finish() { try await put(rest) }
                 try await output.line()
             }
-            place = next
+            section = next
         }
 
         private func printInterrupted() async throws {
@@ -107,7 +107,7 @@
         }
 
         private func put(_ text: String) async throws {
-            let shown = place == .thinking ? output.style.dim(text) : text
+            let shown = section == .thinking ? output.style.dim(text) : text
             try await output.write(Array(shown.utf8))
         }
 

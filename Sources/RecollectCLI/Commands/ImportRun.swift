@@ -57,12 +57,12 @@
             Output.tell(
                 "recall: \(Format.count(unreadableCount, "line or file", "lines or files")) could not be read:")
             for entry in unreadable.prefix(20) {
-                let place = entry.line > 0 ? "\(entry.file):\(entry.line)" : entry.file
+                let location = entry.line > 0 ? "\(entry.file):\(entry.line)" : entry.file
                 // The reason for a whole file may begin with its name.
                 let reason =
                     entry.reason.hasPrefix(entry.file + " ")
                     ? String(entry.reason.dropFirst(entry.file.count + 1)) : entry.reason
-                Output.tell("  \(place.oneLine): \(reason.oneLine)")
+                Output.tell("  \(location.oneLine): \(reason.oneLine)")
             }
             if unreadableCount > 20 { Output.tell("  … --json lists more of them") }
         }

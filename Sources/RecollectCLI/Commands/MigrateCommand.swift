@@ -9,7 +9,7 @@
             commandName: "migrate",
             abstract: "Copy all sessions from one store to another, and verify them.",
             discussion: """
-                A place is a path, store:PATH for the folder of a Recollect history, or files:PATH for a folder of chat files of Agent \
+                A location is a path, store:PATH for the folder of a Recollect history, or files:PATH for a folder of chat files of Agent \
                 Squad's FileChatStorage. The format of a plain path is detected; a missing one becomes a Recollect history. --from also \
                 takes the formats of `recall import`. The default of --from or --to is the history of --store.
 
@@ -24,21 +24,21 @@
 
         @OptionGroup var options: StoreOptions
 
-        @Option(name: .long, help: ArgumentHelp("The source.", valueName: "place"))
-        var from: Place?
+        @Option(name: .long, help: ArgumentHelp("The source.", valueName: "location"))
+        var from: StoreLocation?
 
-        @Option(name: .long, help: ArgumentHelp("The target.", valueName: "place"))
-        var to: Place?
+        @Option(name: .long, help: ArgumentHelp("The target.", valueName: "location"))
+        var to: StoreLocation?
 
         func validate() throws {
-            if from == nil, to == nil { throw ValidationError("Name a place with --from, with --to, or with both.") }
+            if from == nil, to == nil { throw ValidationError("Give --from, --to, or both.") }
         }
 
         func run() async throws {
-            let here = Place(kind: .store, path: options.directory.path)
+            let here = StoreLocation(kind: .store, path: options.directory.path)
             let (from, to) = (try (from ?? here).detected(isSource: true), try (to ?? here).detected(isSource: false))
             guard from.resolved != to.resolved else {
-                throw RecollectError(.invalidArgument, "\(from.path) cannot be moved to itself; name another place")
+                throw RecollectError(.invalidArgument, "\(from.path) cannot be moved to itself; name another location")
             }
             switch (from.kind, to.kind) {
             case (.store, .store):
@@ -70,7 +70,9 @@
             (String, @escaping @Sendable (MigrationProgress) -> Void) async throws -> MigrationReport
 
         /// Moves the users of a history one after the other.
-        private func move(_ source: SQLiteHistoryStore, _ from: Place, _ to: Place, _ move: Move) async throws {
+        private func move(_ source: SQLiteHistoryStore, _ from: StoreLocation, _ to: StoreLocation, _ move: Move)
+            async throws
+        {
             let users = if let user = options.namedUser { [user] } else { try await source.users() }
             var report = MigrationReport()
             var conflict: RecollectError?
@@ -107,7 +109,7 @@
             }
         }
 
-        private func summary(of report: MigrationReport, _ to: Place, _ style: Style) -> String {
+        private func summary(of report: MigrationReport, _ to: StoreLocation, _ style: Style) -> String {
             let unchanged = report.messages - report.addedMessages
             return """
                 \(style.bold("Moved")) \(Format.count(report.addedMessages, "new message")) in \
@@ -117,7 +119,8 @@
                 """
         }
 
-        private func importAll(into target: SQLiteHistoryStore, _ from: Place, _ to: Place) async throws {
+        private func importAll(into target: SQLiteHistoryStore, _ from: StoreLocation, _ to: StoreLocation) async throws
+        {
             let report = try await ImportRun(paths: [from.path], options: options, verifies: true).run(in: target)
             try await Output.open { output in
                 let text =
@@ -131,7 +134,7 @@
     }
 
     extension JSONValue {
-        fileprivate func naming(_ from: Place, _ to: Place) -> JSONValue {
+        fileprivate func naming(_ from: StoreLocation, _ to: StoreLocation) -> JSONValue {
             var members = objectValue ?? [:]
             members["from"] = .string(from.path)
             members["to"] = .string(to.path)

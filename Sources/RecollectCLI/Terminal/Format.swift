@@ -55,8 +55,8 @@
         /// Digits in groups of three.
         static func grouped(_ count: Int) -> String {
             var groups = ""
-            for (place, digit) in String(count.magnitude).reversed().enumerated() {
-                if place > 0, place % 3 == 0 { groups.append(",") }
+            for (position, digit) in String(count.magnitude).reversed().enumerated() {
+                if position > 0, position % 3 == 0 { groups.append(",") }
                 groups.append(digit)
             }
             return (count < 0 ? "-" : "") + String(groups.reversed())

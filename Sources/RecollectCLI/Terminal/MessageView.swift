@@ -34,12 +34,12 @@
                 facts.append("\(Format.tokens(usage.input)) in / \(Format.tokens(usage.output)) out tokens")
             }
             facts.append("\(format.full(session.createdAt)) to \(format.full(session.lastActivityAt))")
-            let place = [session.workingDirectory, session.branchName].compactMap { $0?.oneLine }
+            let location = [session.workingDirectory, session.branchName].compactMap { $0?.oneLine }
             let states = states(of: session)
             return [
                 style.bold(session.displayTitle.oneLine.cut(to: columns)),
                 style.dim(session.id.sessionId.oneLine), style.dim(facts.joined(separator: ", ")),
-            ] + (place.isEmpty ? [] : [style.dim(place.joined(separator: " on "))])
+            ] + (location.isEmpty ? [] : [style.dim(location.joined(separator: " on "))])
                 + (states.isEmpty ? [] : [style.yellow(states.joined(separator: ", "))])
         }
 

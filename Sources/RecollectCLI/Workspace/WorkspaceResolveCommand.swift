@@ -69,13 +69,13 @@
 
         private func json(of conflict: ResolvedConflict) -> JSONValue {
             func list(_ paths: [WorkspacePath]) -> JSONValue { .array(paths.map { .string($0.description) }) }
-            var told: [String: JSONValue] = [
+            var object: [String: JSONValue] = [
                 "path": .string(conflict.path.description), "outcome": .string(conflict.outcome.rawValue),
                 "copies": list(conflict.copies), "kept": list(conflict.kept),
                 "assumedDeleted": .array(conflict.assumedDeleted.map { .string($0) }),
             ]
-            told["reason"] = conflict.reason.map { .string($0) }
-            return .object(told)
+            object["reason"] = conflict.reason.map { .string($0) }
+            return .object(object)
         }
     }
 #endif

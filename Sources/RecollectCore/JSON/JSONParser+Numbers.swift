@@ -31,10 +31,10 @@ extension JSONParser {
     }
 
     private mutating func finiteNumber() throws -> JSONValue {
-        let (place, isInteger) = try scanNumber()
-        let digits = UnsafeRawBufferPointer(rebasing: bytes[place])
+        let (position, isInteger) = try scanNumber()
+        let digits = UnsafeRawBufferPointer(rebasing: bytes[position])
         if isInteger, let integer = Self.integer(digits), integer != 0 || digits.count == 1 { return .integer(integer) }
-        let number = try double(at: place)
+        let number = try double(at: position)
         if number.magnitude < 0x1p53 { return number.wholeNumber.map { .integer($0) } ?? .number(number) }
         // A double of this size cannot distinguish neighboring integers, but the digits can.
         if isInteger { return .number(number) }
@@ -42,16 +42,16 @@ extension JSONParser {
     }
 
     private mutating func skipFiniteNumber() throws {
-        let (place, _) = try scanNumber()
+        let (position, _) = try scanNumber()
         // Only an exponent or hundreds of digits make a number too large.
-        if place.count > 300 || bytes[place].contains(where: { $0 | 0x20 == UInt8(ascii: "e") }) {
-            _ = try double(at: place)
+        if position.count > 300 || bytes[position].contains(where: { $0 | 0x20 == UInt8(ascii: "e") }) {
+            _ = try double(at: position)
         }
     }
 
-    private func double(at place: Range<Int>) throws -> Double {
-        guard let number = Double(String(decoding: bytes[place], as: UTF8.self)), number.isFinite else {
-            throw failure("the number is too large", at: place.lowerBound)
+    private func double(at position: Range<Int>) throws -> Double {
+        guard let number = Double(String(decoding: bytes[position], as: UTF8.self)), number.isFinite else {
+            throw failure("the number is too large", at: position.lowerBound)
         }
         return number
     }
@@ -59,35 +59,35 @@ extension JSONParser {
     /// Skips a number by the grammar: `-? (0 | [1-9][0-9]*) (. [0-9]+)? ([eE] [+-]? [0-9]+)?`.
     private mutating func scanNumber() throws -> (Range<Int>, isInteger: Bool) {
         let start = offset
-        var place = start
+        var position = start
         var isInteger = true
-        func next() -> UInt8 { place < bytes.count ? bytes[place] : 0 }
+        func next() -> UInt8 { position < bytes.count ? bytes[position] : 0 }
         func digits() throws {
-            let first = place
-            while UInt8(ascii: "0")...UInt8(ascii: "9") ~= next() { place += 1 }
-            guard place > first else {
-                throw failure(place == start ? "not a JSON value" : "a digit is missing", at: place)
+            let first = position
+            while UInt8(ascii: "0")...UInt8(ascii: "9") ~= next() { position += 1 }
+            guard position > first else {
+                throw failure(position == start ? "not a JSON value" : "a digit is missing", at: position)
             }
         }
-        if next() == UInt8(ascii: "-") { place += 1 }
+        if next() == UInt8(ascii: "-") { position += 1 }
         if next() == UInt8(ascii: "0") {
-            place += 1
+            position += 1
         } else {
             try digits()
         }
         if next() == UInt8(ascii: ".") {
             isInteger = false
-            place += 1
+            position += 1
             try digits()
         }
         if next() | 0x20 == UInt8(ascii: "e") {
             isInteger = false
-            place += 1
-            if next() == UInt8(ascii: "+") || next() == UInt8(ascii: "-") { place += 1 }
+            position += 1
+            if next() == UInt8(ascii: "+") || next() == UInt8(ascii: "-") { position += 1 }
             try digits()
         }
-        move(to: place)
-        return (start..<place, isInteger)
+        move(to: position)
+        return (start..<position, isInteger)
     }
 
     /// Returns the value of valid digits; `nil` if it exceeds 64 bits.

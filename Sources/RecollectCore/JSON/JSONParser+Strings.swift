@@ -19,31 +19,31 @@ extension JSONParser {
     private mutating func scanString() throws -> (content: Range<Int>, isEscaped: Bool) {
         guard isNext("\"") else { throw failure("a string should be here") }
         let start = offset + 1
-        var place = start
+        var position = start
         var isEscaped = false
         var highBits: UInt64 = 0
         while true {
-            while place + 8 <= bytes.count {
-                let word = bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self)
+            while position + 8 <= bytes.count {
+                let word = bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self)
                 if Self.needsCheck(word) { break }
                 highBits |= word
-                place += 8
+                position += 8
             }
-            guard place < bytes.count else { throw failure("the string does not end", at: start - 1) }
-            let byte = bytes[place]
+            guard position < bytes.count else { throw failure("the string does not end", at: start - 1) }
+            let byte = bytes[position]
             switch byte {
             case UInt8(ascii: "\""):
-                if highBits & Self.eachHighBit != 0 { try checkUTF8(start..<place) }
-                move(to: place + 1)
-                return (start..<place, isEscaped)
+                if highBits & Self.eachHighBit != 0 { try checkUTF8(start..<position) }
+                move(to: position + 1)
+                return (start..<position, isEscaped)
             case UInt8(ascii: "\\"):
                 isEscaped = true
-                place = try checkedEscape(at: place)
+                position = try checkedEscape(at: position)
             case 0..<0x20:
-                throw failure("a control character stands in a string", at: place)
+                throw failure("a control character stands in a string", at: position)
             default:
                 highBits |= UInt64(byte)
-                place += 1
+                position += 1
             }
         }
     }
@@ -64,33 +64,34 @@ extension JSONParser {
     // MARK: Escapes
 
     /// Checks the escape at a backslash and returns the offset after it.
-    private func checkedEscape(at place: Int) throws -> Int {
-        guard place + 1 < bytes.count else { throw failure("the string does not end", at: place) }
-        switch bytes[place + 1] {
+    private func checkedEscape(at position: Int) throws -> Int {
+        guard position + 1 < bytes.count else { throw failure("the string does not end", at: position) }
+        switch bytes[position + 1] {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),
             UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
-            return place + 2
+            return position + 2
         case UInt8(ascii: "u"):
-            guard let unit = Self.codeUnit(in: bytes, at: place) else {
-                throw failure("four hexadecimal digits are missing", at: place)
+            guard let unit = Self.codeUnit(in: bytes, at: position) else {
+                throw failure("four hexadecimal digits are missing", at: position)
             }
-            guard unit & 0xF800 == 0xD800 else { return place + 6 }
-            if unit < 0xDC00, let low = Self.codeUnit(in: bytes, at: place + 6), low & 0xFC00 == 0xDC00 {
-                return place + 12
+            guard unit & 0xF800 == 0xD800 else { return position + 6 }
+            if unit < 0xDC00, let low = Self.codeUnit(in: bytes, at: position + 6), low & 0xFC00 == 0xDC00 {
+                return position + 12
             }
-            guard replacesLoneSurrogates else { throw failure("half a surrogate pair", at: place) }
-            return place + 6
+            guard replacesLoneSurrogates else { throw failure("half a surrogate pair", at: position) }
+            return position + 6
         default:
-            throw failure("an unknown escape", at: place)
+            throw failure("an unknown escape", at: position)
         }
     }
 
     /// Returns the number in `\uXXXX` at an offset; `nil` for other bytes.
-    private static func codeUnit(in bytes: UnsafeRawBufferPointer, at place: Int) -> UInt32? {
-        guard place + 6 <= bytes.count, bytes[place] == UInt8(ascii: "\\"), bytes[place + 1] == UInt8(ascii: "u")
+    private static func codeUnit(in bytes: UnsafeRawBufferPointer, at position: Int) -> UInt32? {
+        guard position + 6 <= bytes.count, bytes[position] == UInt8(ascii: "\\"),
+            bytes[position + 1] == UInt8(ascii: "u")
         else { return nil }
         var unit: UInt32 = 0
-        for byte in bytes[place + 2..<place + 6] {
+        for byte in bytes[position + 2..<position + 6] {
             switch byte {
             case UInt8(ascii: "0")...UInt8(ascii: "9"): unit = unit << 4 | UInt32(byte - UInt8(ascii: "0"))
             case UInt8(ascii: "a")...UInt8(ascii: "f"): unit = unit << 4 | UInt32(byte - UInt8(ascii: "a") + 10)
@@ -104,42 +105,42 @@ extension JSONParser {
     /// Writes checked content with its escapes replaced, and returns the number of bytes written.
     private static func unescape(_ bytes: UnsafeRawBufferPointer, into output: UnsafeMutableBufferPointer<UInt8>) -> Int
     {
-        var place = 0
+        var position = 0
         var count = 0
         func put(_ byte: UInt8) {
             output[count] = byte
             count += 1
         }
-        while place < bytes.count {
-            let byte = bytes[place]
+        while position < bytes.count {
+            let byte = bytes[position]
             guard byte == UInt8(ascii: "\\") else {
                 put(byte)
-                place += 1
+                position += 1
                 continue
             }
-            switch bytes[place + 1] {
+            switch bytes[position + 1] {
             case UInt8(ascii: "b"): put(0x08)
             case UInt8(ascii: "f"): put(0x0C)
             case UInt8(ascii: "n"): put(0x0A)
             case UInt8(ascii: "r"): put(0x0D)
             case UInt8(ascii: "t"): put(0x09)
             case UInt8(ascii: "u"):
-                let (scalar, length) = scalar(in: bytes, at: place)
+                let (scalar, length) = scalar(in: bytes, at: position)
                 UTF8.encode(scalar)?.forEach(put)
-                place += length
+                position += length
                 continue
             case let character: put(character)
             }
-            place += 2
+            position += 2
         }
         return count
     }
 
     /// Returns the character of a checked `\u` escape, and the length of the escape in bytes.
-    private static func scalar(in bytes: UnsafeRawBufferPointer, at place: Int) -> (Unicode.Scalar, length: Int) {
-        let unit = codeUnit(in: bytes, at: place) ?? 0xFFFD
+    private static func scalar(in bytes: UnsafeRawBufferPointer, at position: Int) -> (Unicode.Scalar, length: Int) {
+        let unit = codeUnit(in: bytes, at: position) ?? 0xFFFD
         if let scalar = Unicode.Scalar(unit) { return (scalar, 6) }
-        if unit < 0xDC00, let low = codeUnit(in: bytes, at: place + 6), low & 0xFC00 == 0xDC00,
+        if unit < 0xDC00, let low = codeUnit(in: bytes, at: position + 6), low & 0xFC00 == 0xDC00,
             let scalar = Unicode.Scalar(0x10000 + (unit - 0xD800) << 10 + (low - 0xDC00))
         {
             return (scalar, 12)
@@ -151,9 +152,9 @@ extension JSONParser {
 
     /// Checks for well-formed UTF-8 (Unicode, table 3-7).
     private func checkUTF8(_ range: Range<Int>) throws {
-        var place = range.lowerBound
-        while place < range.upperBound {
-            let byte = bytes[place]
+        var position = range.lowerBound
+        while position < range.upperBound {
+            let byte = bytes[position]
             let length: Int
             var second: ClosedRange<UInt8> = 0x80...0xBF
             switch byte {
@@ -165,12 +166,12 @@ extension JSONParser {
             case 0xF0: (length, second) = (4, 0x90...0xBF)
             case 0xF4: (length, second) = (4, 0x80...0x8F)
             case 0xF1...0xF3: length = 4
-            default: throw failure("not UTF-8", at: place)
+            default: throw failure("not UTF-8", at: position)
             }
-            guard place + length <= range.upperBound, length < 2 || second.contains(bytes[place + 1]),
-                length < 3 || bytes[place + 2] & 0xC0 == 0x80, length < 4 || bytes[place + 3] & 0xC0 == 0x80
-            else { throw failure("not UTF-8", at: place) }
-            place += length
+            guard position + length <= range.upperBound, length < 2 || second.contains(bytes[position + 1]),
+                length < 3 || bytes[position + 2] & 0xC0 == 0x80, length < 4 || bytes[position + 3] & 0xC0 == 0x80
+            else { throw failure("not UTF-8", at: position) }
+            position += length
         }
     }
 }

@@ -163,17 +163,17 @@ package struct JSONParser {
     }
 
     /// Returns the range of the value for the member `id` of an object; `nil` if there is none.
-    static func placeOfID(in bytes: UnsafeRawBufferPointer) throws -> Range<Int>? {
+    static func rangeOfID(in bytes: UnsafeRawBufferPointer) throws -> Range<Int>? {
         var parser = JSONParser(bytes, replacesLoneSurrogates: true)
         // The first member in objects written by Recollect.
         if parser.enter(member: "id") { return try parser.skip() }
         parser.move(to: 0)
-        var place: Range<Int>?
+        var range: Range<Int>?
         try parser.forEachMember { key, parser in
             let value = try parser.skip()
-            if key == "id" { place = value }
+            if key == "id" { range = value }
         }
-        return place
+        return range
     }
 
     private mutating func skipObject() throws {
@@ -288,12 +288,12 @@ package struct JSONParser {
     }
 
     /// Returns the error for an object with keys equal in a dictionary.
-    func duplicateKeys(at place: Int) -> RecollectError {
-        failure("two keys of an object differ in bytes alone", at: place)
+    func duplicateKeys(at position: Int) -> RecollectError {
+        failure("two keys of an object differ in bytes alone", at: position)
     }
 
     /// Returns the error for the byte at the current position, or at another one.
-    func failure(_ reason: String, at place: Int? = nil) -> RecollectError {
-        RecollectError(.unreadable, "not valid JSON at byte \(place ?? offset): \(reason)")
+    func failure(_ reason: String, at position: Int? = nil) -> RecollectError {
+        RecollectError(.unreadable, "not valid JSON at byte \(position ?? offset): \(reason)")
     }
 }

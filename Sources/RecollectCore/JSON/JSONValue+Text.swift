@@ -9,7 +9,7 @@ extension JSONValue {
         self = try text.withUTF8 { bytes in
             try JSONParser.read(UnsafeRawBufferPointer(bytes)) { parser in
                 let value = try parser.value()
-                if let place = parser.objectAsText { throw parser.duplicateKeys(at: place) }
+                if let position = parser.objectAsText { throw parser.duplicateKeys(at: position) }
                 return value
             }
         }

@@ -100,12 +100,12 @@ package struct JSONWriter {
         string.withUTF8 { characters in
             reserve(for: characters)
             var written = 0
-            for place in characters.indices {
-                let byte = characters[place]
+            for position in characters.indices {
+                let byte = characters[position]
                 guard byte < 0x20 || byte == 0x22 || byte == 0x5C else { continue }
-                bytes.append(contentsOf: characters[written..<place])
+                bytes.append(contentsOf: characters[written..<position])
                 escape(byte)
-                written = place + 1
+                written = position + 1
             }
             bytes.append(contentsOf: characters[written...])
         }

@@ -32,7 +32,7 @@ package struct JournalPage {
     /// Returns the page with an entry struck out. Only its heading changes.
     package func striking(_ entry: Entry, at moment: Date) -> JournalPage {
         var page = self
-        page.bytes.replaceSubrange(entry.place, with: entry.heading.struck(at: moment).utf8)
+        page.bytes.replaceSubrange(entry.range, with: entry.heading.struck(at: moment).utf8)
         return page
     }
 
@@ -41,7 +41,7 @@ package struct JournalPage {
     /// An entry with its heading and the heading's range in the bytes.
     package struct Entry {
         package let heading: JournalHeading
-        package let place: Range<Int>
+        package let range: Range<Int>
         package var body: [ArraySlice<UInt8>] = []
 
         /// The whole entry.
@@ -74,7 +74,7 @@ package struct JournalPage {
                 let text = line.last == Byte.carriageReturn ? line.dropLast() : line
                 let heading = JournalHeading(String(decoding: text, as: UTF8.self), on: day, number: entries.count)
                 isInEntry = heading != nil
-                if let heading { entries.append(Entry(heading: heading, place: text.indices)) }
+                if let heading { entries.append(Entry(heading: heading, range: text.indices)) }
             } else if isInEntry {
                 entries[entries.count - 1].body.append(line)
             }

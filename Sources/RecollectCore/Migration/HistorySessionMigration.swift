@@ -163,12 +163,12 @@ private struct MessageFinder {
 
     mutating func find(_ wanted: StoredMessage) async throws -> StoredMessage? {
         while true {
-            let place = page.firstIndex { held in
+            let position = page.firstIndex { held in
                 held.message.id.hasSameBytes(as: wanted.message.id) && held.agentId.hasSameBytes(as: wanted.agentId)
             }
-            if let place {
-                defer { page = page[(place + 1)...] }
-                return page[place]
+            if let position {
+                defer { page = page[(position + 1)...] }
+                return page[position]
             }
             guard let request else { break }
             let next = try await history.messages(of: id, agentId: nil, page: request)

@@ -72,18 +72,18 @@ private struct SessionMigration {
     private func merge(
         _ session: StoredSession, into known: [ChatMessage]
     ) throws -> (messages: [ChatMessage], added: Int) {
-        let places = Dictionary(known.enumerated().map { ($1.id, $0) }, uniquingKeysWith: { first, _ in first })
+        let positions = Dictionary(known.enumerated().map { ($1.id, $0) }, uniquingKeysWith: { first, _ in first })
         var additions: [Int: [ChatMessage]] = [:]
         var previous = -1
         for message in session.messages {
-            guard let place = places[message.id] else {
+            guard let position = positions[message.id] else {
                 additions[previous, default: []].append(message)
                 continue
             }
-            if let field = MessageDifference.field(message, known[place]) {
+            if let field = MessageDifference.field(message, known[position]) {
                 throw RecollectError.conflict(session: session.id, message: message.id.uuidString, field: field)
             }
-            previous = place
+            previous = position
         }
         let merged = known.enumerated().reduce(into: additions[-1] ?? []) { merged, entry in
             merged.append(entry.element)
@@ -105,14 +105,14 @@ private struct SessionMigration {
         var rest = kept.messages[...]
         for message in saved {
             let id = message.id.uuidString
-            guard let place = rest.firstIndex(where: { $0.id == message.id }) else {
+            guard let position = rest.firstIndex(where: { $0.id == message.id }) else {
                 throw RecollectError.notSaved(
                     session: session.id, "message \(id) is missing or out of order after it was saved")
             }
-            if let field = MessageDifference.field(message, rest[place]) {
+            if let field = MessageDifference.field(message, rest[position]) {
                 throw RecollectError.notSaved(session: session.id, message: id, field: field)
             }
-            rest = rest[(place + 1)...]
+            rest = rest[(position + 1)...]
         }
     }
 }

@@ -27,20 +27,20 @@ package enum ISO8601 {
             let second = number(17..<19), (1...12).contains(month), (1...31).contains(day), hour < 24, minute < 60,
             second <= 60, month == 12 || days(year, month, day) < days(year, month + 1, 1)
         else { return nil }
-        var place = 19
+        var position = 19
         var fraction: Int64 = 0
         if stands([19: "."]) {
-            place = 20
-            while place < text.count, text[place] >= 0x30, text[place] <= 0x39 { place += 1 }
-            let digits = min(place - 20, 3)
+            position = 20
+            while position < text.count, text[position] >= 0x30, text[position] <= 0x39 { position += 1 }
+            let digits = min(position - 20, 3)
             guard digits > 0, let value = number(20..<20 + digits) else { return nil }
             fraction = [value * 100, value * 10, value][digits - 1]
         }
         var offset: Int64 = 0
-        if !(stands([place: "Z"]) && place + 1 == text.count) {
-            let isWest = stands([place: "-"])
-            guard isWest || stands([place: "+"]), stands([place + 3: ":"]), place + 6 == text.count,
-                let hours = number(place + 1..<place + 3), let minutes = number(place + 4..<place + 6)
+        if !(stands([position: "Z"]) && position + 1 == text.count) {
+            let isWest = stands([position: "-"])
+            guard isWest || stands([position: "+"]), stands([position + 3: ":"]), position + 6 == text.count,
+                let hours = number(position + 1..<position + 3), let minutes = number(position + 4..<position + 6)
             else { return nil }
             offset = (hours * 60 + minutes) * (isWest ? -60 : 60)
         }

@@ -110,9 +110,9 @@ extension AgentTool {
                 let arguments = try ToolArguments(arguments, names: names, calendar: calendar)
                 return ToolResult(try await run(arguments, context))
             } catch let failure as ToolArguments.Failure {
-                var told = failure.details
-                told["error"] = .string(failure.message)
-                return ToolResult(.object(told), isError: true)
+                var details = failure.details
+                details["error"] = .string(failure.message)
+                return ToolResult(.object(details), isError: true)
             }
         }
     }

@@ -109,9 +109,10 @@ final class SummaryGenerator: Sendable {
     }
 
     private func save(_ summary: StoredSummary, of scope: Scope, insteadOf before: String?) async throws {
-        let place = StoredSummary.scope(of: scope)
+        let summaryScope = StoredSummary.scope(of: scope)
         try await storage.saveMessages(
-            summary.batch, userId: place.userId, sessionId: place.sessionId, agentId: place.agentId, maxMessages: 2)
+            summary.batch, userId: summaryScope.userId, sessionId: summaryScope.sessionId,
+            agentId: summaryScope.agentId, maxMessages: 2)
         // With a store that changes saved messages, every summary would be paid for and none used.
         let kept = try await self.summary(of: scope)?.message.id
         guard kept != nil, kept != before else {

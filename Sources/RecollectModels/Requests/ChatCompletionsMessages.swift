@@ -12,7 +12,7 @@ struct ChatCompletionsMessages {
 
     private(set) var messages: [JSONValue] = []
 
-    private let results: [PartPlace: JSONValue]
+    private let results: [PartPosition: JSONValue]
     private var role = Role.user
     /// The prefix of the next text.
     private var speaker = ""
@@ -36,7 +36,7 @@ struct ChatCompletionsMessages {
         return mapping.messages
     }
 
-    private init(results: [PartPlace: JSONValue]) {
+    private init(results: [PartPosition: JSONValue]) {
         self.results = results
     }
 
@@ -52,8 +52,8 @@ struct ChatCompletionsMessages {
                 add(attachment)
             case .toolCall(let id, let name, let arguments):
                 if role != .assistant, !content.isEmpty { flush() }
-                let place = PartPlace(message: index, part: partIndex)
-                guard let result = results[place] else { continue }
+                let position = PartPosition(message: index, part: partIndex)
+                guard let result = results[position] else { continue }
                 calls.append(AnsweredToolCall(id: unused(id), name: name, arguments: arguments, result: result))
             case .toolResult:
                 // The result is already placed after its call.

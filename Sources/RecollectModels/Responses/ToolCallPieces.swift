@@ -27,30 +27,30 @@ struct ToolCallPieces {
         let name = function?["name"]?.stringValue ?? ""
         let count = calls.count
         let id = piece["id"]?.stringValue ?? ""
-        let place = place(index: piece["index"]?.integerValue, id: id, name: name)
+        let position = position(index: piece["index"]?.integerValue, id: id, name: name)
         if calls.count > count {
             guard room.takeWhole(Self.frame + id.utf8.count) else {
                 calls.removeLast()
                 return
             }
-        } else if calls[place].id.isEmpty {
+        } else if calls[position].id.isEmpty {
             guard room.takeWhole(id.utf8.count) else { return }
         }
-        if calls[place].id.isEmpty { calls[place].id = id }
+        if calls[position].id.isEmpty { calls[position].id = id }
         // Some servers repeat the whole name in every piece.
-        if calls[place].name != name { calls[place].name += room.take(name) }
+        if calls[position].name != name { calls[position].name += room.take(name) }
         switch function?["arguments"] {
-        case .string(let text)?: calls[place].text += room.take(text)
+        case .string(let text)?: calls[position].text += room.take(text)
         case nil, .null?: break
         case let value?:
             let fitting = room.take(value.jsonString)
-            if room.isOver { calls[place].text = fitting } else { calls[place].value = value }
+            if room.isOver { calls[position].text = fitting } else { calls[position].value = value }
         }
     }
 
     /// Returns the position of a piece's call. Some servers send whole calls, all with the index 0 or without
     /// an index. There, a new ID together with a name begins another call.
-    private mutating func place(index: Int64?, id: String, name: String) -> Int {
+    private mutating func position(index: Int64?, id: String, name: String) -> Int {
         let candidate = index.map { index in calls.lastIndex { $0.index == index } } ?? calls.indices.last
         if let candidate {
             let isAnother: Bool

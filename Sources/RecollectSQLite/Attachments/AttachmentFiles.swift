@@ -87,11 +87,11 @@ struct AttachmentFiles: AttachmentKeeping {
     }
 
     /// Turns the failure of a system call into an error. If a file has a folder's name, the error names it.
-    private func onDisk<Result>(_ place: URL, doing action: String, _ body: () throws -> Result) throws -> Result {
+    private func onDisk<Result>(_ url: URL, doing action: String, _ body: () throws -> Result) throws -> Result {
         do {
-            return try HistoryFiles.onDisk(place, doing: action, body)
+            return try HistoryFiles.onDisk(url, doing: action, body)
         } catch let error as RecollectError where error.code == .cannotOpen {
-            let file = [directory, place].first {
+            let file = [directory, url].first {
                 FileManager.default.fileExists(atPath: $0.path) && !HistoryFiles.isFolder($0.path)
             }
             guard let file else { throw error }

@@ -155,11 +155,11 @@ struct HistoryFiles: Sendable {
     }
 
     /// Converts the failure of a system call to an error with the action and the path.
-    static func onDisk<Result>(_ place: URL, doing action: String, _ body: () throws -> Result) throws -> Result {
+    static func onDisk<Result>(_ url: URL, doing action: String, _ body: () throws -> Result) throws -> Result {
         do {
             return try body()
         } catch let failure as POSIXFailure {
-            throw RecollectError(failure, doing: action, path: place.path)
+            throw RecollectError(failure, doing: action, path: url.path)
         }
     }
 

@@ -88,11 +88,11 @@ final class ProcessLock: Sendable {
         var pause: UInt32 = 50
         let start = DispatchTime.now()
         let deadline = start + .milliseconds(timeout)
-        var isTold = false
+        var isReported = false
         while try !tryAcquire() {
             guard DispatchTime.now() < deadline else { throw busy(for: timeout) }
-            if !isTold, DispatchTime.now() > start + .seconds(2) {
-                isTold = true
+            if !isReported, DispatchTime.now() > start + .seconds(2) {
+                isReported = true
                 logger?.warning(
                     "waiting for a history's lock, held by \(LockHolder(of: path)?.description ?? "an unknown process")"
                 )

@@ -11,8 +11,8 @@ enum Preview {
     /// Sets a session's preview from the first message saved by a session storage, or else from its messages. The
     /// preview is `NULL` if there is no user message yet. In a write transaction.
     static func set(_ session: Int64, _ db: Database) throws {
-        let told = try db.optionalText("SELECT first_message FROM session WHERE id = ?", session)
-        let preview = try of(told ?? "") ?? firstWords(of: session, db)
+        let first = try db.optionalText("SELECT first_message FROM session WHERE id = ?", session)
+        let preview = try of(first ?? "") ?? firstWords(of: session, db)
         try db.run("UPDATE session SET preview = ? WHERE id = ?", preview, session)
     }
 

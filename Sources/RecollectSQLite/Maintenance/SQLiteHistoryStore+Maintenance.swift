@@ -35,7 +35,7 @@ extension SQLiteHistoryStore {
         guard let files = connection.files else { return report }
         // A pending removal is not a problem.
         let pending = report.migrations.isEmpty ? [] : try await read { try Eraser.pendingAttachments($0) }
-        var (told, suspects) = try await blocking { [report] in
+        var (result, suspects) = try await blocking { [report] in
             var report = report
             report.databaseBytes = OpenFile.size(at: files.database)
             report.logBytes = OpenFile.size(at: files.writeAheadLog)
@@ -53,8 +53,8 @@ extension SQLiteHistoryStore {
         if !suspects.isEmpty, !report.migrations.isEmpty {
             suspects = try await attachmentProblems(among: Set(suspects.map(\.hash)), in: files)
         }
-        told.problems += suspects.map(\.problem)
-        return told
+        result.problems += suspects.map(\.problem)
+        return result
     }
 
     /// Checks suspect attachments again. A save or a deletion between reading rows and reading files makes an

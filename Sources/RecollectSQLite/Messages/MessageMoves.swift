@@ -8,7 +8,7 @@ enum MessageMoves {
     ///
     /// Compares the rows with the index of positions: after a single bit error, it leads to another user's message.
     static func sequences(of session: Int64, from position: Int64 = .min, _ db: Database) throws -> [Int64] {
-        let places = try db.sql(
+        let rows = try db.sql(
             """
             SELECT message.sequence, row.scope_row_id = message.scope_row_id
             FROM message LEFT JOIN message AS row ON row.sequence = message.sequence
@@ -17,9 +17,9 @@ enum MessageMoves {
             """
         ).bind(session, position)
         var sequences: [Int64] = []
-        try places.forEachRow { place in
-            guard place.integer(1) == 1 else { throw DatabaseError.damagedIndex }
-            sequences.append(place.integer(0))
+        try rows.forEachRow { row in
+            guard row.integer(1) == 1 else { throw DatabaseError.damagedIndex }
+            sequences.append(row.integer(0))
         }
         return sequences
     }

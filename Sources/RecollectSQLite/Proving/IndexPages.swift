@@ -39,11 +39,11 @@ enum IndexPages {
         guard size >= 4, size <= page.count else { return [] }
         var terms: [[UInt8]] = []
         var footer = size
-        var place = 0
+        var position = 0
         while footer < page.count {
             guard let step = number(page, &footer) else { break }
-            place += step
-            var offset = place
+            position += step
+            var offset = position
             var shared = 0
             if !terms.isEmpty {
                 guard let count = number(page, &offset) else { break }

@@ -58,13 +58,14 @@ struct LiveWords: Sendable {
         try db.sql(sql).bind(first, Self.pageSize).forEachRow { row in
             count += 1
             found.next = row.integer(0)
-            let places = columns.reduce(0) { sum, column in sum + row.withBytes(column) { pattern.places(in: $0).count }
+            let positions = columns.reduce(0) { sum, column in
+                sum + row.withBytes(column) { pattern.positions(in: $0).count }
             }
-            guard places > 0 else { return }
+            guard positions > 0 else { return }
             // Rows without a session belong to a deleted one.
             found.traces.append(
                 WordTrace(
-                    kind: kind, file: file, count: places, isLive: !row.isNull(1), userId: row.optionalText(1),
+                    kind: kind, file: file, count: positions, isLive: !row.isNull(1), userId: row.optionalText(1),
                     sessionId: row.optionalText(2), messageId: row.optionalText(3)))
         }
         if count < Self.pageSize { found.next = nil }

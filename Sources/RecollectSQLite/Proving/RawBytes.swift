@@ -9,20 +9,20 @@ struct RawBytes {
     private static let chunk = 1 << 20
 
     /// The number of occurrences of a word in a file, and the offset of the first.
-    struct Places: Sendable {
+    struct Positions: Sendable {
         var first: Int?
         var count = 0
     }
 
     /// Returns the occurrences in a file outside of open databases: closing the file of one would release the locks
     /// of this process. Blocks.
-    func places(inFile path: String) throws -> Places {
+    func positions(inFile path: String) throws -> Positions {
         var status = stat()
         // Opening a pipe would wait for its writer.
-        guard lstat(path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG else { return Places() }
+        guard lstat(path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG else { return Positions() }
         let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
         defer { file.closeFile() }
-        return try places { offset, buffer in
+        return try positions { offset, buffer in
             try file.seek(toOffset: UInt64(offset))
             let bytes = try file.read(upToCount: buffer.count) ?? Data()
             bytes.copyBytes(to: buffer)
@@ -31,10 +31,10 @@ struct RawBytes {
     }
 
     /// Returns the occurrences in the file of an open database, read through its own connection.
-    func places(in db: Database) throws -> Places {
-        guard let file = DatabaseFile(.database, of: db.sqliteConnection) else { return Places() }
+    func positions(in db: Database) throws -> Positions {
+        guard let file = DatabaseFile(.database, of: db.sqliteConnection) else { return Positions() }
         let size = try file.size()
-        return try places { offset, buffer in
+        return try positions { offset, buffer in
             let count = min(buffer.count, size - offset)
             guard count > 0 else { return 0 }
             try file.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<count]), at: offset)
@@ -44,8 +44,8 @@ struct RawBytes {
 
     /// Returns the occurrences in bytes read in chunks.
     /// - Parameter read: Fills a buffer from an offset and returns the number of bytes.
-    private func places(_ read: (Int, UnsafeMutableRawBufferPointer) throws -> Int) throws -> Places {
-        var places = Places()
+    private func positions(_ read: (Int, UnsafeMutableRawBufferPointer) throws -> Int) throws -> Positions {
+        var positions = Positions()
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.chunk, alignment: 16)
         defer { buffer.deallocate() }
         let step = Self.chunk - pattern.length + 1
@@ -53,10 +53,10 @@ struct RawBytes {
         while true {
             let count = try read(offset, buffer)
             // Occurrences starting in the last bytes of a chunk are found with the next one.
-            let found = pattern.places(in: UnsafeRawBufferPointer(rebasing: buffer[..<count])).filter { $0 < step }
-            places.first = places.first ?? found.first.map { offset + $0 }
-            places.count += found.count
-            guard count == Self.chunk else { return places }
+            let found = pattern.positions(in: UnsafeRawBufferPointer(rebasing: buffer[..<count])).filter { $0 < step }
+            positions.first = positions.first ?? found.first.map { offset + $0 }
+            positions.count += found.count
+            guard count == Self.chunk else { return positions }
             offset += step
         }
     }

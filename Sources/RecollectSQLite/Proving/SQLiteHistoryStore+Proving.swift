@@ -28,7 +28,7 @@ extension SQLiteHistoryStore {
         let inDatabase = try await read { db in
             // The connection opens its file with its first read.
             _ = try db.integer("SELECT 1 FROM derived_data")
-            return try bytes.places(in: db)
+            return try bytes.positions(in: db)
         }
         if let first = inDatabase.first {
             traces.append(
@@ -43,20 +43,20 @@ extension SQLiteHistoryStore {
         return traces
             + (try await blocking {
                 try files.contents().compactMap { name, path in
-                    let places: RawBytes.Places
+                    let positions: RawBytes.Positions
                     do {
-                        places = try bytes.places(inFile: path)
+                        positions = try bytes.positions(inFile: path)
                     } catch {
                         // A file removed meanwhile counts as a file without the word.
                         guard FileManager.default.fileExists(atPath: path) else { return nil }
                         throw RecollectError(.inputOutput, "\(path) cannot be read", cause: error)
                     }
-                    guard let first = places.first else { return nil }
+                    guard let first = positions.first else { return nil }
                     let isOwn =
                         name.hasSuffix("-wal") && path == files.resolved.writeAheadLog
                         ? isLive : used.contains(URL(fileURLWithPath: path).lastPathComponent)
                     return WordTrace(
-                        kind: .bytes, file: name, offset: first, count: places.count, isLive: isOwn)
+                        kind: .bytes, file: name, offset: first, count: positions.count, isLive: isOwn)
                 }
             })
     }

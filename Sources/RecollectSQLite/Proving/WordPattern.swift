@@ -32,8 +32,8 @@ struct WordPattern: Sendable {
     var length: Int { needles.map(\.count).max() ?? 0 }
 
     /// Returns the offsets of all occurrences in some bytes.
-    func places(in bytes: UnsafeRawBufferPointer) -> [Int] {
-        var places: Set<Int> = []
+    func positions(in bytes: UnsafeRawBufferPointer) -> [Int] {
+        var positions: Set<Int> = []
         for needle in needles {
             let first = needle[0]
             let upper = Self.uppercased(first)
@@ -41,11 +41,11 @@ struct WordPattern: Sendable {
             let end = bytes.count - needle.count
             while start <= end {
                 let byte = bytes[start]
-                if byte == first || byte == upper, matches(needle, bytes, at: start) { places.insert(start) }
+                if byte == first || byte == upper, matches(needle, bytes, at: start) { positions.insert(start) }
                 start += 1
             }
         }
-        return places.sorted()
+        return positions.sorted()
     }
 
     private func matches(_ needle: [UInt8], _ bytes: UnsafeRawBufferPointer, at start: Int) -> Bool {
@@ -56,7 +56,7 @@ struct WordPattern: Sendable {
     /// Whether a text has an occurrence.
     func isIn(_ text: String) -> Bool {
         var text = text
-        return text.withUTF8 { !places(in: UnsafeRawBufferPointer($0)).isEmpty }
+        return text.withUTF8 { !positions(in: UnsafeRawBufferPointer($0)).isEmpty }
     }
 
     private static func lowercased(_ bytes: [UInt8]) -> [UInt8] { bytes.map(lowercased) }

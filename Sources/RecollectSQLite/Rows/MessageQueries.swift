@@ -129,7 +129,7 @@ enum MessageQueries {
         let scopes = try SessionRow.scopes(of: number, db)
             .filter { scope in agentId.map { scope.agentId.hasSameBytes(as: $0) } ?? true }
         let isForward = request.direction == .forward
-        var places: [(position: Int64, scope: Int)] = []
+        var found: [(position: Int64, scope: Int)] = []
         for (index, scope) in scopes.enumerated() {
             try db.sql(
                 """
@@ -137,24 +137,24 @@ enum MessageQueries {
                 ORDER BY position \(isForward ? "ASC" : "DESC") LIMIT ?
                 """
             ).bind(scope.number, request.cursor?.position ?? (isForward ? .min : .max), request.limit + 1)
-                .forEachRow { places.append(($0.integer(0), index)) }
+                .forEachRow { found.append(($0.integer(0), index)) }
         }
         if scopes.count > 1 {
-            places.sort { isForward ? $0.position < $1.position : $0.position > $1.position }
+            found.sort { isForward ? $0.position < $1.position : $0.position > $1.position }
         }
-        let more = places.count > request.limit
-        let shown = places.prefix(request.limit)
-        var messages = try shown.map { place in
+        let more = found.count > request.limit
+        let shown = found.prefix(request.limit)
+        var messages = try shown.map { entry in
             let statement = try db.sql(
                 "SELECT \(MessageRow.selected) FROM message WHERE scope_row_id = ? AND position = ?")
-            try statement.bind(scopes[place.scope].number, at: 1)
-            try statement.bind(place.position, at: 2)
+            try statement.bind(scopes[entry.scope].number, at: 1)
+            try statement.bind(entry.position, at: 2)
             defer { statement.reset() }
             guard try statement.step() else {
                 throw RecollectError(.damaged, "an index of the history names a message that is not there")
             }
             return StoredMessage(
-                agentId: scopes[place.scope].agentId, cursor: MessageCursor(position: place.position),
+                agentId: scopes[entry.scope].agentId, cursor: MessageCursor(position: entry.position),
                 message: MessageRow.read(statement))
         }
         let next = more ? messages.last?.cursor : nil

@@ -22,7 +22,7 @@ struct BTreePage {
         /// The child page before this cell; `nil` on a leaf.
         let child: Int?
         /// The range of the cell on its page.
-        fileprivate let place: Range<Int>
+        fileprivate let range: Range<Int>
     }
 
     let kind: Kind
@@ -60,23 +60,23 @@ struct BTreePage {
         let stated = Int(bytes.bigEndian16(start + 5))
         let content = stated == 0 ? 65536 : stated
         guard content >= pointers.upperBound, content <= bytes.count else { return false }
-        var places = cells.map(\.place)
+        var ranges = cells.map(\.range)
         var free = Int(bytes.bigEndian16(start + 1))
         while free > 0 {
             guard free >= content, free + 4 <= bytes.count else { return false }
             let size = Int(bytes.bigEndian16(free + 2))
             guard size >= 4 else { return false }
-            places.append(free..<free + size)
+            ranges.append(free..<free + size)
             let next = Int(bytes.bigEndian16(free))
             guard next == 0 || next > free else { return false }
             free = next
         }
-        places.sort { $0.lowerBound < $1.lowerBound }
+        ranges.sort { $0.lowerBound < $1.lowerBound }
         var (end, gaps) = (content, 0)
-        for place in places {
-            guard place.lowerBound >= end else { return false }
-            gaps += place.lowerBound - end
-            end = place.upperBound
+        for range in ranges {
+            guard range.lowerBound >= end else { return false }
+            gaps += range.lowerBound - end
+            end = range.upperBound
         }
         return end <= bytes.count && gaps + bytes.count - end == Int(bytes[start + 7])
     }
@@ -99,7 +99,7 @@ struct BTreePage {
         }
         if kind == .keys {
             guard let key = bytes.variableInteger(at: &offset) else { return nil }
-            return Cell(key: key, size: 0, local: [], overflow: nil, child: child, place: place(start, offset))
+            return Cell(key: key, size: 0, local: [], overflow: nil, child: child, range: range(start, offset))
         }
         guard let size = bytes.variableInteger(at: &offset), size > 0, size <= Int64(Int32.max) else { return nil }
         var key: Int64 = 0
@@ -114,11 +114,11 @@ struct BTreePage {
         return Cell(
             key: key, size: Int(size), local: Array(bytes[offset..<end]),
             overflow: isWhole ? nil : Int(bytes.bigEndian32(end)), child: child,
-            place: place(start, end + (isWhole ? 0 : 4)))
+            range: range(start, end + (isWhole ? 0 : 4)))
     }
 
     /// Returns the range of a cell. Each cell takes at least 4 bytes.
-    private func place(_ start: Int, _ end: Int) -> Range<Int> { start..<max(end, start + 4) }
+    private func range(_ start: Int, _ end: Int) -> Range<Int> { start..<max(end, start + 4) }
 
     /// Returns the number of a record's bytes on its page.
     private func localSize(of size: Int) -> Int {

@@ -74,7 +74,7 @@ struct Salvage {
         }
         // The names follow from one another, so an unreadable marker prevents nothing.
         let made = try folder.names().first { $0.hasPrefix(files.salvagingPrefix) && $0.hasSuffix(".sqlite") }
-        let told = try? JSONDecoder().decode(HistoryLoss.self, from: Data(marker.read(at: 0, count: marker.size())))
+        let recorded = try? JSONDecoder().decode(HistoryLoss.self, from: Data(marker.read(at: 0, count: marker.size())))
         if let made {
             let names = SalvageNames(salvaged: made, files)
             for suffix in ["-wal", "-shm", "-journal", ""] {
@@ -85,7 +85,8 @@ struct Salvage {
             try folder.rename(names.salvaged, to: files.databaseName)
             try folder.synchronize()
         }
-        guard let loss = told ?? made.map({ HistoryLoss(unknownIn: SalvageNames(salvaged: $0, files).setAside) }) else {
+        guard let loss = recorded ?? made.map({ HistoryLoss(unknownIn: SalvageNames(salvaged: $0, files).setAside) })
+        else {
             return try folder.remove(files.salvageMarker)
         }
         events.post(
@@ -95,7 +96,7 @@ struct Salvage {
         )
         if loss.isLoss {
             // The record of the loss stays as long as the damaged file.
-            if told == nil {
+            if recorded == nil {
                 let record = try JSONEncoder().encode(loss)
                 _ = try folder.replace(files.salvageMarker) { try $0.write(Array(record), at: 0) }
             }

@@ -220,7 +220,7 @@ final class SalvageCopy {
     private func readLocations() throws {
         try forEachEntry { entry, isStale in
             switch entry {
-            case .place(let scope, let sequence) where sequence > 0:
+            case .position(let scope, let sequence) where sequence > 0:
                 lastSequence = max(lastSequence, sequence)
                 // A stale entry may belong to a deleted message.
                 if try !isStale && !has("message", sequence) {

@@ -41,7 +41,7 @@ enum SalvagedEntry {
     /// same types.
     case named(Int64, name: String, Int64)
     /// A message's position, from the index of messages by position.
-    case place(scope: Int64, sequence: Int64)
+    case position(scope: Int64, sequence: Int64)
     /// A session's tag.
     case tag(session: Int64, String)
     /// Pending work of a deletion.
@@ -68,7 +68,7 @@ enum SalvagedEntry {
         case [.integer, .text, .integer]:
             guard let name = record.text(1) else { return nil }
             self = .named(record.integer(0), name: name, record.integer(2))
-        case [.integer, .integer, .integer]: self = .place(scope: record.integer(0), sequence: record.integer(2))
+        case [.integer, .integer, .integer]: self = .position(scope: record.integer(0), sequence: record.integer(2))
         case [.integer, .text]:
             guard let tag = record.text(1), !AttachmentFiles.isHash(tag) else { return nil }
             self = .tag(session: record.integer(0), tag)

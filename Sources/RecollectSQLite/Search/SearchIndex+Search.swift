@@ -20,7 +20,7 @@ extension SearchIndex {
         guard let filter = try SearchFilter(db, query) else { return Page(elements: [], next: nil) }
         let through = try query.cursor?.through?.sequence ?? indexedThrough(db)
         var collector = try HitCollector(db, query, words, filter, through: through)
-        for (place, tier) in words.tiers.enumerated() {
+        for (position, tier) in words.tiers.enumerated() {
             let candidates = Candidates(db: db, tier: tier, filter: filter)
             var bound = through
             var isRanked = true
@@ -31,7 +31,7 @@ extension SearchIndex {
                     isRanked ? found.sorted { ($0.score, $0.sequence) > ($1.score, $1.sequence) } : found
                 for candidate in ordered {
                     // Scores decrease from tier to tier and from ranked to unranked matches, as in the order.
-                    let base = Double(2 * (2 - place))
+                    let base = Double(2 * (2 - position))
                     let score = isRanked ? base + candidate.score : base - 1
                     if let next = try collector.add(candidate.sequence, score: score) {
                         return Page(elements: collector.hits, next: next)

@@ -52,11 +52,11 @@ enum SearchScore {
         var frequency = 0.0
         var closeness = 0.0
         for phrase in 0..<phraseCount {
-            let times = Double(Places(api, row, phrase).count)
+            let times = Double(Positions(api, row, phrase).count)
             frequency += times / (times + saturation)
             if phrase > 0 {
                 closeness += SearchScore.closeness(
-                    of: Places(api, row, phrase), behind: Places(api, row, phrase - 1),
+                    of: Positions(api, row, phrase), behind: Positions(api, row, phrase - 1),
                     of: Int(phraseSize(row, phrase - 1)))
             }
         }
@@ -69,14 +69,14 @@ enum SearchScore {
 
     /// Returns 1 if a phrase directly follows the other at least once, less for larger distances, and 0 if it never
     /// follows.
-    private static func closeness(of phrase: Places, behind other: Places, of size: Int) -> Double {
+    private static func closeness(of phrase: Positions, behind other: Positions, of size: Int) -> Double {
         var (phrase, other) = (phrase, other)
         var nearest = Int.max
-        while let place = phrase.current, let before = other.current {
-            if place < before + size {
+        while let position = phrase.current, let before = other.current {
+            if position < before + size {
                 phrase.advance()
             } else {
-                nearest = min(nearest, place - before - size)
+                nearest = min(nearest, position - before - size)
                 other.advance()
             }
         }
@@ -84,7 +84,7 @@ enum SearchScore {
     }
 
     /// The positions of a phrase in the current row.
-    private struct Places {
+    private struct Positions {
         private typealias Next =
             @convention(c) (
                 OpaquePointer?, UnsafeMutablePointer<Fts5PhraseIter>?, UnsafeMutablePointer<Int32>?,
@@ -111,11 +111,11 @@ enum SearchScore {
 
         /// The number of remaining positions.
         var count: Int {
-            var places = self
+            var positions = self
             var count = 0
-            while places.current != nil {
+            while positions.current != nil {
                 count += 1
-                places.advance()
+                positions.advance()
             }
             return count
         }

@@ -39,10 +39,10 @@ struct SnippetMaker {
     }
 
     /// Returns twice the length of a line on either side of an offset, because white space is collapsed.
-    private func surroundings(of place: Int, in count: Int, bytesOfCharacter bytes: Int) -> Range<Int> {
-        let isNearEnd = count - place < Self.length * bytes
+    private func surroundings(of position: Int, in count: Int, bytesOfCharacter bytes: Int) -> Range<Int> {
+        let isNearEnd = count - position < Self.length * bytes
         let before = 2 * (isNearEnd ? Self.length : Self.lead) * bytes
-        return max(0, place - before)..<min(count, place + 2 * Self.length * bytes)
+        return max(0, position - before)..<min(count, position + 2 * Self.length * bytes)
     }
 
     /// Returns the range without partial scalars at its ends.
@@ -104,16 +104,16 @@ struct SnippetMaker {
     }
 
     private func flattened<Ends>(_ piece: Piece<Ends>, _ found: SnippetMatcher) -> [Shown] {
-        let places = found.matches.map(\.source).filter { $0.overlaps(piece.range) }
+        let positions = found.matches.map(\.source).filter { $0.overlaps(piece.range) }
             .sorted { $0.lowerBound < $1.lowerBound }
-        var nextPlace = 0
+        var nextPosition = 0
         var characters: [Shown] = []
         characters.reserveCapacity(piece.bytes.count)
         var begin = 0
         for end in piece.ends where end <= piece.bytes.count {
             let (from, to) = (begin + piece.range.lowerBound, end + piece.range.lowerBound)
-            while nextPlace < places.count, places[nextPlace].upperBound <= from { nextPlace += 1 }
-            let isMatch = nextPlace < places.count && places[nextPlace].lowerBound < to
+            while nextPosition < positions.count, positions[nextPosition].upperBound <= from { nextPosition += 1 }
+            let isMatch = nextPosition < positions.count && positions[nextPosition].lowerBound < to
             let isSpace = Self.isSpace(piece.bytes, begin..<end)
             if isSpace, characters.last?.isSpace == true {
                 characters[characters.count - 1].isMatch = characters[characters.count - 1].isMatch && isMatch

@@ -119,12 +119,12 @@ struct SnippetMatcher: SearchTermReader {
 
     /// Returns false if a term equals the phrase's term at an index, true if it begins with it, and `nil`
     /// otherwise.
-    private static func fits(_ term: SearchTerm, _ phrase: Phrase, at place: Int) -> Bool? {
-        let wanted = phrase.terms[place]
+    private static func fits(_ term: SearchTerm, _ phrase: Phrase, at position: Int) -> Bool? {
+        let wanted = phrase.terms[position]
         guard wanted.count <= term.bytes.count, wanted.elementsEqual(term.bytes.prefix(wanted.count))
         else { return nil }
         if wanted.count == term.bytes.count { return false }
-        return phrase.mayGoOn && place == phrase.terms.count - 1 ? true : nil
+        return phrase.mayGoOn && position == phrase.terms.count - 1 ? true : nil
     }
 
     private mutating func add(_ match: Match) {

@@ -8,7 +8,7 @@ import RecollectCore
 /// Name-based IDs are derived from messages, so the first unknown one causes one read of the whole session.
 struct ChatMessageLocations {
     /// The messages shown as one entry, or as several entries of one message.
-    struct Place {
+    struct Location {
         /// The sequence number of the first message.
         let message: Int64
         /// The sequence numbers of other agents' messages with the same ID and content, in order.
@@ -39,20 +39,20 @@ struct ChatMessageLocations {
     }
 
     /// Returns the messages of an entry, or `nil` for a new entry.
-    mutating func find(_ id: UUID, _ db: Database) throws -> Place? {
+    mutating func find(_ id: UUID, _ db: Database) throws -> Location? {
         if let owner = owners?[id] {
-            if let place = try place(of: owner, db) { return place }
+            if let location = try location(of: owner, db) { return location }
             owners?[id] = nil
         }
         for name in [id.uuidString, id.uuidString.lowercased()] {
-            if let place = try place(of: name, db, where: { _ in true }) { return place }
+            if let location = try location(of: name, db, where: { _ in true }) { return location }
         }
         // The known owners may be older than saves by others.
         guard id.isNameBased, !hasRead else { return nil }
         let owners = try Transcript(MessageQueries.all(of: session, db)).owners
         self.owners = owners
         hasRead = true
-        return try owners[id].flatMap { try place(of: $0, db) }
+        return try owners[id].flatMap { try location(of: $0, db) }
     }
 
     /// Returns the ID of a found entry within its message.
@@ -65,18 +65,18 @@ struct ChatMessageLocations {
         owners?[id] = nil
     }
 
-    private func place(of owner: Transcript.Owner, _ db: Database) throws -> Place? {
-        let own = try place(of: owner.messageId, db) { $0.hasSameBytes(as: owner.agentId) }
+    private func location(of owner: Transcript.Owner, _ db: Database) throws -> Location? {
+        let own = try location(of: owner.messageId, db) { $0.hasSameBytes(as: owner.agentId) }
         guard own == nil, owner.agentId.isEmpty else { return own }
         // An agent has adopted the message.
-        return try place(of: owner.messageId, db) { !isKnown(owner.messageId, of: $0) }
+        return try location(of: owner.messageId, db) { !isKnown(owner.messageId, of: $0) }
     }
 
     /// Returns the first message with an ID and a matching agent, with its copies. Copies have the same content and
     /// are not known as entries of their own.
-    private func place(
+    private func location(
         of id: String, _ db: Database, where isMeant: (_ agentId: String) -> Bool
-    ) throws -> Place? {
+    ) throws -> Location? {
         let sequences = try pending.sequences(of: id, in: session, scopes: scopes, db)
         let messages = try sequences.compactMap { sequence in
             try MessageQueries.agent(of: sequence, db).map { (sequence: sequence, agentId: $0) }
@@ -84,10 +84,10 @@ struct ChatMessageLocations {
         guard let own = messages.first(where: { isMeant($0.agentId) }) else { return nil }
         let others = messages.filter { $0.sequence != own.sequence && !isKnown(id, of: $0.agentId) }
         guard !others.isEmpty, let shown = try entries(of: own.sequence, db) else {
-            return Place(message: own.sequence)
+            return Location(message: own.sequence)
         }
         let copies = try others.filter { try entries(of: $0.sequence, db)?.show(theSameAs: shown) == true }
-        return Place(message: own.sequence, copies: copies.map(\.sequence))
+        return Location(message: own.sequence, copies: copies.map(\.sequence))
     }
 
     private func entries(of sequence: Int64, _ db: Database) throws -> [ChatMessage]? {

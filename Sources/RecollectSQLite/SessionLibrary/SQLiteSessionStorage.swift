@@ -230,8 +230,8 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
         let session = session(id)
         let owner = try await history.write { db, cache -> StoredMessage? in
             guard let number = try MessageQueries.number(of: session, db) else { return nil }
-            var places = try ChatMessageLocations(session: number, owners: nil, pending: cache.pending, db)
-            return try places.find(entry, db).flatMap { try MessageQueries.stored($0.message, db) }
+            var locations = try ChatMessageLocations(session: number, owners: nil, pending: cache.pending, db)
+            return try locations.find(entry, db).flatMap { try MessageQueries.stored($0.message, db) }
         }
         guard let owner else {
             throw RecollectError(.notFound, "there is no entry \(entry.uuidString) in session \(id)")

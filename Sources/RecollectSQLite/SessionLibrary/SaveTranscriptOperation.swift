@@ -29,19 +29,19 @@ struct SaveTranscriptOperation {
         let before = try db.lastSequence()
         let number = try openSession(db)
         try FirstUserMessage.keep(difference.transcript.firstUserMessage, of: number, db)
-        var places = try ChatMessageLocations(session: number, owners: owners, pending: pending, db)
-        let found = try edit(&places, number, &outcome, db)
-        if try isOrdered(found, &places, db) {
-            try insert(around: found, &places, number, pending, db)
+        var locations = try ChatMessageLocations(session: number, owners: owners, pending: pending, db)
+        let found = try edit(&locations, number, &outcome, db)
+        if try isOrdered(found, &locations, db) {
+            try insert(around: found, &locations, number, pending, db)
         } else {
             let new = try newMessages(found, number, db)
             _ = try insert(new, behind: nil, number, pending, db)
-            try places.readScopes(db)
-            try reorder(&places, number, db)
+            try locations.readScopes(db)
+            try reorder(&locations, number, db)
         }
         try touch(number, hasTold: db.lastSequence() > before, db)
-        if try db.lastSequence() - places.derivedThrough > DerivedData.limit { try DerivedData.update(db) }
-        outcome.owners = places.owners
+        if try db.lastSequence() - locations.derivedThrough > DerivedData.limit { try DerivedData.update(db) }
+        outcome.owners = locations.owners
         return outcome
     }
 
@@ -73,9 +73,9 @@ struct SaveTranscriptOperation {
     /// Edits and removes messages, for every agent with a copy. Returns the messages of the changed entries, with
     /// `nil` for new ones.
     private func edit(
-        _ places: inout ChatMessageLocations, _ number: Int64, _ outcome: inout Outcome, _ db: Database
-    ) throws -> [ChatMessageLocations.Place?] {
-        var found = try changed.map { try places.find($0.id, db) }
+        _ locations: inout ChatMessageLocations, _ number: Int64, _ outcome: inout Outcome, _ db: Database
+    ) throws -> [ChatMessageLocations.Location?] {
+        var found = try changed.map { try locations.find($0.id, db) }
         var edits: [Int64: ChatMessageEdits] = [:]
         func edit(_ sequence: Int64, _ change: (inout ChatMessageEdits) -> Bool) throws -> Bool {
             guard var edit = try edits[sequence] ?? ChatMessageEdits(sequence, db) else { return false }
@@ -84,24 +84,24 @@ struct SaveTranscriptOperation {
         }
         for (index, entry) in changed.enumerated() {
             // An entry unchanged by this storage may have been edited by another since.
-            guard let place = found[index], !difference.unchanged.contains(entry.id) else { continue }
+            guard let location = found[index], !difference.unchanged.contains(entry.id) else { continue }
             var own = entry
-            own.id = places.ownID(of: entry.id)
+            own.id = locations.ownID(of: entry.id)
             let call = callId(answeredBy: index)
             // Another writer may have replaced the message's parts, so that none of them is this entry.
-            let isThere = try place.all.map { sequence in
+            let isThere = try location.all.map { sequence in
                 try edit(sequence) { $0.replace(own) || $0.replaceAll(by: entry, answering: call) }
             }
             if isThere.first != true {
                 // Another writer removed this part from its message: the edited entry becomes a message of its own.
-                places.forgetOwner(of: entry.id)
+                locations.forgetOwner(of: entry.id)
                 found[index] = nil
             }
         }
         for id in difference.removed {
-            guard let place = try places.find(id, db) else { continue }
-            let own = places.ownID(of: id)
-            for sequence in place.all { _ = try edit(sequence) { $0.remove(own) } }
+            guard let location = try locations.find(id, db) else { continue }
+            let own = locations.ownID(of: id)
+            for sequence in location.all { _ = try edit(sequence) { $0.remove(own) } }
         }
         var deleted: [Int64] = []
         for (sequence, edit) in edits.sorted(by: { $0.key < $1.key }) {
@@ -123,19 +123,19 @@ struct SaveTranscriptOperation {
 
     /// Adds the new entries between existing ones in the transcript's order.
     private func insert(
-        around found: [ChatMessageLocations.Place?], _ places: inout ChatMessageLocations, _ number: Int64,
+        around found: [ChatMessageLocations.Location?], _ locations: inout ChatMessageLocations, _ number: Int64,
         _ pending: PendingMessageIDs,
         _ db: Database
     ) throws {
         let inFlight = try StreamingReplies.agents(of: number, db)
-        var previous = try position(before: difference.changed.lowerBound, &places, db)
+        var previous = try position(before: difference.changed.lowerBound, &locations, db)
         var waiting: [AgentMessage] = []
-        for (offset, place) in found.enumerated() {
-            if let place {
+        for (offset, location) in found.enumerated() {
+            if let location {
                 previous = try insert(waiting, behind: previous ?? 0, number, pending, db)
                 waiting = []
                 // Read here, not earlier: making room moves the following messages.
-                previous = try max(previous ?? 0, MessageQueries.position(of: place.message, db) ?? 0)
+                previous = try max(previous ?? 0, MessageQueries.position(of: location.message, db) ?? 0)
             } else if let new = try message(at: offset, inFlight) {
                 waiting.append(new)
             }
@@ -144,19 +144,19 @@ struct SaveTranscriptOperation {
     }
 
     private func newMessages(
-        _ found: [ChatMessageLocations.Place?], _ number: Int64, _ db: Database
+        _ found: [ChatMessageLocations.Location?], _ number: Int64, _ db: Database
     ) throws -> [AgentMessage] {
         let inFlight = try StreamingReplies.agents(of: number, db)
-        return try found.enumerated().compactMap { offset, place in
-            place == nil ? try message(at: offset, inFlight) : nil
+        return try found.enumerated().compactMap { offset, location in
+            location == nil ? try message(at: offset, inFlight) : nil
         }
     }
 
-    private func position(before index: Int, _ places: inout ChatMessageLocations, _ db: Database) throws -> Int64? {
+    private func position(before index: Int, _ locations: inout ChatMessageLocations, _ db: Database) throws -> Int64? {
         // The nearest entry still present: another writer may have deleted the one before.
         for entry in difference.transcript[..<index].reversed() {
-            if let place = try places.find(entry.id, db) {
-                return try MessageQueries.position(of: place.message, db)
+            if let location = try locations.find(entry.id, db) {
+                return try MessageQueries.position(of: location.message, db)
             }
         }
         return nil
@@ -224,12 +224,12 @@ struct SaveTranscriptOperation {
     /// Whether the existing messages of the changed entries are in the transcript's order. Entries of one message
     /// share its position.
     private func isOrdered(
-        _ found: [ChatMessageLocations.Place?], _ places: inout ChatMessageLocations, _ db: Database
+        _ found: [ChatMessageLocations.Location?], _ locations: inout ChatMessageLocations, _ db: Database
     ) throws -> Bool {
         guard found.contains(where: { $0 != nil }) else { return true }
-        var last = try position(before: difference.changed.lowerBound, &places, db) ?? .min
-        for place in found {
-            guard let place, let position = try MessageQueries.position(of: place.message, db) else { continue }
+        var last = try position(before: difference.changed.lowerBound, &locations, db) ?? .min
+        for location in found {
+            guard let location, let position = try MessageQueries.position(of: location.message, db) else { continue }
             if position < last { return false }
             last = position
         }
@@ -237,13 +237,13 @@ struct SaveTranscriptOperation {
     }
 
     /// Distributes the positions of the transcript's messages among them in the transcript's order.
-    private func reorder(_ places: inout ChatMessageLocations, _ number: Int64, _ db: Database) throws {
+    private func reorder(_ locations: inout ChatMessageLocations, _ number: Int64, _ db: Database) throws {
         var order: [Int64] = []
         var seen: Set<Int64> = []
         for entry in difference.transcript.eachIdOnce() {
             // Copies move along: a copy left at the first position would be shown there.
-            let place = try places.find(entry.id, db)
-            order += (place?.all ?? []).filter { seen.insert($0).inserted }
+            let location = try locations.find(entry.id, db)
+            order += (location?.all ?? []).filter { seen.insert($0).inserted }
         }
         let positions = try order.compactMap { try MessageQueries.position(of: $0, db) }
         try MessageMoves.keepingWindows(of: number, db) {

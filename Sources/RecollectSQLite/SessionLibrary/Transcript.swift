@@ -59,15 +59,15 @@ private struct ShownMessages {
 
     private(set) var all: [Message] = []
     /// The indices in `all` of the messages with an ID.
-    private var places: [ByteString: [Int]] = [:]
+    private var positions: [ByteString: [Int]] = [:]
 
     /// Adds the next message unless an equal one is already shown.
     mutating func add(_ message: AgentMessage) {
         let entries = message.message.chatMessages()
         let id = ByteString(message.message.id)
-        let others = places[id, default: []]
+        let others = positions[id, default: []]
         if others.contains(where: { all[$0].entries.show(theSameAs: entries) }) { return }
-        places[id, default: []].append(all.count)
+        positions[id, default: []].append(all.count)
         all.append(
             Message(
                 id: message.message.id, agentId: message.agentId, entries: entries, isFirst: others.isEmpty))
@@ -75,7 +75,7 @@ private struct ShownMessages {
 
     /// Whether messages with this ID and different content are shown.
     func isAmbiguous(_ id: String) -> Bool {
-        places[ByteString(id), default: []].count > 1
+        positions[ByteString(id), default: []].count > 1
     }
 }
 

@@ -35,16 +35,16 @@ enum Branches {
             throw RecollectError(
                 .notFound, "session \(session.sessionId) has no branch \(branch.sessionId)")
         }
-        let place = try place(ofBranch: source, in: number, session, db)
-        if try !MessageMoves.sequences(of: number, from: place, db).isEmpty {
-            _ = try cut(session, number, from: place, now: now, db)
+        let position = try position(ofBranch: source, in: number, session, db)
+        if try !MessageMoves.sequences(of: number, from: position, db).isEmpty {
+            _ = try cut(session, number, from: position, now: now, db)
         }
         try StreamingReplies.separate(source, branch, from: number, db)
         let all = try MessageMoves.sequences(of: source, db)
         let messages = try MessageMoves.takingFreeIDs(all, branch, in: number, db)
         _ = try MessageDeletion.remove(Set(all).subtracting(messages).sorted(), session: source, db)
         let first = try messages.first.flatMap { try db.integer("SELECT position FROM message WHERE sequence = ?", $0) }
-        if let first, first < place { try MessageMoves.putLast(messages, db) }
+        if let first, first < position { try MessageMoves.putLast(messages, db) }
         try MessageMoves.move(messages, to: number, db)
         try db.run("UPDATE session SET branch_of = ? WHERE branch_of = ?", number, source)
         try StreamingReplies.move(session: source, to: number, db)
@@ -55,7 +55,7 @@ enum Branches {
 
     /// Returns the position from which the session differs from a branch.
     /// - Throws: `notFound` if the message before this position is now in another branch.
-    private static func place(
+    private static func position(
         ofBranch branch: Int64, in number: Int64, _ session: SessionKey, _ db: Database
     ) throws -> Int64 {
         guard let after = try db.optionalText("SELECT branch_after FROM session WHERE id = ?", branch) else {

@@ -52,10 +52,10 @@ enum SessionQueries {
         _ condition: String, _ values: [any SQLBindable], _ db: Database
     ) throws -> [Session] {
         var sessions: [Session] = []
-        var places: [Int64: Int] = [:]
+        var indices: [Int64: Int] = [:]
         var origins: [Int: (number: Int64, after: String?)] = [:]
         try db.sql("SELECT \(columns) FROM session \(condition)").bind(values).forEachRow { row in
-            places[row.integer(0)] = sessions.count
+            indices[row.integer(0)] = sessions.count
             if let origin = row.optionalInteger(16) {
                 origins[sessions.count] = (origin, row.optionalText(17))
             }
@@ -63,30 +63,30 @@ enum SessionQueries {
         }
         guard !sessions.isEmpty else { return [] }
         // One statement for all agents and one for all tags of a page, instead of two for each session.
-        let numbers = places.keys.jsonArray
-        var agents: [(scope: Int64, place: Int, agentId: String)] = []
-        agents.reserveCapacity(places.count)
+        let numbers = indices.keys.jsonArray
+        var agents: [(scope: Int64, index: Int, agentId: String)] = []
+        agents.reserveCapacity(indices.count)
         try db.sql(
             """
             SELECT session_row_id, id, agent_id FROM scope
             WHERE session_row_id IN (SELECT value FROM json_each(?)) AND \(hasSpoken)
             """
         ).bind(numbers).forEachRow { row in
-            if let place = places[row.integer(0)] { agents.append((row.integer(1), place, row.text(2))) }
+            if let index = indices[row.integer(0)] { agents.append((row.integer(1), index, row.text(2))) }
         }
         agents.sort { $0.scope < $1.scope }
-        for agent in agents { sessions[agent.place].agents.append(agent.agentId) }
+        for agent in agents { sessions[agent.index].agents.append(agent.agentId) }
         try db.sql(
             """
             SELECT session_row_id, tag FROM tag
             WHERE session_row_id IN (SELECT value FROM json_each(?)) ORDER BY session_row_id, tag
             """
         ).bind(numbers).forEachRow { row in
-            if let place = places[row.integer(0)] { sessions[place].tags.append(row.text(1)) }
+            if let index = indices[row.integer(0)] { sessions[index].tags.append(row.text(1)) }
         }
-        for (place, origin) in origins {
+        for (index, origin) in origins {
             let sessionId = try db.optionalText("SELECT session_id FROM session WHERE id = ?", origin.number)
-            sessions[place].branchOf = sessionId.map { BranchPoint(sessionId: $0, messageId: origin.after) }
+            sessions[index].branchOf = sessionId.map { BranchPoint(sessionId: $0, messageId: origin.after) }
         }
         return sessions
     }

@@ -16,7 +16,7 @@ struct EndReplyOperation {
 
     /// Returns the hashes of unused attachments.
     func run(_ db: Database, _ cache: WriterCache) throws -> [String] {
-        guard let (scope, id) = try place(db) else {
+        guard let (scope, id) = try location(db) else {
             throw RecollectError(
                 .notFound, "the session of this reply was deleted while the reply was in flight; it was not saved")
         }
@@ -45,7 +45,7 @@ struct EndReplyOperation {
     }
 
     /// Returns the scope and the ID of the message, or `nil` after a deletion of the session.
-    private func place(_ db: Database) throws -> (scope: Scope, id: String)? {
+    private func location(_ db: Database) throws -> (scope: Scope, id: String)? {
         if let draft = try StreamingReplies.one(number, db) { return (draft.scope, draft.message.id) }
         // The lock file of a living process was removed, and its reply was saved as an interrupted one.
         try DerivedData.update(db)

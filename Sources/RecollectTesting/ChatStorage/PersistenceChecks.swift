@@ -58,7 +58,7 @@ enum PersistenceChecks {
         ChatStorageCheck(
             "persistence.savedBeforeReturning", rule: 7,
             "A second instance reads saved messages as soon as the save has returned.",
-            needs: [.durable, .sharesPlace],
+            needs: [.durable, .sharesLocation],
             trial: { trial in
                 let (writer, reader) = (try await trial.open(), try await trial.open())
                 for start in stride(from: 0, to: 10, by: 2) {
@@ -70,7 +70,7 @@ enum PersistenceChecks {
         ChatStorageCheck(
             "persistence.instancesShareAPlace", rule: 6,
             "Two instances saving concurrently to one location lose nothing.",
-            needs: [.persistent, .sharesPlace, .concurrent],
+            needs: [.persistent, .sharesLocation, .concurrent],
             trial: { trial in
                 let stores = [try await trial.open(), try await trial.open()]
                 try await together(16) { task in

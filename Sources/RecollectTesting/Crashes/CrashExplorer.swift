@@ -48,9 +48,9 @@ public struct CrashExplorer: Sendable {
     public func explore(_ scenario: CrashScenario) async throws -> CrashReport {
         let clock = ContinuousClock()
         let start = clock.now
-        let place = try Self.makeRunFolder()
-        defer { Self.remove(place) }
-        let run = place.appendingPathComponent("run")
+        let workFolder = try Self.makeRunFolder()
+        defer { Self.remove(workFolder) }
+        let run = workFolder.appendingPathComponent("run")
         try Self.makeFolder(run)
         try await scenario.prepare(run)
         let before = try DiskImage(folder: run)
@@ -64,7 +64,7 @@ public struct CrashExplorer: Sendable {
                 .inputOutput, "\(scenario.name) was not completely recorded: \(difference)")
         }
         let replay = CrashReplay(
-            scenario: scenario, journal: journal, ledger: CrashLedger(journal), before: before, place: place,
+            scenario: scenario, journal: journal, ledger: CrashLedger(journal), before: before, workFolder: workFolder,
             explorer: self)
         try await replay.explore(&report)
         report.duration = clock.now - start
@@ -91,9 +91,9 @@ public struct CrashExplorer: Sendable {
     static func makeRunFolder() throws -> URL {
         let memory = URL(fileURLWithPath: "/dev/shm", isDirectory: true)
         let base = access(memory.path, W_OK) == 0 ? memory : FileManager.default.temporaryDirectory
-        let place = base.appendingPathComponent("recollect-crashes-\(UUID().uuidString)", isDirectory: true)
-        try makeFolder(place)
-        return place
+        let workFolder = base.appendingPathComponent("recollect-crashes-\(UUID().uuidString)", isDirectory: true)
+        try makeFolder(workFolder)
+        return workFolder
     }
 
     static func makeFolder(_ folder: URL) throws {

@@ -17,7 +17,7 @@ struct CrashLedger: Sendable {
         var certain: Int
         /// The change that added it, and the position there.
         var change: Int
-        var place: Int
+        var position: Int
         var removalBegan = Int.max
         var removalEnded = Int.max
         var mayBeLost = false
@@ -91,9 +91,9 @@ struct CrashLedger: Sendable {
 
     private mutating func add(_ number: Int) {
         let change = changes[number]
-        for (place, entry) in change.adding.enumerated() {
+        for (position, entry) in change.adding.enumerated() {
             lives[change.list, default: [:]][entry] = Life(
-                added: change.began, certain: change.ended, change: number, place: place)
+                added: change.began, certain: change.ended, change: number, position: position)
         }
     }
 
@@ -115,7 +115,7 @@ struct CrashLedger: Sendable {
         var faults = store.problems.map { "problem: \($0)" }
         var lost = 0
         for list in Set(lives.keys).union(store.lists.keys).sorted() {
-            let judged = judge(store.lists[list] ?? [], in: list, after: cut, tellsLoss: store.tellsLoss)
+            let judged = judge(store.lists[list] ?? [], in: list, after: cut, reportsLoss: store.reportsLoss)
             faults += judged.faults
             lost += judged.lost
         }
@@ -123,7 +123,7 @@ struct CrashLedger: Sendable {
     }
 
     private func judge(
-        _ stored: [String], in list: String, after cut: Cut, tellsLoss: Bool
+        _ stored: [String], in list: String, after cut: Cut, reportsLoss: Bool
     ) -> (faults: [String], lost: Int) {
         let lives = lives[list] ?? [:]
         let count = cut.count
@@ -141,9 +141,9 @@ struct CrashLedger: Sendable {
         let lost = missing.filter { !$0.value.mayBeLost && !(cut.losesLast && followsAllSaved($0.value, kept, lives)) }
         if !lost.isEmpty {
             faults.append(
-                "lost: \(lost.count) of \(certain.count) acknowledged entries of \(list)\(tellsLoss ? "" : ", without a report")"
+                "lost: \(lost.count) of \(certain.count) acknowledged entries of \(list)\(reportsLoss ? "" : ", without a report")"
             )
-        } else if missing.contains(where: \.value.mayBeLost), !tellsLoss {
+        } else if missing.contains(where: \.value.mayBeLost), !reportsLoss {
             faults.append("untold: \(missing.count) entries of \(list) are lost without a report")
         }
         if let text = orderFault(stored, lives) { faults.append("order: \(text) of \(list)") }
@@ -172,15 +172,15 @@ struct CrashLedger: Sendable {
 
     private func orderFault(_ stored: [String], _ lives: [String: Life]) -> String? {
         var latest = -1
-        var lastPlaces: [Int: Int] = [:]
+        var lastPositions: [Int: Int] = [:]
         for entry in stored {
             guard let life = lives[entry] else { continue }
             if life.certain < latest { return "an acknowledged entry follows an entry added later" }
             latest = max(latest, life.added)
-            if let before = lastPlaces[life.change], before > life.place {
+            if let before = lastPositions[life.change], before > life.position {
                 return "entries of one change are out of order"
             }
-            lastPlaces[life.change] = life.place
+            lastPositions[life.change] = life.position
         }
         return nil
     }

@@ -7,7 +7,7 @@ struct CrashReplay: Sendable {
     let journal: [RecordedStep]
     let ledger: CrashLedger
     let before: DiskImage
-    let place: URL
+    let workFolder: URL
     let explorer: CrashExplorer
 
     func explore(_ report: inout CrashReport) async throws {
@@ -70,7 +70,7 @@ struct CrashReplay: Sendable {
     }
 
     private func open(_ image: DiskImage, at point: CrashPoint, _ report: inout CrashReport) async throws {
-        let folder = place.appendingPathComponent("image-\(point)", isDirectory: true)
+        let folder = workFolder.appendingPathComponent("image-\(point)", isDirectory: true)
         try CrashExplorer.makeFolder(folder)
         defer { CrashExplorer.remove(folder) }
         try image.write(to: folder)

@@ -42,8 +42,8 @@ public struct CrashFault: Sendable, CustomStringConvertible {
 
     /// The fault in one line.
     public var description: String {
-        let place = point.map { $0.powerCut == nil ? "killed at \($0)" : "power cut at \($0)" } ?? "in the run"
-        return "\(place) (after: \(operation)): \(text)"
+        let location = point.map { $0.powerCut == nil ? "killed at \($0)" : "power cut at \($0)" } ?? "in the run"
+        return "\(location) (after: \(operation)): \(text)"
     }
 }
 

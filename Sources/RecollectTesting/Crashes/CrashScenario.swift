@@ -104,14 +104,14 @@ public struct CrashedStore: Sendable, Equatable {
     /// The entries of each list, in order. Empty lists may be omitted.
     public var lists: [String: [String]]
     /// Whether the store reports a loss, by an event or a file set aside.
-    public var tellsLoss: Bool
+    public var reportsLoss: Bool
     /// The problems found by the store's own check. Each is a fault.
     public var problems: [String]
 
     /// Creates a description of a store's content.
-    public init(lists: [String: [String]], tellsLoss: Bool = false, problems: [String] = []) {
+    public init(lists: [String: [String]], reportsLoss: Bool = false, problems: [String] = []) {
         self.lists = lists
-        self.tellsLoss = tellsLoss
+        self.reportsLoss = reportsLoss
         self.problems = problems
     }
 }

@@ -1,18 +1,18 @@
 import Foundation
 import RecollectCore
 
-/// Finds the losses caused by damage: overwrites each place of a small store, alone and in pairs, and opens the
+/// Finds the losses caused by damage: overwrites each region of a small store, alone and in pairs, and opens the
 /// result.
 ///
 /// Each damage is made in a copy of its own. The copy must open. It must have lost only entries on the damaged
-/// places, must report the loss, and must show no entries that were never saved. Opening it again must show the
-/// same entries; only entries on damaged places may be lost by a later opening, if the damage was found that late.
+/// regions, must report the loss, and must show no entries that were never saved. Opening it again must show the
+/// same entries; only entries on damaged regions may be lost by a later opening, if the damage was found that late.
 public struct DamageExplorer: Sendable {
     /// The seed of random bytes and pairs.
     public var seed: UInt64
-    /// The number of pairs of places to damage.
+    /// The number of pairs of regions to damage.
     public var pairs = 0
-    /// The maximum number of single places to damage, drawn by the seed; `nil` for all.
+    /// The maximum number of single regions to damage, drawn by the seed; `nil` for all.
     public var limit: Int?
     /// The kinds of damage.
     public var kinds = DamageKind.allCases
@@ -32,38 +32,38 @@ public struct DamageExplorer: Sendable {
     public func explore(_ scenario: DamageScenario) async throws -> DamageReport {
         let clock = ContinuousClock()
         let start = clock.now
-        let place = try CrashExplorer.makeRunFolder()
-        defer { CrashExplorer.remove(place) }
-        let folder = place.appendingPathComponent("whole")
+        let workFolder = try CrashExplorer.makeRunFolder()
+        defer { CrashExplorer.remove(workFolder) }
+        let folder = workFolder.appendingPathComponent("whole")
         try CrashExplorer.makeFolder(folder)
         try await scenario.prepare(folder)
         let whole = try DiskImage(folder: folder)
-        let places = try scenario.places(folder)
-        let (image, remove) = try open(whole, as: "undamaged", at: place)
+        let regions = try scenario.regions(folder)
+        let (image, remove) = try open(whole, as: "undamaged", at: workFolder)
         let expected = try await scenario.reopen(image)
         remove()
-        guard expected.problems.isEmpty, !expected.tellsLoss else {
+        guard expected.problems.isEmpty, !expected.reportsLoss else {
             throw RecollectError(.damaged, "\(scenario.name): The undamaged store has problems: \(expected.problems)")
         }
         var report = DamageReport(name: scenario.name, seed: seed)
         report.entries = expected.lists.values.reduce(0) { $0 + $1.count }
-        for damage in damages(places) where run == nil || run == damage.name {
+        for damage in damages(regions) where run == nil || run == damage.name {
             if let deadline, clock.now > deadline { break }
-            let (image, remove) = try open(damage.applied(to: whole, seed: seed), as: damage.name, at: place)
+            let (image, remove) = try open(damage.applied(to: whole, seed: seed), as: damage.name, at: workFolder)
             defer { remove() }
             let judged = await judge(damage, scenario, image, expected)
             report.add(
-                damage.places.count == 1 ? damage.places[0].name : "pairs of places", lost: judged.lost,
+                damage.regions.count == 1 ? damage.regions[0].name : "pairs of regions", lost: judged.lost,
                 allowed: judged.allowed,
                 faults: judged.faults,
-                run: damage.name + " (" + damage.places.map(\.name).joined(separator: " and ") + ")")
+                run: damage.name + " (" + damage.regions.map(\.name).joined(separator: " and ") + ")")
         }
         report.duration = clock.now - start
         return report
     }
 
-    private func open(_ disk: DiskImage, as name: String, at place: URL) throws -> (CrashImage, () -> Void) {
-        let folder = place.appendingPathComponent(name, isDirectory: true)
+    private func open(_ disk: DiskImage, as name: String, at workFolder: URL) throws -> (CrashImage, () -> Void) {
+        let folder = workFolder.appendingPathComponent(name, isDirectory: true)
         try CrashExplorer.makeFolder(folder)
         try disk.write(to: folder)
         return (CrashImage(folder: folder) {}, { CrashExplorer.remove(folder) })
@@ -75,37 +75,37 @@ public struct DamageExplorer: Sendable {
         /// `garbage-17`, or `garbage-3-17` for a pair.
         var name: String
         var kind: DamageKind
-        var places: [DamagedRegion]
+        var regions: [DamagedRegion]
 
         func applied(to disk: DiskImage, seed: UInt64) -> DiskImage {
             var contents = disk.contents
-            for place in places {
-                guard case .file(let number) = disk.names[place.file] else { continue }
-                var generator = SeededGenerator(seed: seed &+ UInt64(place.offset))
-                let bytes = (0..<place.count).map { _ in
+            for region in regions {
+                guard case .file(let number) = disk.names[region.file] else { continue }
+                var generator = SeededGenerator(seed: seed &+ UInt64(region.offset))
+                let bytes = (0..<region.count).map { _ in
                     kind == .zeros ? 0 : UInt8.random(in: .min ... .max, using: &generator)
                 }
-                DiskImage.apply(.write(offset: place.offset, bytes: bytes), to: &contents[number, default: []])
+                DiskImage.apply(.write(offset: region.offset, bytes: bytes), to: &contents[number, default: []])
             }
             return DiskImage(names: disk.names, contents: contents)
         }
     }
 
-    private func damages(_ places: [DamagedRegion]) -> [Damage] {
+    private func damages(_ regions: [DamagedRegion]) -> [Damage] {
         var generator = SeededGenerator(seed: seed)
-        var numbers = Array(places.indices)
+        var numbers = Array(regions.indices)
         if let limit, limit < numbers.count {
             numbers = Array(numbers.shuffled(using: &generator).prefix(limit)).sorted()
         }
         var damages = numbers.flatMap { number in
-            kinds.map { Damage(name: "\($0)-\(number)", kind: $0, places: [places[number]]) }
+            kinds.map { Damage(name: "\($0)-\(number)", kind: $0, regions: [regions[number]]) }
         }
-        guard places.count > 1, let kind = kinds.first else { return damages }
+        guard regions.count > 1, let kind = kinds.first else { return damages }
         for _ in 0..<pairs {
-            let first = Int.random(in: 0..<(places.count - 1), using: &generator)
-            let second = Int.random(in: (first + 1)..<places.count, using: &generator)
+            let first = Int.random(in: 0..<(regions.count - 1), using: &generator)
+            let second = Int.random(in: (first + 1)..<regions.count, using: &generator)
             damages.append(
-                Damage(name: "\(kind)-\(first)-\(second)", kind: kind, places: [places[first], places[second]]))
+                Damage(name: "\(kind)-\(first)-\(second)", kind: kind, regions: [regions[first], regions[second]]))
         }
         return damages
     }
@@ -115,9 +115,9 @@ public struct DamageExplorer: Sendable {
     private func judge(
         _ damage: Damage, _ scenario: DamageScenario, _ image: CrashImage, _ expected: CrashedStore
     ) async -> (lost: Int, allowed: Int, faults: [String]) {
-        let mayLose = Self.beginsWithOne(of: damage.places)
-        // In a pair, one of the places may have no checksum. Each of its entries may be read as another entry.
-        let mayChange = Self.beginsWithOne(of: damage.places.filter(\.mayChange))
+        let mayLose = Self.beginsWithOne(of: damage.regions)
+        // In a pair, one of the regions may have no checksum. Each of its entries may be read as another entry.
+        let mayChange = Self.beginsWithOne(of: damage.regions.filter(\.mayChange))
         let first: CrashedStore
         do { first = try await scenario.reopen(image) } catch {
             let all = expected.lists.values.flatMap { $0 }
@@ -137,9 +137,9 @@ public struct DamageExplorer: Sendable {
             }
         }
         let tooMuch = lost.filter { !mayLose($0) }
-        if !tooMuch.isEmpty { faults.append("lost: \(tooMuch.count) entries outside the damaged places") }
+        if !tooMuch.isEmpty { faults.append("lost: \(tooMuch.count) entries outside the damaged regions") }
         if changed > lost.filter(mayChange).count { faults.append("invented: \(changed) entries were never saved") }
-        if lost.count > changed, !first.tellsLoss, first.problems.isEmpty {
+        if lost.count > changed, !first.reportsLoss, first.problems.isEmpty {
             faults.append("untold: \(lost.count) entries are lost without a report")
         }
         do {
@@ -151,15 +151,15 @@ public struct DamageExplorer: Sendable {
         return (lost.count, lost.filter(mayLose).count, faults)
     }
 
-    private static func beginsWithOne(of places: [DamagedRegion]) -> (String) -> Bool {
-        let beginnings = Set(places.flatMap(\.mayLose))
+    private static func beginsWithOne(of regions: [DamagedRegion]) -> (String) -> Bool {
+        let beginnings = Set(regions.flatMap(\.mayLose))
         return { entry in beginnings.contains { entry.hasPrefix($0) } }
     }
 
     /// Returns the fault of the next openings, if any. They must show the same entries as the first.
     ///
     /// A store need not find all damage at once. It may show a damaged entry, and lose it in a salvage started by
-    /// other damage. So the second opening may lack entries on damaged places if it reports a loss. The third must
+    /// other damage. So the second opening may lack entries on damaged regions if it reports a loss. The third must
     /// show the same as the second.
     private func reopeningFault(
         _ scenario: DamageScenario, _ image: CrashImage, _ first: CrashedStore, _ mayLose: (String) -> Bool
@@ -171,7 +171,7 @@ public struct DamageExplorer: Sendable {
             let expected = (first.lists[list] ?? []).filter { kept.contains($0) || !mayLose($0) }
             guard second.lists[list] ?? [] == expected else { return "another opening shows other entries" }
         }
-        guard second.tellsLoss || first.tellsLoss else { return "another opening lost entries without a report" }
+        guard second.reportsLoss || first.reportsLoss else { return "another opening lost entries without a report" }
         let third = try await scenario.reopen(image)
         return third.lists == second.lists ? nil : "each opening shows other entries"
     }

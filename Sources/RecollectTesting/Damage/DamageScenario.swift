@@ -1,11 +1,11 @@
 import Foundation
 
-/// A store to damage, one place at a time.
+/// A store to damage, one region at a time.
 public struct DamageScenario: Sendable {
     /// The name, in reports.
     public let name: String
     let prepare: @Sendable (URL) async throws -> Void
-    let places: @Sendable (URL) throws -> [DamagedRegion]
+    let regions: @Sendable (URL) throws -> [DamagedRegion]
     let reopen: @Sendable (CrashImage) async throws -> CrashedStore
 
     /// Creates a scenario.
@@ -13,18 +13,18 @@ public struct DamageScenario: Sendable {
     /// - Parameters:
     ///   - name: The name, in reports.
     ///   - prepare: Fills a store in the folder, and closes it.
-    ///   - places: Returns the places to damage in the prepared store, with the entries each may cost.
+    ///   - regions: Returns the regions to damage in the prepared store, with the entries each may cost.
     ///   - reopen: Opens the store, reads all entries, and closes it. The entries of the undamaged store must not
     ///     be lost. Called two or three times for each damaged copy; a later call must return the same, except for
     ///     losses by damage found late.
     public init(
         _ name: String, prepare: @escaping @Sendable (URL) async throws -> Void,
-        places: @escaping @Sendable (URL) throws -> [DamagedRegion],
+        regions: @escaping @Sendable (URL) throws -> [DamagedRegion],
         reopen: @escaping @Sendable (CrashImage) async throws -> CrashedStore
     ) {
         self.name = name
         self.prepare = prepare
-        self.places = places
+        self.regions = regions
         self.reopen = reopen
     }
 }
@@ -37,15 +37,15 @@ public struct DamagedRegion: Sendable {
     public var offset: Int
     /// The length in bytes.
     public var count: Int
-    /// The name of the kind of place. Places of one name share a line of the report.
+    /// The name of the kind of region. Places of one name share a line of the report.
     public var name: String
-    /// Prefixes of the entries to be lost or changed with the place.
+    /// Prefixes of the entries to be lost or changed with the region.
     public var mayLose: [String]
     /// Whether these entries may be read as other entries, without a report: a store without checksums cannot
     /// detect it.
     public var mayChange: Bool
 
-    /// Creates a place.
+    /// Creates a region.
     public init(
         file: String, offset: Int, count: Int, name: String, mayLose: [String] = [], mayChange: Bool = false
     ) {
@@ -58,7 +58,7 @@ public struct DamagedRegion: Sendable {
     }
 }
 
-/// The bytes written over a place.
+/// The bytes written over a region.
 public enum DamageKind: String, CaseIterable, Sendable {
     /// Random bytes.
     case garbage
@@ -68,16 +68,16 @@ public enum DamageKind: String, CaseIterable, Sendable {
 
 /// The results of an exploration of damage.
 public struct DamageReport: Sendable, CustomStringConvertible {
-    /// The runs of places with one name.
+    /// The runs of regions with one name.
     public struct Line: Sendable {
-        /// The name of the places.
+        /// The name of the regions.
         public let name: String
         /// The number of runs.
         public internal(set) var runs = 0
         /// The number of runs with a fault.
         public internal(set) var failed = 0
-        /// The worst loss of a run, by the number of entries lost outside the damaged places, then by all: the
-        /// number of lost entries, and the number of entries on damaged places.
+        /// The worst loss of a run, by the number of entries lost outside the damaged regions, then by all: the
+        /// number of lost entries, and the number of entries on damaged regions.
         public internal(set) var worstLoss = (lost: 0, allowed: 0)
     }
 
@@ -87,7 +87,7 @@ public struct DamageReport: Sendable, CustomStringConvertible {
     public let seed: UInt64
     /// The number of entries in the undamaged store.
     public internal(set) var entries = 0
-    /// The lines, by name of the places, in the order of the store.
+    /// The lines, by name of the regions, in the order of the store.
     public internal(set) var lines: [Line] = []
     /// The faults, each with the run to repeat; the first 200.
     public internal(set) var faults: [String] = []
@@ -96,7 +96,7 @@ public struct DamageReport: Sendable, CustomStringConvertible {
 
     /// The number of damaged copies opened.
     public var runs: Int { lines.reduce(0) { $0 + $1.runs } }
-    /// The largest number of entries lost outside the damaged places in one run.
+    /// The largest number of entries lost outside the damaged regions in one run.
     public var worstLoss: Int { lines.map { Self.excess($0.worstLoss) }.max() ?? 0 }
     /// The number of runs with a fault.
     public var failed: Int { lines.reduce(0) { $0 + $1.failed } }
@@ -124,10 +124,10 @@ public struct DamageReport: Sendable, CustomStringConvertible {
         for fault in faults where self.faults.count < 200 { self.faults.append("\(run): \(fault)") }
     }
 
-    /// The number of entries lost outside the damaged places.
+    /// The number of entries lost outside the damaged regions.
     private static func excess(_ loss: (lost: Int, allowed: Int)) -> Int { max(0, loss.lost - loss.allowed) }
 
-    /// The report as a table, with a line for each name of places, then a line for each fault.
+    /// The report as a table, with a line for each name of regions, then a line for each fault.
     public var description: String {
         let head = "\(name): seed \(seed), \(entries) entries, \(runs) runs, \(failed) with faults"
         let width = lines.map(\.name.count).max() ?? 0

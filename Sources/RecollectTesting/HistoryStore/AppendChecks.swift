@@ -63,9 +63,9 @@ enum AppendChecks {
             try await expectEqual(store.summary(id).messageCount, 3, "the message count")
             let found = try await store.search(SearchQuery(userId: "user", text: "lighthouse", agentId: "agent"))
             try expectEqual(found.elements.map(\.messageId), ["question"], "a search of the agent's messages")
-            let told = try await store.everyChange(after: before)
-            try expectEqual(told.map(\.messageId), ["question"], "messages reported by the feed")
-            try expectEqual(told.map(\.agentId), ["agent"], "agents reported by the feed")
+            let changes = try await store.everyChange(after: before)
+            try expectEqual(changes.map(\.messageId), ["question"], "messages reported by the feed")
+            try expectEqual(changes.map(\.agentId), ["agent"], "agents reported by the feed")
             let mine = SampleData.message(.assistant, "other", "mine")
             try await expectEqual(
                 store.append([mine], to: .plain, options: adopting), AppendOutcome(added: 1),
@@ -160,8 +160,8 @@ enum AppendChecks {
             store.everything(in: scope.session).map(\.message), expected, "messages after the batch")
         let count = try await store.session(scope.session)?.messageCount ?? 0
         try expectEqual(count, expected.count, "the message count of the session")
-        let told = try await store.everyChange(after: .beginning).filter { $0.session == scope.session }
-        try expectEqual(told.compactMap(\.messageId), expected, "messages in the feed")
+        let changes = try await store.everyChange(after: .beginning).filter { $0.session == scope.session }
+        try expectEqual(changes.compactMap(\.messageId), expected, "messages in the feed")
     }
 
     /// Returns text and exchanges of one to three calls, in random order.

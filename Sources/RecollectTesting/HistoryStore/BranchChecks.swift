@@ -25,10 +25,10 @@ enum BranchChecks {
             try expectEqual([kept.messageCount, left.messageCount], [2, 4], "the message counts")
             try expectEqual(left.branchOf, BranchPoint(sessionId: "session", messageId: "a1"), "the branch point")
             try expectEqual(kept.branchOf, nil, "the branch point of the session")
-            let told = try await store.everyChange(after: before)
+            let changes = try await store.everyChange(after: before)
             try expect(
-                told.contains { $0.kind == .sessionRearranged && $0.session == Self.id },
-                "only updates of the session in the feed", came: "\(told.map(\.kind.rawValue))")
+                changes.contains { $0.kind == .sessionRearranged && $0.session == Self.id },
+                "only updates of the session in the feed", came: "\(changes.map(\.kind.rawValue))")
             try await store.append(SampleData.dialogue(1, "new "), to: Scope.plain.agent("b"))
             try await expectIDs(
                 store.everything(in: Self.id).map(\.message), ["a0", "a1", "new 0"], "the messages after a new one")

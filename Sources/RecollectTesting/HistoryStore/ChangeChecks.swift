@@ -89,7 +89,7 @@ enum ChangeChecks {
         },
         HistoryStoreCheck(
             "changes.seeOtherInstances", "The stream yields the changes of another instance at the same location.",
-            needs: [.persistent, .sharesPlace],
+            needs: [.persistent, .sharesLocation],
             trial: { trial in
                 let (reader, writer) = (try await trial.open(), try await trial.open())
                 let start = try await reader.latestChange()
@@ -109,14 +109,14 @@ func expectChange(
     _ early: [String], then late: [String], by stream: AsyncThrowingStream<HistoryChange, any Error>,
     _ work: @escaping @Sendable () async throws -> Void
 ) async throws {
-    let told = Locked<[String]>([])
+    let reported = Locked<[String]>([])
     let (isUpToDate, continuation) = AsyncStream<Void>.makeStream()
     try await withThrowingTaskGroup(of: Bool.self) { group in
         group.addTask {
             for try await change in stream {
-                let count = told.withLock { told in
-                    told.append(change.messageId ?? change.kind.rawValue)
-                    return told.count
+                let count = reported.withLock { reported in
+                    reported.append(change.messageId ?? change.kind.rawValue)
+                    return reported.count
                 }
                 if count == early.count { continuation.finish() }
                 if count == early.count + late.count { break }
@@ -137,5 +137,5 @@ func expectChange(
         group.cancelAll()
     }
     try expectEqual(
-        told.withLock { $0.sorted() }, (early + late).sorted(), "messages yielded by the stream, sorted")
+        reported.withLock { $0.sorted() }, (early + late).sorted(), "messages yielded by the stream, sorted")
 }

@@ -136,7 +136,7 @@ enum DetailChecks {
             "details.usage",
             "Usage is the sum of the token counts in the metadata of messages; other metadata is ignored."
         ) { store in
-            func told(_ id: String, _ usage: JSONValue) -> ConversationMessage {
+            func message(_ id: String, _ usage: JSONValue) -> ConversationMessage {
                 ConversationMessage(id: id, role: .assistant, text: id, metadata: ["usage": usage, "model": "x"])
             }
             let usage: [JSONValue] = [
@@ -147,9 +147,9 @@ enum DetailChecks {
                 ["output_tokens": 100], ["input_tokens": 1000, "service_tier": "standard"], .null, "none", [1],
                 ["input_tokens": "many", "output_tokens": .null],
             ]
-            let messages = usage.enumerated().map { told("m\($0)", $1) }
+            let messages = usage.enumerated().map { message("m\($0)", $1) }
             try await store.append(messages, to: .plain)
-            try await store.append([told("b", ["cache_read_input_tokens": 40_000])], to: Scope.plain.agent("b"))
+            try await store.append([message("b", ["cache_read_input_tokens": 40_000])], to: Scope.plain.agent("b"))
             try await store.append(messages, to: .plain)
             let expected = TokenUsage(input: 1010, output: 120, cacheCreation: 3, cacheRead: 40_004)
             let id = Scope.plain.session

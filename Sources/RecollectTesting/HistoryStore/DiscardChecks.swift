@@ -39,10 +39,10 @@ enum DiscardChecks {
             try await store.discardSession(Self.id)
             try await expectEqual(store.restoreSession(Self.id), true, "the result of restoreSession")
             try await expectEqual(store.restoreSession(Self.id), false, "the result of a second restoreSession")
-            let told = try await store.everyChange(after: before)
+            let changes = try await store.everyChange(after: before)
             try expect(
-                !told.isEmpty && told.allSatisfy { $0.kind == .sessionUpdated && $0.session == Self.id },
-                "only updates of the session in the feed", came: "\(told.map(\.kind.rawValue))")
+                !changes.isEmpty && changes.allSatisfy { $0.kind == .sessionUpdated && $0.session == Self.id },
+                "only updates of the session in the feed", came: "\(changes.map(\.kind.rawValue))")
             try await expectEqual(store.everything(in: Self.id), messages, "the messages")
             try await expectEqual(store.summary(Self.id), summary, "the summary")
             try await expectEqual(store.listedSessions(), ["other", "session"], "the list")

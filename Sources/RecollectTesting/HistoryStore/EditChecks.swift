@@ -64,11 +64,11 @@ enum EditChecks {
             let before = try await store.latestChange()
             let edit = [SampleData.message(.assistant, "m1", "new"), SampleData.dialogue(1)[0]]
             try await store.edit(edit, in: id)
-            let told = try await store.everyChange(after: before)
-            try expectEqual(told.map(\.kind), [.messageEdited], "the kinds of changes after an edit")
-            try expectEqual(told.first?.messageId, "m1", "the message of the change")
-            try expectEqual(told.first?.agentId, "agent", "the agent of the change")
-            try expectEqual(told.first?.session, id, "the session of the change")
+            let changes = try await store.everyChange(after: before)
+            try expectEqual(changes.map(\.kind), [.messageEdited], "the kinds of changes after an edit")
+            try expectEqual(changes.first?.messageId, "m1", "the message of the change")
+            try expectEqual(changes.first?.agentId, "agent", "the agent of the change")
+            try expectEqual(changes.first?.session, id, "the session of the change")
             try await store.edit(edit, in: id)
             try await expectEqual(
                 store.everyChange(after: before).count, 1, "the number of changes after the same edit again")

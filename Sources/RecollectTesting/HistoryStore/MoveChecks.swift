@@ -26,12 +26,12 @@ enum MoveChecks {
             )
             let before = try await store.latestChange()
             try await expectEqual(store.moveSession(Scope.plain.session, to: "new"), true, "the result of moveSession")
-            let told = try await store.everyChange(after: before)
+            let changes = try await store.everyChange(after: before)
             try expect(
-                told.contains { $0.kind == .sessionDeleted && $0.session == Scope.plain.session }
-                    && told.contains { $0.kind == .sessionRearranged && $0.session == Self.new.session },
+                changes.contains { $0.kind == .sessionDeleted && $0.session == Scope.plain.session }
+                    && changes.contains { $0.kind == .sessionRearranged && $0.session == Self.new.session },
                 "changes of both session IDs in the feed",
-                came: "\(told.map { "\($0.kind.rawValue) \($0.session.sessionId)" })")
+                came: "\(changes.map { "\($0.kind.rawValue) \($0.session.sessionId)" })")
             let came = try await store.everything(in: Self.new.session)
             try expectStored(came, messages.map { ($0.agentId, $0.message) }, "the moved messages")
             var expected = summary

@@ -46,9 +46,9 @@ enum ReopeningChecks {
                 try await store.append(SampleData.dialogue(1, "new "), to: .plain)
                 let after = try await store.everyChange(after: last).map(\.messageId)
                 try expectEqual(after, ["new 0"], "changes after the last cursor")
-                let told = try await store.everyChange(after: seen)
+                let changes = try await store.everyChange(after: seen)
                 try expectEqual(
-                    told.map { "\($0.kind.rawValue) \($0.messageId ?? "")" },
+                    changes.map { "\($0.kind.rawValue) \($0.messageId ?? "")" },
                     ["messageDeleted m0", "messageDeleted m3", "messageAdded new 0"], "changes after an earlier cursor")
             }),
     ]

@@ -10,8 +10,8 @@ enum SearchPageChecks {
         ) { store in
             try await Self.fill(store)
             let hits = try await store.everyHit(SearchQuery(userId: "user", text: "shared"))
-            let places = hits.map { "\($0.session.sessionId)/\($0.agentId)/\($0.messageId)" }.sorted()
-            try expectEqual(places, Self.everyPlace, "the messages of the hits, sorted")
+            let scopes = hits.map { "\($0.session.sessionId)/\($0.agentId)/\($0.messageId)" }.sorted()
+            try expectEqual(scopes, Self.everyMessage, "the messages of the hits, sorted")
             try expect(
                 hits.allSatisfy { $0.session.userId == "user" }, "hits of one user",
                 came: "\(hits.map(\.session))")
@@ -59,10 +59,10 @@ enum SearchPageChecks {
                 ("unknown session", query { $0.sessionId = "S1" }, { _ in false }),
             ]
             for (name, query, isWanted) in filters {
-                let places = try await store.everyHit(query).map {
+                let scopes = try await store.everyHit(query).map {
                     "\($0.session.sessionId)/\($0.agentId)/\($0.messageId)"
                 }
-                try expectEqual(places.sorted(), Self.everyPlace.filter(isWanted), "messages filtered by \(name)")
+                try expectEqual(scopes.sorted(), Self.everyMessage.filter(isWanted), "messages filtered by \(name)")
             }
         },
         HistoryStoreCheck(
@@ -109,16 +109,16 @@ enum SearchPageChecks {
         },
     ]
 
-    private static let places = ["s1", "s2"].flatMap { session in
+    private static let scopes = ["s1", "s2"].flatMap { session in
         ["", "a", "b"].map { Scope.plain.session(session).agent($0) }
     }
-    private static let everyPlace = places.flatMap { scope in
+    private static let everyMessage = scopes.flatMap { scope in
         (0..<3).map { "\(scope.sessionId)/\(scope.agentId)/\(scope.sessionId)\(scope.agentId)\($0)" }
     }.sorted()
 
     /// Saves messages of three roles, a second apart, in two sessions of three agents, and the same for another user.
     private static func fill(_ store: any HistoryStore) async throws {
-        for scope in places {
+        for scope in scopes {
             let messages = [Role.user, .assistant, .system].enumerated().map { index, role in
                 SampleData.message(
                     role, "\(scope.sessionId)\(scope.agentId)\(index)", "shared words", at: Int64(index) * 1000)

@@ -28,8 +28,8 @@ enum SharedIDChecks {
                 [("a", Self.question), ("a", Self.answer(of: "a"))]
                     + [("b", Self.question), ("b", Self.answer(of: "b"))], "the pages")
             try await expectEqual(store.summary(id).messageCount, 4, "the message count")
-            let told = try await store.everyChange(after: .beginning).filter { $0.messageId == "q" }
-            try expectEqual(told.map(\.agentId), ["a", "b"], "the agents of the question in the feed")
+            let changes = try await store.everyChange(after: .beginning).filter { $0.messageId == "q" }
+            try expectEqual(changes.map(\.agentId), ["a", "b"], "the agents of the question in the feed")
         },
         HistoryStoreCheck(
             "search.showsSharedMessagesOnce", rule: 4,

@@ -74,7 +74,7 @@ enum SessionReopeningChecks {
         SessionStorageCheck(
             "reopened.savedBeforeReturning", rule: 7,
             "A second instance at the same location reads a save as soon as it has returned.",
-            needs: [.durable, .sharesPlace],
+            needs: [.durable, .sharesLocation],
             trial: { trial in
                 let (writer, reader) = (try await trial.open(), try await trial.open())
                 try await writer.saveSession(id: "s", firstMessage: "hello")
@@ -92,7 +92,7 @@ enum SessionReopeningChecks {
         SessionStorageCheck(
             "reopened.instancesShareAPlace", rule: 6,
             "Two instances saving different sessions concurrently to one location lose nothing.",
-            needs: [.persistent, .sharesPlace, .concurrent],
+            needs: [.persistent, .sharesLocation, .concurrent],
             trial: { trial in
                 let stores = [try await trial.open(), try await trial.open()]
                 try await together(16) { task in

@@ -104,8 +104,8 @@ enum TranscriptChecks {
         ) { store in
             var messages = SampleData.transcript(4)
             try await store.fill("s", messages)
-            for (number, place) in [2, 0, 6, 1, 1, 3].enumerated() {
-                messages.insert(SampleData.entry("new \(number)", .assistant, at: 99_000), at: place)
+            for (number, position) in [2, 0, 6, 1, 1, 3].enumerated() {
+                messages.insert(SampleData.entry("new \(number)", .assistant, at: 99_000), at: position)
                 try await store.updateSessionMessages(id: "s", messages: messages)
                 try await expectTranscript(
                     store.transcript(of: "s"), messages, "the transcript after insertion \(number)")

@@ -96,15 +96,15 @@ enum TranscriptSaveChecks {
         var messages = messages
         for change in 0..<Int.random(in: 1...3, using: &random) {
             let new = SampleData.entry("\(step).\(change)", .assistant, at: Int64.random(in: 0...50, using: &random))
-            guard let place = messages.indices.randomElement(using: &random) else {
+            guard let position = messages.indices.randomElement(using: &random) else {
                 messages.append(new)
                 continue
             }
             switch Int.random(in: 0...5, using: &random) {
-            case 0: messages[place].content += "\(step)"
-            case 1: messages.remove(at: place)
-            case 2: messages.insert(new, at: place)
-            case 3: messages.swapAt(place, messages.indices.randomElement(using: &random) ?? place)
+            case 0: messages[position].content += "\(step)"
+            case 1: messages.remove(at: position)
+            case 2: messages.insert(new, at: position)
+            case 3: messages.swapAt(position, messages.indices.randomElement(using: &random) ?? position)
             case 4: messages.append(contentsOf: [new, SampleData.entry("\(step).\(change) too")])
             default: messages.removeLast(Int.random(in: 0...min(3, messages.count), using: &random))
             }

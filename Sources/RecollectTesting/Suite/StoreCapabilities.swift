@@ -20,7 +20,7 @@ public struct StoreCapabilities: OptionSet, Hashable, Sendable {
     /// Saved messages are there after the same location is opened again. (Rule 7)
     public static let persistent = StoreCapabilities(rawValue: 1 << 5)
     /// Two instances may have the same location open at the same time. (Rule 6)
-    public static let sharesPlace = StoreCapabilities(rawValue: 1 << 6)
+    public static let sharesLocation = StoreCapabilities(rawValue: 1 << 6)
     /// An acknowledged save is outside the process's own memory.
     ///
     /// No check can cut the power. The check of this promise reads the save at once through a second instance on
@@ -39,12 +39,12 @@ public struct StoreCapabilities: OptionSet, Hashable, Sendable {
         .concurrent, .dropsSameRole, .keepsUnknownFields, .keepsNUL, .keepsWhatIsTrimmed,
     ]
     /// All promises of a history's store.
-    public static let all: StoreCapabilities = [.standard, .persistent, .sharesPlace, .durable]
+    public static let all: StoreCapabilities = [.standard, .persistent, .sharesLocation, .durable]
 
     private static let names: [(StoreCapabilities, String)] = [
         (.concurrent, "concurrent"), (.dropsSameRole, "dropsSameRole"), (.keepsUnknownFields, "keepsUnknownFields"),
         (.keepsNUL, "keepsNUL"), (.persistent, "persistent"),
-        (.sharesPlace, "sharesPlace"), (.durable, "durable"),
+        (.sharesLocation, "sharesPlace"), (.durable, "durable"),
         (.keepsWhatIsTrimmed, "keepsWhatIsTrimmed"), (.evicts, "evicts"), (.losesRoot, "losesRoot"),
     ]
 }

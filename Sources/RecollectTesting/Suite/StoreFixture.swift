@@ -25,16 +25,16 @@ public struct StoreFixture<Store: Sendable>: Sendable {
     ///   - place: Creates a new, empty location.
     ///   - open: Opens a store at a location. Checks of persistence call it more than once.
     ///   - remove: Removes a location with its content after the check, even a failed one.
-    public init<Place: Sendable>(
+    public init<Location: Sendable>(
         capabilities: StoreCapabilities = .all,
-        place: @escaping @Sendable () async throws -> Place,
-        open: @escaping @Sendable (Place) async throws -> Store,
-        remove: @escaping @Sendable (Place) async -> Void
+        location: @escaping @Sendable () async throws -> Location,
+        open: @escaping @Sendable (Location) async throws -> Store,
+        remove: @escaping @Sendable (Location) async -> Void
     ) {
         self.capabilities = capabilities
         self.begin = {
-            let place = try await place()
-            return ({ try await open(place) }, { await remove(place) })
+            let location = try await location()
+            return ({ try await open(location) }, { await remove(location) })
         }
     }
 

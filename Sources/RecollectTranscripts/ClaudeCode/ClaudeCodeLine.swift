@@ -28,21 +28,21 @@ struct ClaudeCodeLine {
     }
 
     private let bytes: UnsafeRawBufferPointer
-    private var places: [String: Range<Int>] = [:]
+    private var ranges: [String: Range<Int>] = [:]
 
     /// Creates a line with the byte ranges of its fields.
     init(_ bytes: UnsafeRawBufferPointer) throws {
         self.bytes = bytes
-        var places: [String: Range<Int>] = [:]
+        var ranges: [String: Range<Int>] = [:]
         try JSONParser.read(bytes, replacesLoneSurrogates: true) { parser in
             try parser.forEachMember { key, parser in
-                let isRepeated = places.updateValue(try parser.skip(), forKey: key) != nil
-                if isRepeated, !places.keys.contains(where: key.hasSameBytes) {
+                let isRepeated = ranges.updateValue(try parser.skip(), forKey: key) != nil
+                if isRepeated, !ranges.keys.contains(where: key.hasSameBytes) {
                     throw Self.unreadable("two members' names differ in bytes alone")
                 }
             }
         }
-        self.places = places
+        self.ranges = ranges
     }
 
     /// Returns the content of the line, with only the increase in usage over earlier lines of its API message.
@@ -59,17 +59,17 @@ struct ClaudeCodeLine {
 
     /// Returns a string field; `nil` if it is absent or not a string.
     func text(_ name: String) throws -> String? {
-        guard let place = places[name], bytes[place.lowerBound] == UInt8(ascii: "\"") else { return nil }
-        return try value(at: place).stringValue
+        guard let range = ranges[name], bytes[range.lowerBound] == UInt8(ascii: "\"") else { return nil }
+        return try value(at: range).stringValue
     }
 
     /// Whether a field is `true`.
     func isTrue(_ name: String) throws -> Bool {
-        try places[name].map { try value(at: $0) == true } ?? false
+        try ranges[name].map { try value(at: $0) == true } ?? false
     }
 
-    private func value(at place: Range<Int>) throws -> JSONValue {
-        let member = UnsafeRawBufferPointer(rebasing: bytes[place])
+    private func value(at range: Range<Int>) throws -> JSONValue {
+        let member = UnsafeRawBufferPointer(rebasing: bytes[range])
         return try JSONParser.read(member, replacesLoneSurrogates: true) { try $0.value() }
     }
 
@@ -85,8 +85,8 @@ struct ClaudeCodeLine {
             throw Self.unreadable("a message without a timestamp that can be read")
         }
         var others: [String: JSONValue] = [:]
-        for (name, place) in places where !Self.placed.contains(name) {
-            let value = try value(at: place)
+        for (name, range) in ranges where !Self.placed.contains(name) {
+            let value = try value(at: range)
             if value != .null { others[name] = value }
         }
         var metadata: [String: JSONValue] = [:]

@@ -113,11 +113,12 @@ final class LineReader {
     }
 
     /// Returns the number of bytes from a position to the next line end.
-    private func newline(from place: Int) -> Int? {
-        guard let base = buffer.baseAddress, place < end, let found = memchr(base + place, 0x0A, end - place) else {
+    private func newline(from position: Int) -> Int? {
+        guard let base = buffer.baseAddress, position < end, let found = memchr(base + position, 0x0A, end - position)
+        else {
             return nil
         }
-        return UnsafeRawPointer(found) - UnsafeRawPointer(base + place)
+        return UnsafeRawPointer(found) - UnsafeRawPointer(base + position)
     }
 
     /// Reads a chunk behind the bytes in the buffer, after making room.

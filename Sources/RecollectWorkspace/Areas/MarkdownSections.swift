@@ -30,12 +30,12 @@ struct MarkdownSections {
             return lines.joined(separator: "\n") + "\n"
         }
         let next = headings.first { $0.line > start.line && $0.level <= start.level }?.line ?? lines.count
-        var place = next
-        while place > start.line + 1, Self.isBlank(lines[place - 1]) { place -= 1 }
-        let isEmpty = place == start.line + 1
+        var position = next
+        while position > start.line + 1, Self.isBlank(lines[position - 1]) { position -= 1 }
+        let isEmpty = position == start.line + 1
         // An empty line remains between the section and the following heading.
-        let isTight = place == next && next < lines.count
-        lines.insert(contentsOf: (isEmpty ? [end] : []) + added + (isTight ? [end] : []), at: place)
+        let isTight = position == next && next < lines.count
+        lines.insert(contentsOf: (isEmpty ? [end] : []) + added + (isTight ? [end] : []), at: position)
         return lines.joined(separator: "\n") + "\n"
     }
 

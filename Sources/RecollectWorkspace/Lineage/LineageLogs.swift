@@ -156,7 +156,7 @@ struct LineageLogs {
 extension VersionLine {
     /// Whether other devices need a change: it is a write by Recollect, has parents, was observed in a conflict, or
     /// records a conflict copy or a file with a name like one.
-    var tellsOthers: Bool {
+    var isPublished: Bool {
         guard !version.kind.isAbsence else { return false }
         return version.author != nil || !version.parents.isEmpty || version.kind == .contested
             || ConflictCopies.original(of: path) != nil || ConflictCopies.possibleOriginal(of: path) != nil

@@ -26,13 +26,13 @@ extension VersionArchive {
                 // Of versions equal in every field, including the millisecond, the last one is published.
                 versions[path] = Dictionary(zip(file.versions, file.lineage), uniquingKeysWith: { _, last in last })
             }
-            let told = changes.compactMap { line -> VersionLine? in
+            let published = changes.compactMap { line -> VersionLine? in
                 guard line.mark == .done, let version = versions[line.path]?[line.version] else { return nil }
-                let told = VersionLine(mark: .done, path: line.path, version: version)
-                return told.tellsOthers ? told : nil
+                let published = VersionLine(mark: .done, path: line.path, version: version)
+                return published.isPublished ? published : nil
             }
-            guard !told.isEmpty else { return ([], []) }
-            let result = writer.add(told, file: file)
+            guard !published.isEmpty else { return ([], []) }
+            let result = writer.add(published, file: file)
             writer.moment = log.moment
             let note = try JSONEncoder().encode(writer)
             // Not synced to the disk: after a power cut the device writes a new log at worst.

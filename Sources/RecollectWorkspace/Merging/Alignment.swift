@@ -11,19 +11,19 @@ struct Alignment: Hashable {
     /// - Parameters:
     ///   - places: The position in the base of each element of the version; `nil` for an insertion.
     ///   - count: The number of elements of the base.
-    init(_ places: [Int?], against count: Int) {
+    init(_ positions: [Int?], against count: Int) {
         var isKept = Array(repeating: false, count: count)
         var last = -1
-        for place in places {
-            if let place {
-                isKept[place] = true
-                last = place
+        for position in positions {
+            if let position {
+                isKept[position] = true
+                last = position
             } else {
                 insertions.insert(last)
             }
         }
         self.isKept = isKept
-        order = places.compactMap { $0 }
+        order = positions.compactMap { $0 }
     }
 
     /// Whether the version exchanged elements of the base.
@@ -34,9 +34,9 @@ struct Alignment: Hashable {
     func anchors(among isAnchor: [Bool]) -> [Int] {
         var anchors = Array(repeating: -1, count: isKept.count + 1)
         var anchor = -1
-        for place in order {
-            if isAnchor[place] { anchor = place }
-            anchors[place + 1] = anchor
+        for position in order {
+            if isAnchor[position] { anchor = position }
+            anchors[position + 1] = anchor
         }
         return anchors
     }
@@ -46,23 +46,24 @@ struct Alignment: Hashable {
     static func hasMovedReplacement(in versions: [Alignment]) -> Bool {
         let isMoving = versions.map(\.hasMoves)
         guard isMoving.contains(true), let first = versions.first else { return false }
-        let isKept = first.isKept.indices.map { place in versions.allSatisfy { $0.isKept[place] } }
+        let isKept = first.isKept.indices.map { position in versions.allSatisfy { $0.isKept[position] } }
         let anchors = versions.map { $0.anchors(among: isKept) }
         return versions.indices.contains { mover in
             isMoving[mover]
                 && versions.indices.contains { other in
                     other != mover
-                        && versions[other].replacements.contains { place, anchor in
-                            versions[mover].isKept[place] && anchors[mover][place + 1] != anchors[other][anchor + 1]
+                        && versions[other].replacements.contains { position, anchor in
+                            versions[mover].isKept[position]
+                                && anchors[mover][position + 1] != anchors[other][anchor + 1]
                         }
                 }
         }
     }
 
     /// The elements of the base missing right after an element with an insertion after it.
-    private var replacements: [(place: Int, after: Int)] {
+    private var replacements: [(position: Int, after: Int)] {
         insertions.flatMap { anchor in
-            (anchor + 1..<isKept.count).prefix { !isKept[$0] }.map { (place: $0, after: anchor) }
+            (anchor + 1..<isKept.count).prefix { !isKept[$0] }.map { (position: $0, after: anchor) }
         }
     }
 }

@@ -11,7 +11,7 @@ struct CheckedText {
     /// The occurrences of each line.
     let counts: [Int]
     /// The position of each line that occurs once; `nil` for other lines.
-    let places: [Int?]
+    let positions: [Int?]
 
     /// Creates a text.
     /// - Parameter count: The number of different lines in all texts.
@@ -21,10 +21,10 @@ struct CheckedText {
         endsWithLine = lines.endWithLine
         var counts = Array(repeating: 0, count: count)
         for line in lines.numbers { counts[line] += 1 }
-        var places: [Int?] = Array(repeating: nil, count: count)
-        for (place, line) in lines.numbers.enumerated() where counts[line] == 1 { places[line] = place }
+        var positions: [Int?] = Array(repeating: nil, count: count)
+        for (position, line) in lines.numbers.enumerated() where counts[line] == 1 { positions[line] = position }
         self.counts = counts
-        self.places = places
+        self.positions = positions
     }
 
     /// The numbers of a text's lines.

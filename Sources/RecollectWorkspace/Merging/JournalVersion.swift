@@ -109,11 +109,11 @@ extension JournalVersion {
         heading.id = id
         var entry = Entry(heading: ByteText(heading.text), struck: struck, wordings: wordings)
         // Removed first, so that adding texts does not copy the existing ones.
-        if var twin = entries.removeValue(forKey: ByteText(id)) {
-            twin.heading = max(entry.heading, twin.heading)
-            twin.struck = max(entry.struck, twin.struck)
-            twin.wordings.add(entry.wordings)
-            entry = twin
+        if var other = entries.removeValue(forKey: ByteText(id)) {
+            other.heading = max(entry.heading, other.heading)
+            other.struck = max(entry.struck, other.struck)
+            other.wordings.add(entry.wordings)
+            entry = other
         }
         entries[ByteText(id)] = entry
     }
@@ -151,8 +151,8 @@ extension JournalVersion {
     fileprivate static func isDayLine(_ line: ByteText) -> Bool {
         let bytes = line.trimmingCarriageReturn.bytes
         guard bytes.count == 12, bytes.starts(with: "# ".utf8) else { return false }
-        return bytes.dropFirst(2).enumerated().allSatisfy { place, byte in
-            [4, 7].contains(place) ? byte == UInt8(ascii: "-") : (0x30...0x39).contains(byte)
+        return bytes.dropFirst(2).enumerated().allSatisfy { position, byte in
+            [4, 7].contains(position) ? byte == UInt8(ascii: "-") : (0x30...0x39).contains(byte)
         }
     }
 }
@@ -166,7 +166,7 @@ extension JournalVersion {
         if let dayLine { parts.append(dayLine.bytes) }
         let head = head.asHead
         if !head.isEmpty { parts.append(head) }
-        let ordered = entries.map { id, entry in (key: [entry.place, id], entry: entry) }.sorted { left, right in
+        let ordered = entries.map { id, entry in (key: [entry.sortKey, id], entry: entry) }.sorted { left, right in
             left.key.lexicographicallyPrecedes(right.key)
         }
         for (_, entry) in ordered {
@@ -184,7 +184,7 @@ extension JournalVersion {
 
 extension JournalVersion.Entry {
     /// The sort key: the displayed time, then the date.
-    fileprivate var place: ByteText {
+    fileprivate var sortKey: ByteText {
         let line = JournalHeadingLine(heading.text)
         return ByteText([line?.time ?? "", line?.date?.inUTC ?? ""].joined(separator: " "))
     }

@@ -38,18 +38,18 @@ struct LineChanges: Hashable {
     private var spacing: [Int]
 
     /// Creates the changes of a version.
-    init(of version: [Piece], against base: Places) {
-        let places = base.places(of: version)
-        alignment = Alignment(places, against: base.pieces.count)
+    init(of version: [Piece], against base: Positions) {
+        let positions = base.positions(of: version)
+        alignment = Alignment(positions, against: base.pieces.count)
         spacing = Array(repeating: 0, count: base.pieces.count)
         var anchor = -1
         var run: [Unit] = []
-        for (piece, place) in zip(version, places) {
-            if let place {
+        for (piece, position) in zip(version, positions) {
+            if let position {
                 note(run, at: anchor, beside: base)
                 run = []
-                anchor = place
-                spacing[place] = piece.spacing
+                anchor = position
+                spacing[position] = piece.spacing
                 continue
             }
             switch piece {
@@ -74,13 +74,13 @@ struct LineChanges: Hashable {
     static func isNothing(in version: [Piece], against base: [Piece], as syntax: MarkdownSection.Syntax) -> Bool {
         guard version.count == base.count else { return false }
         if version == base { return true }
-        let changes = LineChanges(of: version, against: Places(base, as: syntax))
+        let changes = LineChanges(of: version, against: Positions(base, as: syntax))
         return changes.writings.isEmpty && changes.order.elementsEqual(0..<base.count)
             && zip(changes.spacing, base).allSatisfy { $0 <= $1.spacing }
     }
 
     /// Records a run of adjacent lines. Items at its end become a list.
-    private mutating func note(_ run: [Unit], at anchor: Int, beside base: Places) {
+    private mutating func note(_ run: [Unit], at anchor: Int, beside base: Positions) {
         var writing = Writing()
         let items = run.reversed().prefix(while: \.isItem).reversed()
         let lines = run.dropLast(items.count)
@@ -146,32 +146,32 @@ struct LineChanges: Hashable {
     static func merged(
         base: [Piece]?, versions: [[Piece]], as syntax: MarkdownSection.Syntax
     ) throws(InsertionBesideMove) -> [Piece] {
-        let places = Places(base ?? commonPieces(of: versions), as: syntax)
-        let all = versions.map { LineChanges(of: $0, against: places) }
+        let positions = Positions(base ?? commonPieces(of: versions), as: syntax)
+        let all = versions.map { LineChanges(of: $0, against: positions) }
         let moved = all.map(\.moved)
         for (version, own) in zip(all, moved) where moved.contains(where: { !$0.isEmpty }) {
             let others = moved.reduce(into: Set()) { $0.formUnion($1) }.subtracting(own)
-            let isBeside = zip([-1] + version.order, version.order + [-1]).contains { place, next in
-                version.writings[place] != nil && (others.contains(place) || others.contains(next))
+            let isBeside = zip([-1] + version.order, version.order + [-1]).contains { position, next in
+                version.writings[position] != nil && (others.contains(position) || others.contains(next))
             }
             if isBeside { throw InsertionBesideMove() }
         }
         if Alignment.hasMovedReplacement(in: all.map(\.alignment)) { throw InsertionBesideMove() }
-        let isKept = places.pieces.indices.map { place in all.allSatisfy { $0.alignment.isKept[place] } }
+        let isKept = positions.pieces.indices.map { position in all.allSatisfy { $0.alignment.isKept[position] } }
         let kept = isKept.indices.filter { isKept[$0] }
         let order = OrderedUnion.exchanged(kept, in: all.map { $0.order.filter { isKept[$0] } }) ?? kept
         var spacing = Array(repeating: 0, count: isKept.count)
         var writings: [Int: Writing] = [:]
         for version in all {
-            for place in kept { spacing[place] = max(spacing[place], version.spacing[place]) }
-            for (place, writing) in version.anchored(atKept: isKept) {
-                writings[place, default: Writing()].unite(writing)
+            for position in kept { spacing[position] = max(spacing[position], version.spacing[position]) }
+            for (position, writing) in version.anchored(atKept: isKept) {
+                writings[position, default: Writing()].unite(writing)
             }
         }
-        var pieces = writings[-1]?.pieces(beside: places) ?? []
-        for place in order {
-            pieces.append(places.pieces[place].with(spacing: spacing[place]))
-            pieces += writings[place]?.pieces(beside: places) ?? []
+        var pieces = writings[-1]?.pieces(beside: positions) ?? []
+        for position in order {
+            pieces.append(positions.pieces[position].with(spacing: spacing[position]))
+            pieces += writings[position]?.pieces(beside: positions) ?? []
         }
         return pieces
     }
@@ -180,11 +180,11 @@ struct LineChanges: Hashable {
     /// common subsequence of the pieces that occur once in each version.
     private static func commonPieces(of versions: [[Piece]]) -> [Piece] {
         guard let first = versions.first else { return [] }
-        var numbering = Numbering<Places.Name>()
+        var numbering = Numbering<Positions.Name>()
         let numbers = versions.map { version in
             var last: Int?
             return version.map { piece in
-                let number = numbering.number(Places.Name(piece), after: last)
+                let number = numbering.number(Positions.Name(piece), after: last)
                 last = number
                 return number
             }
@@ -195,14 +195,14 @@ struct LineChanges: Hashable {
         var common = Array(numbers[0].indices.dropFirst(prefix))
         for version in numbers {
             // The position of each piece with one occurrence.
-            var places: [Int?] = Array(repeating: nil, count: numbering.values.count)
+            var positions: [Int?] = Array(repeating: nil, count: numbering.values.count)
             var counts = Array(repeating: 0, count: numbering.values.count)
-            for (place, number) in version.enumerated() {
-                places[number] = place
+            for (position, number) in version.enumerated() {
+                positions[number] = position
                 counts[number] += 1
             }
             common.removeAll { counts[numbers[0][$0]] != 1 }
-            let increasing = longestIncreasing(common.compactMap { places[numbers[0][$0]] })
+            let increasing = longestIncreasing(common.compactMap { positions[numbers[0][$0]] })
             common = increasing.map { common[$0] }
         }
         return first.prefix(prefix) + common.map { first[$0] }
@@ -222,7 +222,7 @@ struct LineChanges: Hashable {
     }
 
     /// The lines of a base, indexed by their text.
-    struct Places {
+    struct Positions {
         /// The identity of a piece: its text without the blank lines before it.
         enum Name: Hashable {
             case unit(ByteString)
@@ -256,16 +256,16 @@ struct LineChanges: Hashable {
             for number in numbering.values.indices { starts[number + 1] += starts[number] }
             ordered = Array(repeating: 0, count: numbers.count)
             var next = starts
-            for (place, number) in numbers.enumerated() {
-                ordered[next[number]] = place
+            for (position, number) in numbers.enumerated() {
+                ordered[next[number]] = position
                 next[number] += 1
             }
         }
 
-        private func places(of number: Int) -> ArraySlice<Int> { ordered[starts[number]..<starts[number + 1]] }
+        private func positions(of number: Int) -> ArraySlice<Int> { ordered[starts[number]..<starts[number + 1]] }
 
         /// Returns the position in the base of each piece of a version; `nil` for an insertion.
-        func places(of version: [Piece]) -> [Int?] {
+        func positions(of version: [Piece]) -> [Int?] {
             var last: Int?
             let known = version.map { piece in
                 let number = numbering[Name(piece), after: last]
@@ -276,20 +276,21 @@ struct LineChanges: Hashable {
             for case let number? in known { counts[number] += 1 }
             var found: [Int?] = Array(repeating: nil, count: version.count)
             var isTaken = Array(repeating: false, count: pieces.count)
-            func take(_ place: Int, for line: Int) {
-                found[line] = place
-                isTaken[place] = true
+            func take(_ position: Int, for line: Int) {
+                found[line] = position
+                isTaken[position] = true
             }
             for (line, number) in known.enumerated() {
                 guard let number, counts[number] == 1 else { continue }
-                let places = places(of: number)
-                if places.count == 1, let place = places.first { take(place, for: line) }
+                let positions = positions(of: number)
+                if positions.count == 1, let position = positions.first { take(position, for: line) }
             }
             func takeNeighbor(_ line: Int, of neighbor: Int, at distance: Int) {
-                guard found[line] == nil, let number = known[line], let place = found[neighbor].map({ $0 + distance }),
-                    numbers.indices.contains(place), numbers[place] == number, !isTaken[place]
+                guard found[line] == nil, let number = known[line],
+                    let position = found[neighbor].map({ $0 + distance }),
+                    numbers.indices.contains(position), numbers[position] == number, !isTaken[position]
                 else { return }
-                take(place, for: line)
+                take(position, for: line)
             }
             for line in version.indices.dropFirst() { takeNeighbor(line, of: line - 1, at: 1) }
             for line in version.indices.dropLast().reversed() { takeNeighbor(line, of: line + 1, at: -1) }
@@ -308,7 +309,7 @@ struct LineChanges: Hashable {
 
 extension LineChanges.Writing {
     /// Returns the pieces: a single run as it is, several in a conflict block; then the items.
-    fileprivate func pieces(beside base: LineChanges.Places) -> [MarkdownSection.Piece] {
+    fileprivate func pieces(beside base: LineChanges.Positions) -> [MarkdownSection.Piece] {
         let runs = largestRuns
         var pieces: [MarkdownSection.Piece] = []
         if runs.count == 1, let run = runs.first, let units = plainUnits(of: run, beside: base) {
@@ -319,8 +320,8 @@ extension LineChanges.Writing {
             while base.contains(.block(block)) { block.number += 1 }
             pieces = [.block(block)]
         }
-        let items = OrderedUnion.of(lists).enumerated().map { place, text in
-            MarkdownSection.Unit(text: text, isItem: true, spacing: place == 0 ? listSpacing : itemSpacing)
+        let items = OrderedUnion.of(lists).enumerated().map { position, text in
+            MarkdownSection.Unit(text: text, isItem: true, spacing: position == 0 ? listSpacing : itemSpacing)
         }
         return pieces + items.map { .unit($0) }
     }
@@ -340,12 +341,12 @@ extension LineChanges.Writing {
     }
 
     /// Returns a run as units; `nil` if they would not be read back as the same run.
-    private func plainUnits(of run: String, beside base: LineChanges.Places) -> [MarkdownSection.Unit]? {
+    private func plainUnits(of run: String, beside base: LineChanges.Positions) -> [MarkdownSection.Unit]? {
         let section = MarkdownSection(run, as: base.syntax)
         let units = section.pieces.compactMap { piece -> MarkdownSection.Unit? in
             guard case .unit(let unit) = piece else { return nil }
             // Outside of its block, the unit would be read as the base's line.
-            return alternatives.contains(run) && base.contains(LineChanges.Places.Name(piece)) ? nil : unit
+            return alternatives.contains(run) && base.contains(LineChanges.Positions.Name(piece)) ? nil : unit
         }
         guard section.children.isEmpty, units.count == section.pieces.count, units.last?.isItem == false else {
             return nil

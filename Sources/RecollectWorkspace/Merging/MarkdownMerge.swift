@@ -71,9 +71,9 @@ enum MarkdownMerge {
         let old = base?.childrenByHeading ?? [:]
         let sections = versions.map(\.childrenByHeading)
         let order = (base?.children ?? []).map(\.heading)
-        let places = Dictionary(uniqueKeysWithValues: zip(order, 0...))
+        let positions = Dictionary(uniqueKeysWithValues: zip(order, 0...))
         let alignments = versions.map { version in
-            Alignment(version.children.map { places[$0.heading] }, against: order.count)
+            Alignment(version.children.map { positions[$0.heading] }, against: order.count)
         }
         if Alignment.hasMovedReplacement(in: alignments) { throw LineChanges.InsertionBesideMove() }
         var all: [MarkdownSection] = []

@@ -65,19 +65,19 @@ struct MarkdownSection: Hashable {
     /// Unites the sections of one parent by heading. The content of later sections follows the content of the first.
     private static func united(_ sections: [MarkdownSection]) -> [MarkdownSection] {
         var united: [MarkdownSection] = []
-        var places: [String: Int] = [:]
+        var positions: [String: Int] = [:]
         var isSplit: Set<Int> = []
         for section in sections {
-            if let place = places[section.heading] {
-                united[place].pieces += section.pieces
-                united[place].children += section.children
-                isSplit.insert(place)
+            if let position = positions[section.heading] {
+                united[position].pieces += section.pieces
+                united[position].children += section.children
+                isSplit.insert(position)
             } else {
-                places[section.heading] = united.count
+                positions[section.heading] = united.count
                 united.append(section)
             }
         }
-        for place in isSplit { united[place].children = Self.united(united[place].children) }
+        for position in isSplit { united[position].children = Self.united(united[position].children) }
         return united
     }
 }

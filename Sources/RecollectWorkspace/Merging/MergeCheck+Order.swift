@@ -1,8 +1,8 @@
 extension MergeCheck {
     /// Whether the lines of the result have the order given by the versions.
     var keepsOrder: Bool {
-        let isShared = merged.places.indices.map { line in
-            merged.places[line] != nil && versions.allSatisfy { $0.places[line] != nil }
+        let isShared = merged.positions.indices.map { line in
+            merged.positions[line] != nil && versions.allSatisfy { $0.positions[line] != nil }
         }
         guard keepsCommonOrder(of: isShared) else { return false }
         return hasBlocks || keepsMoves(of: isShared) && keepsInsertions(between: isShared)
@@ -10,12 +10,12 @@ extension MergeCheck {
 
     /// Whether one line is before another in the result.
     private func precedes(_ left: Int, _ right: Int) -> Bool {
-        (merged.places[left] ?? .max) < (merged.places[right] ?? .min)
+        (merged.positions[left] ?? .max) < (merged.positions[right] ?? .min)
     }
 
     /// Whether one line is before another in all versions.
     private func precedesEverywhere(_ left: Int, _ right: Int) -> Bool {
-        versions.allSatisfy { ($0.places[left] ?? .max) < ($0.places[right] ?? .min) }
+        versions.allSatisfy { ($0.positions[left] ?? .max) < ($0.positions[right] ?? .min) }
     }
 
     /// Whether lines in the same order in all versions keep it. Of more than two versions, only neighbors are
@@ -29,7 +29,8 @@ extension MergeCheck {
         }
         var seen = GreatestFrom(count: versions[0].lines.count)
         for line in merged.lines {
-            guard isShared[line], let first = versions[0].places[line], let second = versions[1].places[line] else {
+            guard isShared[line], let first = versions[0].positions[line], let second = versions[1].positions[line]
+            else {
                 continue
             }
             // An earlier line of the result is after this one in both versions.
@@ -43,9 +44,9 @@ extension MergeCheck {
     private func keepsMoves(of isShared: [Bool]) -> Bool {
         guard let base else { return true }
         return versions.allSatisfy { version in
-            let lines = version.lines.filter { isShared[$0] && base.places[$0] != nil }
+            let lines = version.lines.filter { isShared[$0] && base.positions[$0] != nil }
             return zip(lines, lines.dropFirst()).allSatisfy { left, right in
-                (base.places[left] ?? .max) < (base.places[right] ?? .min) || precedes(left, right)
+                (base.positions[left] ?? .max) < (base.positions[right] ?? .min) || precedes(left, right)
             }
         }
     }
@@ -76,7 +77,7 @@ extension MergeCheck {
 
     /// Whether a line occurs once in the result and in one version, and in no other version.
     private func isOwn(_ line: Int, of index: Int) -> Bool {
-        merged.places[line] != nil && versions[index].places[line] != nil
+        merged.positions[line] != nil && versions[index].positions[line] != nil
             && versions.indices.allSatisfy { $0 == index || versions[$0].counts[line] == 0 }
     }
 }
@@ -89,16 +90,16 @@ private struct GreatestFrom {
         tree = Array(repeating: -1, count: count + 1)
     }
 
-    mutating func note(_ number: Int, at place: Int) {
-        var node = tree.count - 1 - place
+    mutating func note(_ number: Int, at position: Int) {
+        var node = tree.count - 1 - position
         while node < tree.count {
             tree[node] = max(tree[node], number)
             node += node & -node
         }
     }
 
-    func greatest(from place: Int) -> Int {
-        var node = tree.count - 1 - place
+    func greatest(from position: Int) -> Int {
+        var node = tree.count - 1 - position
         var result = -1
         while node > 0 {
             result = max(result, tree[node])

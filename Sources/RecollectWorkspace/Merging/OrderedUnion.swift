@@ -67,16 +67,16 @@ enum OrderedUnion {
         guard let first = moved.first else { return numbers }
         if moved.count == 1, first.count == numbers.count { return first }
         guard numbers.count <= 1_000 else { return nil }
-        let places = moved.map { sequence in
-            let places = Dictionary(uniqueKeysWithValues: zip(sequence, 0...))
-            return numbers.map { places[$0] }
+        let positions = moved.map { sequence in
+            let positions = Dictionary(uniqueKeysWithValues: zip(sequence, 0...))
+            return numbers.map { positions[$0] }
         }
         // For each number, whether each lesser one is behind it.
         let none = Array(repeating: false, count: numbers.count)
         var isBehind = Array(repeating: none, count: numbers.count)
         var counts = Array(repeating: 0, count: numbers.count)
         for right in numbers.indices {
-            for left in 0..<right where places.contains(where: { ($0[right] ?? .max) < ($0[left] ?? -1) }) {
+            for left in 0..<right where positions.contains(where: { ($0[right] ?? .max) < ($0[left] ?? -1) }) {
                 isBehind[right][left] = true
                 for other in 0..<left where isBehind[left][other] { isBehind[right][other] = true }
             }
@@ -106,21 +106,21 @@ enum OrderedUnion {
     /// Sorts numbers topologically. Of several free numbers, the first one is taken. Returns `nil` if the
     /// sequences contradict each other.
     private static func ordered(_ numbers: [Int], by sequences: Set<[Int]>) -> [Int]? {
-        var places = Array(repeating: 0, count: (numbers.max() ?? -1) + 1)
-        for (place, number) in numbers.enumerated() { places[number] = place }
+        var positions = Array(repeating: 0, count: (numbers.max() ?? -1) + 1)
+        for (position, number) in numbers.enumerated() { positions[number] = position }
         var next: [[Int]] = Array(repeating: [], count: numbers.count)
         var waiting = Array(repeating: 0, count: numbers.count)
         for sequence in sequences {
             for (before, after) in zip(sequence, sequence.dropFirst()) {
-                next[places[before]].append(places[after])
-                waiting[places[after]] += 1
+                next[positions[before]].append(positions[after])
+                waiting[positions[after]] += 1
             }
         }
         var free = Heap(numbers.indices.filter { waiting[$0] == 0 })
         var result: [Int] = []
-        while let place = free.popFirst() {
-            result.append(numbers[place])
-            for after in next[place] {
+        while let position = free.popFirst() {
+            result.append(numbers[position])
+            for after in next[position] {
                 waiting[after] -= 1
                 if waiting[after] == 0 { free.insert(after) }
             }
@@ -142,10 +142,10 @@ private struct Heap {
 
     mutating func insert(_ number: Int) {
         numbers.append(number)
-        var place = numbers.count - 1
-        while place > 0, numbers[place] < numbers[(place - 1) / 2] {
-            numbers.swapAt(place, (place - 1) / 2)
-            place = (place - 1) / 2
+        var position = numbers.count - 1
+        while position > 0, numbers[position] < numbers[(position - 1) / 2] {
+            numbers.swapAt(position, (position - 1) / 2)
+            position = (position - 1) / 2
         }
     }
 
@@ -154,14 +154,14 @@ private struct Heap {
         let last = numbers.removeLast()
         guard !numbers.isEmpty else { return first }
         numbers[0] = last
-        var place = 0
+        var position = 0
         while true {
-            let children = (2 * place + 1...2 * place + 2).filter { $0 < numbers.count }
-            guard let least = children.min(by: { numbers[$0] < numbers[$1] }), numbers[least] < numbers[place] else {
+            let children = (2 * position + 1...2 * position + 2).filter { $0 < numbers.count }
+            guard let least = children.min(by: { numbers[$0] < numbers[$1] }), numbers[least] < numbers[position] else {
                 return first
             }
-            numbers.swapAt(place, least)
-            place = least
+            numbers.swapAt(position, least)
+            position = least
         }
     }
 }

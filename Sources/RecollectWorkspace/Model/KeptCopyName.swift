@@ -12,7 +12,7 @@ enum KeptCopyName {
 
     /// Returns the possible paths for a content beside a file, in order of preference. They are in the file's
     /// folder, or in its nearest parent with room for the path.
-    static func places(for hash: ContentHash, beside path: WorkspacePath) -> [WorkspacePath] {
+    static func paths(for hash: ContentHash, beside path: WorkspacePath) -> [WorkspacePath] {
         lengths.map { digits in
             var folder = path.parent ?? .root
             while true {

@@ -18,17 +18,17 @@ struct CredentialName {
     /// Creates a name from the text before a position; `nil` if no name for credentials ends there.
     init?(endingAt end: Int, in bytes: UnsafePointer<UInt8>) {
         let limit = max(0, end - 48)
-        var place = end
+        var position = end
         // Skips characters between a name and its operator: blanks, a closing quote, escaped or not, a bracket,
         // Markdown marks, digits.
-        while place > limit {
-            let width = Self.widthOfBlank(endingAt: place, notBefore: limit, in: bytes)
+        while position > limit {
+            let width = Self.widthOfBlank(endingAt: position, notBefore: limit, in: bytes)
             guard width > 0 else { break }
-            place -= width
+            position -= width
         }
-        guard place > limit, Self.endsName[Int(bytes[place - 1] | 0x20)] else { return nil }
+        guard position > limit, Self.endsName[Int(bytes[position - 1] | 0x20)] else { return nil }
         for name in Self.names {
-            guard let start = Self.start(of: name.backwards, endingAt: place, notBefore: limit, in: bytes) else {
+            guard let start = Self.start(of: name.backwards, endingAt: position, notBefore: limit, in: bytes) else {
                 continue
             }
             if name.isWord, start > 0, Self.isPartOfName(bytes[start - 1]) { continue }
@@ -54,17 +54,17 @@ struct CredentialName {
     private static func start(
         of backwards: [UInt8], endingAt end: Int, notBefore limit: Int, in bytes: UnsafePointer<UInt8>
     ) -> Int? {
-        var place = end
+        var position = end
         var blanks = 0
         for letter in backwards {
-            while place > limit, place < end, isJoint(bytes[place - 1]), blanks < 3 {
-                if bytes[place - 1] == UInt8(ascii: " ") { blanks += 1 }
-                place -= 1
+            while position > limit, position < end, isJoint(bytes[position - 1]), blanks < 3 {
+                if bytes[position - 1] == UInt8(ascii: " ") { blanks += 1 }
+                position -= 1
             }
-            guard place > limit, bytes[place - 1] | 0x20 == letter, blanks < 3 else { return nil }
-            place -= 1
+            guard position > limit, bytes[position - 1] | 0x20 == letter, blanks < 3 else { return nil }
+            position -= 1
         }
-        return place
+        return position
     }
 
     private static func isJoint(_ byte: UInt8) -> Bool {

@@ -5,7 +5,7 @@ extension CredentialScan {
     /// Only runs of plain text are searched. Decoding stops at the first other byte, so images and hashes cost
     /// little. Text encoded twice, or in the URL alphabet, is not decoded.
     /// - Parameter endOfDecoded: The end of the text already decoded.
-    func encoded(from start: Int, to end: Int, _ endOfDecoded: inout Int) -> (name: String, place: Int)? {
+    func encoded(from start: Int, to end: Int, _ endOfDecoded: inout Int) -> (name: String, position: Int)? {
         guard end - start >= Self.shortest, start >= endOfDecoded, !isDecoded else { return nil }
         if isPrivateKeyBody(at: start) { return ("a private key", start) }
         let (text, end) = decoded(at: start, atMost: count, Self.isText)
@@ -27,18 +27,18 @@ extension CredentialScan {
         var bytes: [UInt8] = []
         var line = (bytes: 0, end: start)
         var (bits, width) = (0, 0)
-        var place = start
-        while place < count, bytes.count < limit {
-            let value = Self.values[Int(self.bytes[place])]
+        var position = start
+        while position < count, bytes.count < limit {
+            let value = Self.values[Int(self.bytes[position])]
             if value == Self.noValue {
-                let next = startOfNextLine(at: place)
+                let next = startOfNextLine(at: position)
                 guard next < count, Self.values[Int(self.bytes[next])] != Self.noValue else { break }
-                line = (bytes.count, place)
-                place = next
+                line = (bytes.count, position)
+                position = next
                 continue
             }
             (bits, width) = ((bits << 6 | Int(value)) & 0xFFFF, width + 6)
-            place += 1
+            position += 1
             guard width >= 8 else { continue }
             width -= 8
             let byte = UInt8(truncatingIfNeeded: bits >> width)
@@ -48,13 +48,13 @@ extension CredentialScan {
             }
             bytes.append(byte)
         }
-        return (bytes, place)
+        return (bytes, position)
     }
 
     /// Returns the start of the line below a line's end, after its indentation; the end of the text if the position
     /// is not at a line's end.
-    private func startOfNextLine(at place: Int) -> Int {
-        var next = place
+    private func startOfNextLine(at position: Int) -> Int {
+        var next = position
         if bytes[next] == UInt8(ascii: "\r") { next += 1 }
         guard next < count, bytes[next] == UInt8(ascii: "\n") else { return count }
         return endOfRun(from: next + 1, atMost: 64) { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
@@ -62,8 +62,8 @@ extension CredentialScan {
 
     /// Whether a run begins like a private key (PKCS #1, PKCS #8, SEC 1, OpenSSH): with a sequence and the version
     /// 0 or 1. Certificates, public keys and signatures begin differently.
-    private func isPrivateKeyBody(at place: Int) -> Bool {
-        let (bytes, _) = decoded(at: place, atMost: 16) { _ in true }
+    private func isPrivateKeyBody(at position: Int) -> Bool {
+        let (bytes, _) = decoded(at: position, atMost: 16) { _ in true }
         if bytes.starts(with: "openssh-key-v1".utf8) { return true }
         guard bytes.count == 16, bytes[0] == Self.sequence else { return false }
         let lengthBytes = bytes[1] < 0x80 ? 0 : Int(bytes[1] & 0x7F)

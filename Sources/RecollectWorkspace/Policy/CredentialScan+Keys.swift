@@ -55,15 +55,17 @@ extension CredentialScan {
     private static func pair(_ first: UInt8, _ second: UInt8) -> UInt16 { UInt16(first) << 8 | UInt16(second) }
 
     /// Returns the description of a key at this position; `nil` without one.
-    func key(at place: Int) -> String? {
-        guard place + 1 < count, Self.beginnings.contains(Self.pair(bytes[place], bytes[place + 1])) else { return nil }
-        switch bytes[place] {
-        case UInt8(ascii: "-"): return isPrivateKey(at: place) ? "a private key" : nil
-        case UInt8(ascii: "e"): return isSignedToken(at: place) ? "a signed token (JWT)" : nil
+    func key(at position: Int) -> String? {
+        guard position + 1 < count, Self.beginnings.contains(Self.pair(bytes[position], bytes[position + 1])) else {
+            return nil
+        }
+        switch bytes[position] {
+        case UInt8(ascii: "-"): return isPrivateKey(at: position) ? "a private key" : nil
+        case UInt8(ascii: "e"): return isSignedToken(at: position) ? "a signed token (JWT)" : nil
         default: break
         }
-        for shape in Self.shapes where has(shape.prefix, at: place) {
-            let start = place + shape.prefix.count
+        for shape in Self.shapes where has(shape.prefix, at: position) {
+            let start = position + shape.prefix.count
             let end = endOfRun(from: start, atMost: shape.lengths.upperBound + 1) {
                 Self.isAlphanumeric($0) || shape.isDashed && ($0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_"))
             }
@@ -85,17 +87,17 @@ extension CredentialScan {
     private static let stars = Array("**".utf8)
 
     /// Whether a block with a key begins here: `-----BEGIN … PRIVATE KEY`.
-    private func isPrivateKey(at place: Int) -> Bool {
-        guard has(Self.begin, at: place) else { return false }
-        let start = place + Self.begin.count
+    private func isPrivateKey(at position: Int) -> Bool {
+        guard has(Self.begin, at: position) else { return false }
+        let start = position + Self.begin.count
         let end = endOfRun(from: start, atMost: 40) { $0 == UInt8(ascii: " ") || Self.isUpper($0) }
         guard (start..<end).contains(where: { has(Self.privateKey, at: $0) }) else { return false }
         // A line of the key follows the headers, if there are any.
-        var place = end
-        while place < min(count, end + 600) {
-            let run = endOfRun(from: place, atMost: 200) { Self.kinds[Int($0)] & Self.isBase64 != 0 }
-            if run - place >= 40 { return CredentialValue(start: bytes + place, count: run - place).isVaried }
-            place = max(run, place + 1)
+        var position = end
+        while position < min(count, end + 600) {
+            let run = endOfRun(from: position, atMost: 200) { Self.kinds[Int($0)] & Self.isBase64 != 0 }
+            if run - position >= 40 { return CredentialValue(start: bytes + position, count: run - position).isVaried }
+            position = max(run, position + 1)
         }
         return false
     }
@@ -104,8 +106,8 @@ extension CredentialScan {
     private static let privateKey = Array("PRIVATE KEY".utf8)
 
     /// Whether three parts in the URL alphabet of base64 follow, the first two of them encoded JSON objects.
-    private func isSignedToken(at place: Int) -> Bool {
-        var start = place
+    private func isSignedToken(at position: Int) -> Bool {
+        var start = position
         for part in 0..<3 {
             guard part == 2 || has(Self.object, at: start) else { return false }
             let end = endOfRun(from: start, atMost: 8_192) { Self.isDashedAlphanumeric($0) }

@@ -14,22 +14,22 @@ struct CredentialScan {
     }
 
     /// Returns the description and the position of the first credential.
-    func first() -> (name: String, place: Int)? {
+    func first() -> (name: String, position: Int)? {
         Self.kinds.withUnsafeBufferPointer { kinds in
             var isInWord = false
             // The start of the current run of base64, and the end of the text already decoded.
             var (run, endOfDecoded) = (0, 0)
-            for place in 0..<count {
-                let kind = kinds[Int(bytes[place])]
+            for position in 0..<count {
+                let kind = kinds[Int(bytes[position])]
                 if kind & Self.isEncoded == 0 {
-                    if run < place, let found = encoded(from: run, to: place, &endOfDecoded) { return found }
-                    run = place + 1
+                    if run < position, let found = encoded(from: run, to: position, &endOfDecoded) { return found }
+                    run = position + 1
                 }
-                if kind & Self.beginsKey != 0, !isInWord, let name = key(at: place) { return (name, place) }
-                if kind & Self.parts != 0, let found = value(after: place) { return found }
+                if kind & Self.beginsKey != 0, !isInWord, let name = key(at: position) { return (name, position) }
+                if kind & Self.parts != 0, let found = value(after: position) { return found }
                 // The colon of Chinese and Japanese, U+FF1A.
-                if bytes[place] == 0x9A, place >= 2, bytes[place - 1] == 0xBC, bytes[place - 2] == 0xEF,
-                    let found = value(after: place, ofNameBefore: place - 2)
+                if bytes[position] == 0x9A, position >= 2, bytes[position - 1] == 0xBC, bytes[position - 2] == 0xEF,
+                    let found = value(after: position, ofNameBefore: position - 2)
                 {
                     return found
                 }
@@ -42,19 +42,19 @@ struct CredentialScan {
     // MARK: Values after a name
 
     /// Returns a credential after `:` or `=`.
-    private func value(after place: Int, ofNameBefore end: Int? = nil) -> (name: String, place: Int)? {
-        if has(Self.authority, at: place) { return passwordOfAddress(after: place) }
-        guard let name = CredentialName(endingAt: end ?? place, in: bytes) else { return nil }
+    private func value(after position: Int, ofNameBefore end: Int? = nil) -> (name: String, position: Int)? {
+        if has(Self.authority, at: position) { return passwordOfAddress(after: position) }
+        guard let name = CredentialName(endingAt: end ?? position, in: bytes) else { return nil }
         switch name.kind {
-        case .authorization: return isAuthorization(after: place) ? ("an authorization header", name.start) : nil
-        case .assigned(let words): return isSecret(after: place) ? (words, name.start) : nil
-        case .token: return isSecret(after: place, isNamedLoosely: true) ? ("a token", name.start) : nil
+        case .authorization: return isAuthorization(after: position) ? ("an authorization header", name.start) : nil
+        case .assigned(let words): return isSecret(after: position) ? (words, name.start) : nil
+        case .token: return isSecret(after: position, isNamedLoosely: true) ? ("a token", name.start) : nil
         }
     }
 
     /// Whether an authorization scheme with its credential follows: `Bearer …`.
-    private func isAuthorization(after place: Int) -> Bool {
-        let start = startOfValue(after: place).start
+    private func isAuthorization(after position: Int) -> Bool {
+        let start = startOfValue(after: position).start
         let scheme = endOfRun(from: start, atMost: 16) { Self.isAlphanumeric($0) }
         guard scheme > start, scheme < count, bytes[scheme] == UInt8(ascii: " ") else { return false }
         let end = endOfRun(from: scheme + 1, atMost: 4_096) {
@@ -65,22 +65,22 @@ struct CredentialScan {
     }
 
     /// Whether the value after a credential's name is a credential.
-    private func isSecret(after place: Int, isNamedLoosely: Bool = false) -> Bool {
-        var (start, quote) = startOfValue(after: place)
-        if bytes[place] == UInt8(ascii: ":"), quote == nil, let assigned = startOfAssignedValue(pastTypeAt: start) {
+    private func isSecret(after position: Int, isNamedLoosely: Bool = false) -> Bool {
+        var (start, quote) = startOfValue(after: position)
+        if bytes[position] == UInt8(ascii: ":"), quote == nil, let assigned = startOfAssignedValue(pastTypeAt: start) {
             (start, quote) = assigned
         }
-        guard quote != nil || !isNamedLoosely || bytes[place] == UInt8(ascii: "=") else { return false }
+        guard quote != nil || !isNamedLoosely || bytes[position] == UInt8(ascii: "=") else { return false }
         let end = endOfValue(from: start, quote: quote)
         let value = CredentialValue(start: bytes + start, count: end - start)
         if value.isSecret(isQuoted: quote != nil) { return !isCutShort(at: end) }
-        return !isNamedLoosely && isSecretOnLineBelow(place)
+        return !isNamedLoosely && isSecretOnLineBelow(position)
     }
 
     /// Returns the start of a value, after blanks, the rest of the assignment operator, Markdown marks, and an
     /// opening quote, escaped or not.
-    private func startOfValue(after place: Int) -> (start: Int, quote: UInt8?) {
-        var start = place + 1
+    private func startOfValue(after position: Int) -> (start: Int, quote: UInt8?) {
+        var start = position + 1
         let limit = min(count, start + 16)
         while start < limit, Self.kinds[Int(bytes[start])] & Self.leads != 0 { start += 1 }
         let isEscaped = start + 1 < count && bytes[start] == UInt8(ascii: "\\")
@@ -91,11 +91,11 @@ struct CredentialScan {
 
     /// Returns the start of the value in `name: Type = value`; `nil` for any other text.
     private func startOfAssignedValue(pastTypeAt start: Int) -> (start: Int, quote: UInt8?)? {
-        var place = endOfRun(from: start, atMost: 40) { Self.isAlphanumeric($0) || $0 == UInt8(ascii: "?") }
-        guard place > start else { return nil }
-        while place < min(count, start + 48), bytes[place] == UInt8(ascii: " ") { place += 1 }
-        guard place < count, bytes[place] == UInt8(ascii: "=") else { return nil }
-        return startOfValue(after: place)
+        var position = endOfRun(from: start, atMost: 40) { Self.isAlphanumeric($0) || $0 == UInt8(ascii: "?") }
+        guard position > start else { return nil }
+        while position < min(count, start + 48), bytes[position] == UInt8(ascii: " ") { position += 1 }
+        guard position < count, bytes[position] == UInt8(ascii: "=") else { return nil }
+        return startOfValue(after: position)
     }
 
     private func endOfValue(from start: Int, quote: UInt8?) -> Int {
@@ -109,8 +109,8 @@ struct CredentialScan {
     private static let authority = Array("://".utf8)
 
     /// Returns the password of `scheme://user:password@host`.
-    private func passwordOfAddress(after place: Int) -> (name: String, place: Int)? {
-        let user = place + Self.authority.count
+    private func passwordOfAddress(after position: Int) -> (name: String, position: Int)? {
+        let user = position + Self.authority.count
         let colon = endOfRun(from: user, atMost: 128) { $0 > 0x20 && !":/@?#\"'`<>".utf8.contains($0) }
         guard colon < count, bytes[colon] == UInt8(ascii: ":") else { return nil }
         let start = colon + 1
@@ -122,9 +122,9 @@ struct CredentialScan {
 
     // MARK: Bytes
 
-    func has(_ other: [UInt8], at place: Int) -> Bool {
-        guard place + other.count <= count else { return false }
-        return other.indices.allSatisfy { bytes[place + $0] == other[$0] }
+    func has(_ other: [UInt8], at position: Int) -> Bool {
+        guard position + other.count <= count else { return false }
+        return other.indices.allSatisfy { bytes[position + $0] == other[$0] }
     }
 
     func endOfRun(from start: Int, atMost limit: Int, _ belongs: (UInt8) -> Bool) -> Int {

@@ -31,8 +31,8 @@ package enum CredentialShape {
         var text = text
         return text.withUTF8 { bytes in
             guard let base = bytes.baseAddress else { return nil }
-            guard let (name, place) = CredentialScan(bytes: base, count: bytes.count).first() else { return nil }
-            return Kind(name: name, line: 1 + bytes[..<place].count { $0 == UInt8(ascii: "\n") })
+            guard let (name, position) = CredentialScan(bytes: base, count: bytes.count).first() else { return nil }
+            return Kind(name: name, line: 1 + bytes[..<position].count { $0 == UInt8(ascii: "\n") })
         }
     }
 

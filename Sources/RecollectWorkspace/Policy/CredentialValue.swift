@@ -95,10 +95,10 @@ struct CredentialValue {
         }
     }
 
-    private func isPartOfWord(_ place: Int) -> Bool {
-        guard bytes.indices.contains(place) else { return false }
-        return bytes[place] | 0x20 >= 0x61 && bytes[place] | 0x20 <= 0x7A
-            || bytes[place] >= 0x30 && bytes[place] <= 0x39
+    private func isPartOfWord(_ position: Int) -> Bool {
+        guard bytes.indices.contains(position) else { return false }
+        return bytes[position] | 0x20 >= 0x61 && bytes[position] | 0x20 <= 0x7A
+            || bytes[position] >= 0x30 && bytes[position] <= 0x39
     }
 
     private static func isLetter(_ byte: UInt8) -> Bool { byte | 0x20 >= 0x61 && byte | 0x20 <= 0x7A || byte == 0x5F }

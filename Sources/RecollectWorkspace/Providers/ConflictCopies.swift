@@ -45,9 +45,9 @@ enum ConflictCopies {
         }
         let astray = originals.filter { !files.contains($0.value) }
         guard !astray.isEmpty else { return originals }
-        let twins = Dictionary(grouping: files.filter { originals[$0] == nil }, by: \.key)
+        let nameCollisions = Dictionary(grouping: files.filter { originals[$0] == nil }, by: \.key)
         for (copy, original) in astray {
-            if let twin = twins[original.key]?.min() { originals[copy] = twin }
+            if let variant = nameCollisions[original.key]?.min() { originals[copy] = variant }
         }
         return originals
     }

@@ -20,10 +20,10 @@ extension FolderProvider {
             guard let parent = path.parent, let folder = try folder(at: parent),
                 let file = try FoundFile(path, in: folder)?.open()
             else { throw notFound(path) }
-            let place = try OpenFolder.make(path: url.deletingLastPathComponent().path)
+            let detailsFolder = try OpenFolder.make(path: url.deletingLastPathComponent().path)
             let name = url.lastPathComponent
-            _ = try ifThere { try place.remove(name) }
-            let copy = try place.makeFile(name)
+            _ = try ifThere { try detailsFolder.remove(name) }
+            let copy = try detailsFolder.makeFile(name)
             try Self.copyDetails(of: file, to: copy)
             try Self.copyDate(of: file, to: copy)
         }

@@ -34,8 +34,8 @@ struct Listing {
                 items.append(item)
             } else if forms[itsPath] == nil {
                 forms[itsPath] = item
-            } else if let twin = try self.item(at: itsPath) {
-                forms[itsPath] = twin
+            } else if let variant = try self.item(at: itsPath) {
+                forms[itsPath] = variant
             }
         }
         let others = placeholders.merging(forms) { _, file in file }

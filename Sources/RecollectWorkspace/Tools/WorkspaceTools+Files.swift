@@ -9,7 +9,7 @@ extension WorkspaceTools {
         let items = try await workspace.list(folder, recursively: try arguments.flag("recursive"))
         var files = BoundedList()
         for item in items where after.map({ $0 < item.path }) ?? true {
-            guard files.add(told(item)) else { break }
+            guard files.add(entry(item)) else { break }
         }
         var result: [String: JSONValue] = ["files": .array(files.elements)]
         if files.isFull, let last = files.elements.last?["path"]?.stringValue {
@@ -18,17 +18,17 @@ extension WorkspaceTools {
         return .object(result)
     }
 
-    private func told(_ item: WorkspaceItem) -> JSONValue {
-        var told: [String: JSONValue] = ["path": .string(item.path.description)]
+    private func entry(_ item: WorkspaceItem) -> JSONValue {
+        var entry: [String: JSONValue] = ["path": .string(item.path.description)]
         if item.isFolder {
-            told["folder"] = true
-            if item.state == .unreadable { told["state"] = .string(item.state.rawValue) }
+            entry["folder"] = true
+            if item.state == .unreadable { entry["state"] = .string(item.state.rawValue) }
         } else {
-            told["bytes"] = .integer(Int64(item.size))
-            told["modified"] = item.modified?.forModel(in: calendar)
-            if item.state != .local { told["state"] = .string(item.state.rawValue) }
+            entry["bytes"] = .integer(Int64(item.size))
+            entry["modified"] = item.modified?.forModel(in: calendar)
+            if item.state != .local { entry["state"] = .string(item.state.rawValue) }
         }
-        return .object(told)
+        return .object(entry)
     }
 
     @Sendable func read(_ arguments: ToolArguments) async throws -> JSONValue {
@@ -38,7 +38,7 @@ extension WorkspaceTools {
         guard file.bytes.isText else {
             throw ToolArguments.Failure(message: "\(path) is no text, so it cannot be read here.")
         }
-        return .object(told(file, from: offset))
+        return .object(entry(file, from: offset))
     }
 
     /// Throws for a file other than text, such as an image, so that no text is appended to it.
@@ -83,7 +83,7 @@ extension WorkspaceTools {
                 details: ["version": .string(Self.newFile)])
         }
         var details: [String: JSONValue] = ["path": .string(error.path.description)]
-        if current.bytes.isText { details = told(current, from: 0) }
+        if current.bytes.isText { details = entry(current, from: 0) }
         return ToolArguments.Failure(
             message: """
                 Nothing was written: \(error.path) is not the version that you named. Merge your text with what is there now, \
@@ -150,7 +150,7 @@ extension WorkspaceTools {
 
     /// Returns a page of a file: as many whole lines from an offset as fit, or the fitting characters of a longer
     /// line.
-    private func told(_ file: WorkspaceFile, from offset: Int) -> [String: JSONValue] {
+    private func entry(_ file: WorkspaceFile, from offset: Int) -> [String: JSONValue] {
         let page = file.bytes.page(from: min(offset, file.bytes.count), costing: Self.mostBytesOfText)
         var result: [String: JSONValue] = [
             "path": .string(file.path.description), "text": .string(String(decoding: file.bytes[page], as: UTF8.self)),
@@ -215,5 +215,5 @@ extension [UInt8] {
         return start..<end
     }
 
-    private func isInsideCharacter(_ place: Int) -> Bool { self[place] & 0xC0 == 0x80 }
+    private func isInsideCharacter(_ position: Int) -> Bool { self[position] & 0xC0 == 0x80 }
 }

@@ -18,12 +18,12 @@ struct ContentStore {
     /// - Throws: `damaged` if its file has other bytes.
     func bytes(of hash: ContentHash) throws -> [UInt8]? {
         try ifThere {
-            let place = try folder.folder(Self.name).folder(hash.folderName)
-            let file = try place.file(hash.fileName, forWriting: false)
+            let hashFolder = try folder.folder(Self.name).folder(hash.folderName)
+            let file = try hashFolder.file(hash.fileName, forWriting: false)
             let bytes = try file.readAll()
             guard ContentHash(of: bytes) == hash else {
                 throw RecollectError(
-                    .damaged, "\(place.path(of: hash.fileName)) does not hold the content it is named by")
+                    .damaged, "\(hashFolder.path(of: hash.fileName)) does not hold the content it is named by")
             }
             return bytes
         }
@@ -43,12 +43,14 @@ struct ContentStore {
         let objects = try made(Self.name, in: folder, durably: !isTogether)
         var staged: [ContentHash: String] = [:]
         do {
-            for (name, hashes) in Self.places(of: contents.keys) {
-                let place = try made(name, in: objects, durably: !isTogether)
+            for (name, hashes) in Self.folders(of: contents.keys) {
+                let hashFolder = try made(name, in: objects, durably: !isTogether)
                 for hash in hashes {
-                    guard let bytes = contents[hash], try !Self.holds(bytes, hash.fileName, in: place) else { continue }
+                    guard let bytes = contents[hash], try !Self.holds(bytes, hash.fileName, in: hashFolder) else {
+                        continue
+                    }
                     staged[hash] =
-                        try place.stage { file in
+                        try hashFolder.stage { file in
                             try file.write(bytes, at: 0)
                             if !isTogether { try file.orderWrites() }
                         }.name
@@ -56,12 +58,12 @@ struct ContentStore {
             }
             guard !staged.isEmpty else { return }
             if isTogether { try folder.synchronizeFileSystem() }
-            for (name, hashes) in Self.places(of: staged.keys) {
-                let place = try objects.folder(name)
+            for (name, hashes) in Self.folders(of: staged.keys) {
+                let hashFolder = try objects.folder(name)
                 for hash in hashes {
-                    if let name = staged[hash] { try place.rename(name, to: hash.fileName) }
+                    if let name = staged[hash] { try hashFolder.rename(name, to: hash.fileName) }
                 }
-                if !isTogether { try place.orderWrites() }
+                if !isTogether { try hashFolder.orderWrites() }
             }
             if isTogether { try folder.synchronizeFileSystem() }
         } catch {
@@ -73,9 +75,9 @@ struct ContentStore {
     /// Returns the number of contents, and their total size in bytes.
     func size() throws -> (contents: Int, bytes: Int) {
         var size = (contents: 0, bytes: 0)
-        try forEachPlace { prefix, place, names in
+        try forEachFolder { prefix, hashFolder, names in
             for name in names where ContentHash(hexadecimal: prefix + name) != nil {
-                guard let entry = try place.entry(name) else { continue }
+                guard let entry = try hashFolder.entry(name) else { continue }
                 size.contents += 1
                 size.bytes += entry.size
             }
@@ -86,10 +88,10 @@ struct ContentStore {
     /// Returns all contents, each with the date of its last write.
     func all() throws -> [ContentHash: Date] {
         var all: [ContentHash: Date] = [:]
-        try forEachPlace { prefix, place, names in
+        try forEachFolder { prefix, hashFolder, names in
             for name in names {
                 guard let hash = ContentHash(hexadecimal: prefix + name) else { continue }
-                all[hash] = try place.entry(name)?.modified
+                all[hash] = try hashFolder.entry(name)?.modified
             }
         }
         return all
@@ -106,10 +108,12 @@ struct ContentStore {
 
     /// Removes all contents except some, and temporary files of killed writers.
     func removeAll(but kept: Set<ContentHash>) throws {
-        try forEachPlace { prefix, place, names in
-            try place.removeLeftovers(among: names)
+        try forEachFolder { prefix, hashFolder, names in
+            try hashFolder.removeLeftovers(among: names)
             for name in names {
-                if let hash = ContentHash(hexadecimal: prefix + name), !kept.contains(hash) { try place.remove(name) }
+                if let hash = ContentHash(hexadecimal: prefix + name), !kept.contains(hash) {
+                    try hashFolder.remove(name)
+                }
             }
         }
     }
@@ -121,7 +125,7 @@ struct ContentStore {
     private static let many = 8
 
     /// Returns the folders of contents, each with its contents.
-    private static func places(of hashes: some Sequence<ContentHash>) -> [(name: String, hashes: [ContentHash])] {
+    private static func folders(of hashes: some Sequence<ContentHash>) -> [(name: String, hashes: [ContentHash])] {
         Dictionary(grouping: hashes, by: \.folderName).map { ($0.key, $0.value) }.sorted { $0.name < $1.name }
     }
 
@@ -139,11 +143,11 @@ struct ContentStore {
         return try folder.folder(name)
     }
 
-    private func forEachPlace(_ body: (_ prefix: String, OpenFolder, _ names: [String]) throws -> Void) throws {
+    private func forEachFolder(_ body: (_ prefix: String, OpenFolder, _ names: [String]) throws -> Void) throws {
         guard let objects = try ifThere({ try folder.folder(Self.name) }) else { return }
         for name in try objects.names() where try objects.entry(name)?.kind == .folder {
-            let place = try objects.folder(name)
-            try body(name, place, try place.names())
+            let hashFolder = try objects.folder(name)
+            try body(name, hashFolder, try hashFolder.names())
         }
     }
 }

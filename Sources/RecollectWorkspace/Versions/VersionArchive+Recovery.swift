@@ -22,14 +22,14 @@ extension VersionArchive {
                 if lines[line.path]?.contains(where: { $0.version.hash == line.version.hash }) ?? false { continue }
                 lines[line.path, default: []].append(line.marked(.done))
             }
-            let told = Set(lines.values.joined().map(\.version.hash))
+            let logged = Set(lines.values.joined().map(\.version.hash))
             // A file absent from the log's index gets a removal as its last version; otherwise, a scan would
             // expect the file.
             for (path, known) in lines where log.index.files[path] == nil {
                 guard let last = known.last?.version else { continue }
                 lines[path]?.append(Self.removal(of: last.hash, at: path, date: last.date))
             }
-            for hash in unnamed.subtracting(told) {
+            for hash in unnamed.subtracting(logged) {
                 let name = try hash.rawValue.prefix(16) + (contents.beginsAsText(hash) ? ".txt" : "")
                 let path = try WorkspacePath("Recovered").appending(String(name))
                 lines[path] = [Self.removal(of: hash, at: path, date: all[hash] ?? .distantPast)]

@@ -120,9 +120,9 @@ extension VersionIndex.File {
         // another program may have restored the content read by its writer.
         let isNewest = content.map(version.replaced.contains) ?? version.replaced.isEmpty
         if isNewest, let newest = orders.last { order = max(order, newest) }
-        let place = orders.lastIndex { $0 <= order }.map { $0 + 1 } ?? 0
-        versions.insert(version, at: place)
-        orders.insert(order, at: place)
+        let position = orders.lastIndex { $0 <= order }.map { $0 + 1 } ?? 0
+        versions.insert(version, at: position)
+        orders.insert(order, at: position)
     }
 
     /// The versions in order. The parent of a version of the kind `observed` or `edited` is the content before it.

@@ -137,11 +137,11 @@ final class ConflictResolver: Sendable {
         let earlier = try files.flatMap { try contentsBefore($0) } + lost.compactMap { try archive.wholeBytes(of: $0) }
         let contents = Set(([main].compactMap { $0 } + files).map(\.bytes) + all.map(\.bytes) + earlier)
         // A file with another spelling does not descend from this file's versions.
-        let isTwin = copies.contains { ConflictCopies.original(of: $0) != path }
+        let isVariant = copies.contains { ConflictCopies.original(of: $0) != path }
         let resolution =
             try isFolder
             ? ConflictResolution(apart: contents)
-            : ConflictResolution(contents, at: path, archive, isTwin ? LineageLogs() : logs)
+            : ConflictResolution(contents, at: path, archive, isVariant ? LineageLogs() : logs)
         if !isFolder, resolution.outcome == .identical || main == nil, try isChanging([path] + copies) {
             return ResolvedConflict(path: path, copies: copies, outcome: .waiting)
         }
@@ -150,7 +150,7 @@ final class ConflictResolver: Sendable {
         if isPreview {
             return ResolvedConflict(
                 path: path, copies: copies, outcome: outcome,
-                kept: resolution.apart.compactMap { KeptCopyName.places(for: ContentHash(of: $0), beside: path).first },
+                kept: resolution.apart.compactMap { KeptCopyName.paths(for: ContentHash(of: $0), beside: path).first },
                 assumedDeleted: resolution.deleted)
         }
         let kept = try writer.queue.sync {

@@ -22,11 +22,11 @@ extension SharedWorkspace {
                 changeSignals.signal()
                 async let others: Void = Self.pass(provided, to: changeSignals)
                 async let ours: Void = Self.pass(own, to: changeSignals)
-                var told = ReportedFiles(files: known)
+                var reported = ReportedFiles(files: known)
                 for await _ in merged {
                     // After a failed scan, the next signal causes another one.
                     guard let scan = try? await self.reading({ try self.scanner.scan() }) else { continue }
-                    for change in told.changes(to: scan) { stream.yield(change) }
+                    for change in reported.changes(to: scan) { stream.yield(change) }
                 }
                 _ = await (others, ours)
                 stream.finish()

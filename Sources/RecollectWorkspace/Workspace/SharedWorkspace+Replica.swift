@@ -114,8 +114,8 @@ extension SharedWorkspace {
         let versions = [mine.bytes, file.bytes]
         guard let merged = WorkspaceMerge.mergedAndChecked(base: bytes, versions: versions, at: path) else {
             // A kept copy from an earlier merge, changed or removed since, is not written again.
-            let places = KeptCopyName.places(for: file.version, beside: path)
-            if let kept = there.versions.last.flatMap({ last in places.first { here.took(last, to: $0) } }),
+            let paths = KeptCopyName.paths(for: file.version, beside: path)
+            if let kept = there.versions.last.flatMap({ last in paths.first { here.took(last, to: $0) } }),
                 case .success(let now) = Result(catching: { try scanner.fileIfThere(at: kept) }),
                 now?.version != file.version
             {

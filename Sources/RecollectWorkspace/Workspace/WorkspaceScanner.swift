@@ -208,9 +208,9 @@ final class WorkspaceScanner: Sendable {
     }
 
     private func postNameCollisions(among paths: some Sequence<WorkspacePath>, _ state: inout State) {
-        let twins = Dictionary(grouping: paths, by: \.key).filter { $0.value.count > 1 }
-        for (key, paths) in twins.sorted(by: { $0.key < $1.key }) where state.postedNameCollisions.insert(key).inserted
-        {
+        let nameCollisions = Dictionary(grouping: paths, by: \.key).filter { $0.value.count > 1 }
+        for (key, paths) in nameCollisions.sorted(by: { $0.key < $1.key })
+        where state.postedNameCollisions.insert(key).inserted {
             events.post(StoreEvent(kind: .nameCollision, path: paths.min()?.description))
         }
     }

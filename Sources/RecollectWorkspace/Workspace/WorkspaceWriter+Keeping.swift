@@ -11,24 +11,24 @@ extension WorkspaceWriter {
     ) throws -> WorkspacePath {
         let hash = ContentHash(of: bytes)
         var taken = FileChangedError(path: path, current: nil)
-        for place in KeptCopyName.places(for: hash, beside: path) {
+        for copyPath in KeptCopyName.paths(for: hash, beside: path) {
             let there: WorkspaceFile?
             do {
-                there = try scanner.fileIfThere(at: place)
+                there = try scanner.fileIfThere(at: copyPath)
             } catch let error as RecollectError where error.code == .notLocal {
-                try provider.requestDownload(of: place)
+                try provider.requestDownload(of: copyPath)
                 throw error
             }
             guard let there else {
                 let parents = kind == .merged ? [hash] : []
-                let copy = try put(bytes, to: place, replacing: nil, by: author, as: kind, parents: parents)
+                let copy = try put(bytes, to: copyPath, replacing: nil, by: author, as: kind, parents: parents)
                 copyDetails(of: path, to: copy)
                 return copy.path
             }
             // The content is the same if another device resolved this conflict, and different if the kept copy was
             // edited.
-            if there.version == hash { return place }
-            taken = FileChangedError(path: place, current: there)
+            if there.version == hash { return copyPath }
+            taken = FileChangedError(path: copyPath, current: there)
         }
         throw taken
     }

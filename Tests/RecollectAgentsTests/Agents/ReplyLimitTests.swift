@@ -61,20 +61,20 @@ struct ReplyLimitTests {
     @Test("A reply grows in place, without a copy of its text for each piece", arguments: [false, true])
     func inPlace(isThinking: Bool) {
         var reply = AgentTurnReply(history: [])
-        var places = 0
+        var positions = 0
         var last: UnsafePointer<UInt8>?
         for _ in 0..<4_000 {
             if isThinking { reply.think("piece ") } else { reply.say("piece ") }
-            let place = Self.place(of: reply.message.parts[0])
-            if place != last { places += 1 }
-            last = place
+            let position = Self.position(of: reply.message.parts[0])
+            if position != last { positions += 1 }
+            last = position
         }
         // A text that grows in place moves only when its capacity has doubled; a copied text moves with each piece.
-        #expect(places < 100, "\(places)")
+        #expect(positions < 100, "\(positions)")
         #expect(reply.message.parts.count == 1)
     }
 
-    private static func place(of part: ContentPart) -> UnsafePointer<UInt8>? {
+    private static func position(of part: ContentPart) -> UnsafePointer<UInt8>? {
         switch part {
         case .text(let text), .thinking(let text, _):
             text.utf8.withContiguousStorageIfAvailable { $0.baseAddress } ?? nil

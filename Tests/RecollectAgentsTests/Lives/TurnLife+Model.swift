@@ -22,8 +22,8 @@ extension TurnLife {
             guard given?.isEmpty != false else { throw fault("quiet received \(given ?? [])") }
             return
         }
-        let place = Place(session: session, agent: announced.agentId)
-        var messages = held[place] ?? []
+        let scope = Scope(session: session, agent: announced.agentId)
+        var messages = held[scope] ?? []
         let window = window(of: messages, within: budget.map { max($0, 2) })
         if let question = window.lastIndex(where: { isQuestion($0, input) && input.hasGivenId }),
             question + 1 < window.count, isAnswer(window[question + 1])
@@ -50,7 +50,7 @@ extension TurnLife {
             // Without a reply event, the window must be too small to save a reply.
             guard let budget, budget < 2 else { throw fault("no reply reported") }
         }
-        held[place] = isTrimmed ? self.window(of: messages, within: budget) : messages
+        held[scope] = isTrimmed ? self.window(of: messages, within: budget) : messages
     }
 
     /// Whether a reply ends its input, so that the input does not run again. Scripts have no results without calls.
@@ -76,10 +76,10 @@ extension TurnLife {
     }
 
     /// Whether a stored message matches the model; an input sent again under the same ID keeps its first text.
-    private func isSame(_ message: ConversationMessage, _ told: ConversationMessage) -> Bool {
-        message.shape == told.shape
-            || (message.role == told.role
-                && (message.id == told.id || Self.copies(of: told).contains(message.id)))
+    private func isSame(_ message: ConversationMessage, _ reported: ConversationMessage) -> Bool {
+        message.shape == reported.shape
+            || (message.role == reported.role
+                && (message.id == reported.id || Self.copies(of: reported).contains(message.id)))
     }
 
     private func window(of messages: [ConversationMessage], within budget: Int?) -> [ConversationMessage] {
@@ -102,26 +102,27 @@ extension TurnLife {
     mutating func check() async throws {
         for session in Self.sessions {
             for agent in LifeAgents.names {
-                let place = Place(session: session, agent: agent)
-                let messages = try await stored(place)
-                let model = held[place] ?? []
+                let scope = Scope(session: session, agent: agent)
+                let messages = try await stored(scope)
+                let model = held[scope] ?? []
                 guard messages.elementsEqual(model, by: isSame) else {
-                    throw fault("\(place) holds \(messages.map(\.shape)) instead of \(model.map(\.shape))")
+                    throw fault("\(scope) holds \(messages.map(\.shape)) instead of \(model.map(\.shape))")
                 }
-                for (message, told) in zip(messages, model) where told.role == .assistant && !told.parts.isEmpty {
-                    guard message == told else { throw fault("saved \(message) instead of \(told)") }
+                for (message, reported) in zip(messages, model)
+                where reported.role == .assistant && !reported.parts.isEmpty {
+                    guard message == reported else { throw fault("saved \(message) instead of \(reported)") }
                 }
-                guard Set(messages.map(\.id)).count == messages.count else { throw fault("duplicate ID in \(place)") }
+                guard Set(messages.map(\.id)).count == messages.count else { throw fault("duplicate ID in \(scope)") }
                 guard zip(messages, messages.dropFirst()).allSatisfy({ $0.role != $1.role }) else {
-                    throw fault("\(place) repeats a role")
+                    throw fault("\(scope) repeats a role")
                 }
-                held[place] = messages
+                held[scope] = messages
             }
         }
     }
 
-    func stored(_ place: Place) async throws -> [ConversationMessage] {
-        try await store.storage.all(place.agent, session: place.session)
+    func stored(_ scope: Scope) async throws -> [ConversationMessage] {
+        try await store.storage.all(scope.agent, session: scope.session)
     }
 
     func fault(_ description: String) -> Fault {

@@ -7,7 +7,7 @@ import RecollectTestSupport
 /// A random sequence of turns over one store, beside a model of the messages it must hold.
 struct TurnLife {
     /// The messages of one agent in one session.
-    struct Place: Hashable {
+    struct Scope: Hashable {
         let session: String
         let agent: String
     }
@@ -23,7 +23,7 @@ struct TurnLife {
     let store: LifeStore
     let agents = LifeAgents()
     private var orchestrators: [(orchestrator: Orchestrator, budget: Int?)] = []
-    var held: [Place: [ConversationMessage]] = [:]
+    var held: [Scope: [ConversationMessage]] = [:]
     private var asked: [(session: String, input: AgentInput)] = []
     private var count = 0
     /// The steps so far, for the message of a failure.
@@ -102,20 +102,20 @@ struct TurnLife {
         let waits = !turn.input.text.hasPrefix("fail")
         let waiting = waits ? orchestrator.route("one waits", userId: "user", sessionId: turn.session) : nil
         var events = stream.makeAsyncIterator()
-        var told: [AgentEvent] = []
-        if isBegun, let first = try? await events.next() { told.append(first) }
+        var reported: [AgentEvent] = []
+        if isBegun, let first = try? await events.next() { reported.append(first) }
         await orchestrator.stop(userId: "user", sessionId: turn.session)
         var error: (any Error)?
         do {
-            while let event = try await events.next() { told.append(event) }
+            while let event = try await events.next() { reported.append(event) }
         } catch let thrown {
             error = thrown
         }
-        try note("stop", turn.session, turn.input, budget, told, error)
-        guard told.announced == nil || told.reply?.isInterrupted == true else {
-            throw fault("not interrupted: \(told)")
+        try note("stop", turn.session, turn.input, budget, reported, error)
+        guard reported.announced == nil || reported.reply?.isInterrupted == true else {
+            throw fault("not interrupted: \(reported)")
         }
-        guard turn.script.text.hasPrefix(told.reply?.text ?? "") else { throw fault("the reply has another text") }
+        guard turn.script.text.hasPrefix(reported.reply?.text ?? "") else { throw fault("the reply has another text") }
         if let waiting {
             guard await hear(waiting).error is CancellationError else { throw fault("the waiting turn ran") }
         }
@@ -125,29 +125,29 @@ struct TurnLife {
     private mutating func drop() async throws {
         let (orchestrator, budget) = random.one(of: orchestrators)
         let turn = input(endings: LifeScript.Ending.allCases)
-        var told: [AgentEvent] = []
+        var reported: [AgentEvent] = []
         // A failing classifier emits no pieces.
         let count =
             turn.input.text.hasPrefix("fail") ? 1 : Int.random(in: 1...turn.script.pieces.count + 1, using: &random)
         for try await event in orchestrator.route(turn.input, userId: "user", sessionId: turn.session) {
-            told.append(event)
-            if told.count == count { break }
+            reported.append(event)
+            if reported.count == count { break }
         }
         await orchestrator.waitUntilIdle()
-        guard let agent = told.announced?.agentId else { throw fault("not begun") }
+        guard let agent = reported.announced?.agentId else { throw fault("not begun") }
         if agent != "quiet" {
             // The saved reply may hold more than the received events, but nothing less.
-            let reply = try await stored(Place(session: turn.session, agent: agent)).last
+            let reply = try await stored(Scope(session: turn.session, agent: agent)).last
             let isKept = budget.map { $0 > 1 } ?? true
-            guard !isKept || reply?.id == told.announced?.id else { throw fault("no reply: \(told)") }
-            if let reply, isKept { told.append(.final(reply)) }
+            guard !isKept || reply?.id == reported.announced?.id else { throw fault("no reply: \(reported)") }
+            if let reply, isKept { reported.append(.final(reply)) }
             if isKept, reply?.text != "final",
-                reply?.text.hasPrefix(told.joinedPieces.compactMap(\.text).joined()) != true
+                reply?.text.hasPrefix(reported.joinedPieces.compactMap(\.text).joined()) != true
             {
-                throw fault("saved \(reply?.text ?? "") of \(told)")
+                throw fault("saved \(reply?.text ?? "") of \(reported)")
             }
         }
-        try note("drop", turn.session, turn.input, budget, told, nil)
+        try note("drop", turn.session, turn.input, budget, reported, nil)
     }
 
     /// Kills the process during a turn. If that would leave nothing on disk, saves an input without a reply.
@@ -155,19 +155,19 @@ struct TurnLife {
         let (orchestrator, budget) = random.one(of: orchestrators)
         let turn = input(endings: [.hangs])
         let agent = ["one", "two"].first(where: turn.input.text.hasPrefix) ?? "one"
-        let place = Place(session: turn.session, agent: agent)
+        let scope = Scope(session: turn.session, agent: agent)
         guard store.isOnDisk, !turn.input.text.hasPrefix("fail"), !turn.input.text.hasPrefix("quiet") else {
-            guard held[place]?.last?.role != .user else { return }
-            diary.append("orphan \(place)")
+            guard held[scope]?.last?.role != .user else { return }
+            diary.append("orphan \(scope)")
             try await store.storage.save(
-                turn.input.message, userId: "user", sessionId: place.session, agentId: agent, maxMessages: nil)
-            held[place, default: []].append(turn.input.message)
+                turn.input.message, userId: "user", sessionId: scope.session, agentId: agent, maxMessages: nil)
+            held[scope, default: []].append(turn.input.message)
             return
         }
-        var told: [AgentEvent] = []
+        var reported: [AgentEvent] = []
         for try await event in orchestrator.route(turn.input, userId: "user", sessionId: turn.session) {
-            told.append(event)
-            if told.count == turn.script.pieces.count + 1 {
+            reported.append(event)
+            if reported.count == turn.script.pieces.count + 1 {
                 try store.kill()
                 break
             }
@@ -175,12 +175,12 @@ struct TurnLife {
         await orchestrator.waitUntilIdle()
         makeOrchestrators()
         let isDrafted = store.history != nil
-        if let last = try await stored(place).last, last.role == .assistant, last.id == told.announced?.id {
+        if let last = try await stored(scope).last, last.role == .assistant, last.id == reported.announced?.id {
             guard isDrafted, last.isInterrupted else { throw fault("saved \(last)") }
-            told.append(.final(last))
+            reported.append(.final(last))
         }
         // An unfinished turn is not trimmed.
-        try note("kill", turn.session, turn.input, budget, told, nil, isTrimmed: false)
+        try note("kill", turn.session, turn.input, budget, reported, nil, isTrimmed: false)
     }
 
     /// Sends an input again, or another one under the same ID.

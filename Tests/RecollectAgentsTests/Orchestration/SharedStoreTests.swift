@@ -20,9 +20,9 @@ struct SharedStoreTests {
         let workers = try counts.map { try Worker(["turns", kind + folder.path, "keep"] + $0) }
         _ = await workers[2].wait(forLines: 30)
         workers[2].kill()
-        var told: [String] = []
+        var reported: [String] = []
         for worker in workers {
-            told += await worker.finish().filter { $0.hasPrefix("kept ") }.map { String($0.dropFirst(5)) }
+            reported += await worker.finish().filter { $0.hasPrefix("kept ") }.map { String($0.dropFirst(5)) }
         }
         #expect(workers[0].endedWell && workers[1].endedWell)
         let store: any ChatStorage =
@@ -45,8 +45,8 @@ struct SharedStoreTests {
         #expect(Set(questions).count == questions.count)
         #expect(Set(counts[0] + counts[1]).isSubset(of: questions))
         let replies = kept.filter { $0.role == .assistant && !$0.isInterrupted }.map(\.text)
-        #expect(replies.sorted() == (told + ["still here"]).sorted() || replies.count == told.count + 2)
-        #expect(Set(told).isSubset(of: replies))
+        #expect(replies.sorted() == (reported + ["still here"]).sorted() || replies.count == reported.count + 2)
+        #expect(Set(reported).isSubset(of: replies))
     }
 
     @Test(
@@ -80,26 +80,26 @@ struct SharedStoreTests {
         }
         let orchestrator = Orchestrator(agents: [agent], store: store, maxMessages: nil)
         let padding = String(repeating: "x", count: 100)
-        var told: [ConversationMessage] = []
+        var reported: [ConversationMessage] = []
         var failure: (any Error)?
         for number in 0..<200 where failure == nil {
             do {
                 let events = try await orchestrator.say(.text("\(number) \(padding)"))
-                told.append(try #require(events.reply))
+                reported.append(try #require(events.reply))
             } catch {
                 failure = error
             }
         }
         #expect((failure as? RecollectError)?.code == .diskFull)
-        #expect(told.count > 2)
+        #expect(reported.count > 2)
         // The part of the reply that arrived while the disk was full may be there, interrupted.
         let before = try await store.all()
-        #expect(before.filter { $0.role == .assistant && !$0.isInterrupted } == told)
+        #expect(before.filter { $0.role == .assistant && !$0.isInterrupted } == reported)
 
         try disk.resize(kilobytes: 4096)
         let next = try #require(try await orchestrator.say("again").reply)
         let kept = try await store.all()
-        #expect(kept.filter { $0.role == .assistant && !$0.isInterrupted } == told + [next])
+        #expect(kept.filter { $0.role == .assistant && !$0.isInterrupted } == reported + [next])
         #expect(kept.suffix(2).map(\.role) == [.user, .assistant])
         #expect(kept.suffix(2).first?.text == "again")
     }

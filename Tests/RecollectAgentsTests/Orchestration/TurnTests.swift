@@ -254,8 +254,8 @@ struct TurnTests {
     func againWithClassifier(_ kind: AnyStore) async throws {
         try await kind.with { store, reopen in
             let agents = ["One", "Two"].map { ScriptedAgent.echo($0) }
-            func orchestrator(_ store: any ChatStorage, choosing place: Int) -> Orchestrator {
-                Orchestrator(agents: agents, classifier: Choosing(place: place), store: store)
+            func orchestrator(_ store: any ChatStorage, choosing index: Int) -> Orchestrator {
+                Orchestrator(agents: agents, classifier: Choosing(index: index), store: store)
             }
             let first = try await orchestrator(store, choosing: 0).say(.text("hello", id: "u1"))
             try await orchestrator(store, choosing: 1).say(.text("other", id: "u2"))
@@ -329,12 +329,12 @@ struct TurnTests {
 
 /// Chooses the agent at an index.
 private struct Choosing: Classifier {
-    let place: Int
+    let index: Int
 
     func classify(
         _ input: String, history: [ConversationMessage], agents: [any AgentProtocol]
     ) async throws -> ClassifierResult {
-        ClassifierResult(selectedAgent: agents[place], confidence: 1)
+        ClassifierResult(selectedAgent: agents[index], confidence: 1)
     }
 }
 

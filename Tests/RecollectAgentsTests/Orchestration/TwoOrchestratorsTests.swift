@@ -8,7 +8,7 @@ import Testing
 @Suite("Two orchestrators in one session", .timeLimit(.minutes(10)))
 struct TwoOrchestratorsTests {
     /// The events of one turn, and its failure.
-    private struct Told {
+    private struct TurnResult {
         var events: [AgentEvent] = []
         var failure: (any Error)?
 
@@ -52,15 +52,15 @@ struct TwoOrchestratorsTests {
         let slow = Orchestrator(agents: [Self.waiting(hasBegun, finish)], store: stores[0])
         let echo = ScriptedAgent { input, _, say in say(.textDelta("re \(input.text)")) }
         let quick = Orchestrator(agents: [echo], store: stores[1])
-        let one = Task { await Told(.text("one", id: "one"), to: slow) }
+        let one = Task { await TurnResult(.text("one", id: "one"), to: slow) }
         try await hasBegun.wait()
-        _ = await Told(.text("two", id: "two"), to: quick)
+        _ = await TurnResult(.text("two", id: "two"), to: quick)
         finish.open()
         #expect(await one.value.failure == nil)
         let kept = try await stores[1].all()
         #expect(kept.map(\.text) == ["one", "two", "re two", "re one"])
         for id in ["one", "two"] {
-            #expect(await Told(.text(id, id: id), to: quick).events.reply?.text == "re \(id)")
+            #expect(await TurnResult(.text(id, id: id), to: quick).events.reply?.text == "re \(id)")
         }
         #expect(try await stores[1].all() == kept)
     }
@@ -86,7 +86,7 @@ struct TwoOrchestratorsTests {
         }
         let orchestrator = Orchestrator(agents: [agent], store: store)
         for question in try await store.all().filter({ $0.role == .user }) {
-            let reply = await Told(.text(question.text, id: question.id), to: orchestrator).events.reply
+            let reply = await TurnResult(.text(question.text, id: question.id), to: orchestrator).events.reply
             #expect(reply?.text == "re \(question.text)")
         }
     }
@@ -107,20 +107,20 @@ struct TwoOrchestratorsTests {
             throw RecollectError(.unreadable, "the model failed")
         }
         let pausing = PausingStorage.over(stores[1], throwsWhereCancelled: false)
-        let other = Locked<Told?>(nil)
+        let other = Locked<TurnResult?>(nil)
         pausing.pause(at: point) {
-            let told = await Told(.text("one", id: "one"), to: quick)
-            other.withLock { $0 = told }
+            let result = await TurnResult(.text("one", id: "one"), to: quick)
+            other.withLock { $0 = result }
         }
         let late = Orchestrator(agents: [partial], store: pausing)
-        _ = await Told(.text("one", id: "one"), to: late)
+        _ = await TurnResult(.text("one", id: "one"), to: late)
         let kept = try await stores[0].all()
         guard let reply = other.withLock({ $0?.events.reply }) else {
             #expect(kept.map(\.text) == ["one", "a part"])
             return
         }
         #expect(kept.map(\.text) == ["one", "the whole answer"] && kept.last == reply)
-        #expect(await Told(.text("one", id: "one"), to: late).events.reply == reply)
+        #expect(await TurnResult(.text("one", id: "one"), to: late).events.reply == reply)
     }
 
     @Test(
@@ -140,16 +140,16 @@ struct TwoOrchestratorsTests {
                         say(.textDelta("re \(input.text)"))
                     }
                 ], store: pausing)
-            let one = Locked<Task<Told, Never>?>(nil)
+            let one = Locked<Task<TurnResult, Never>?>(nil)
             pausing.pause(at: point) {
-                one.withLock { $0 = Task { await Told(.text("one", id: "one"), to: first) } }
+                one.withLock { $0 = Task { await TurnResult(.text("one", id: "one"), to: first) } }
                 try await hasBegun.wait()
             }
-            let two = await Told(.text("two", id: "two"), to: second)
+            let two = await TurnResult(.text("two", id: "two"), to: second)
             finish.open()
             let other = await (try #require(one.withLock { $0 })).value
             let kept = try await reopen().all()
-            for told in [other, two] { told.check(against: kept, "\(kind): \(kept.map(\.text))") }
+            for result in [other, two] { result.check(against: kept, "\(kind): \(kept.map(\.text))") }
             #expect(Set(kept.filter { $0.role == .user }.map(\.text)) == ["one", "two"], "\(kind)")
         }
     }
@@ -163,17 +163,17 @@ struct TwoOrchestratorsTests {
             let first = Orchestrator(agents: [Self.waiting(hasBegun, finish)], store: store)
             let pausing = PausingStorage.over(store, throwsWhereCancelled: false)
             let second = Orchestrator(agents: [ScriptedAgent.echo()], store: pausing)
-            let one = Locked<Task<Told, Never>?>(nil)
+            let one = Locked<Task<TurnResult, Never>?>(nil)
             // Sent just before the other input is saved, with a reply before that input is read back.
             pausing.pause(at: 4) {
-                one.withLock { $0 = Task { await Told(.text("one", id: "one"), to: first) } }
+                one.withLock { $0 = Task { await TurnResult(.text("one", id: "one"), to: first) } }
                 try await hasBegun.wait()
                 pausing.pause(at: 0) {
                     finish.open()
                     _ = await one.withLock { $0 }?.value
                 }
             }
-            let two = await Told(.text("two", id: "two"), to: second)
+            let two = await TurnResult(.text("two", id: "two"), to: second)
             let kept = try await reopen().all()
             two.check(against: kept, "\(kind)")
             #expect(kept.map(\.text) == ["one", "re one", "two", "You said: two"], "\(kind)")
@@ -189,14 +189,14 @@ struct TwoOrchestratorsTests {
             let (hasBegun, finish) = (Gate(), Gate())
             let slow = Orchestrator(agents: [Self.waiting(hasBegun, finish)], store: store)
             let quick = Orchestrator(agents: [ScriptedAgent.echo()], store: try reopen())
-            let first = Task { await Told(.text("one", id: "one"), to: slow) }
+            let first = Task { await TurnResult(.text("one", id: "one"), to: slow) }
             try await hasBegun.wait()
-            let second = await Told(.text("one", id: "one"), to: quick)
+            let second = await TurnResult(.text("one", id: "one"), to: quick)
             #expect(second.events.isEmpty)
             #expect((second.failure as? RecollectError)?.code == .invalidArgument)
             finish.open()
             let reply = try #require(await first.value.events.reply)
-            #expect(await Told(.text("one", id: "one"), to: quick).events.reply == reply)
+            #expect(await TurnResult(.text("one", id: "one"), to: quick).events.reply == reply)
             #expect(try await reopen().all().map(\.text) == ["one", "re one"])
         }
     }
@@ -208,13 +208,13 @@ struct TwoOrchestratorsTests {
             let echo = Orchestrator(
                 agents: [ScriptedAgent { input, _, say in say(.textDelta("re \(input.text)")) }], store: try reopen())
             let slow = Orchestrator(agents: [Self.waiting(hasBegun, finish)], store: store)
-            let late = Task { await Told(.text("one", id: "one"), to: slow) }
+            let late = Task { await TurnResult(.text("one", id: "one"), to: slow) }
             try await hasBegun.wait()
-            _ = await Told(.text("one", id: "one"), to: echo)
+            _ = await TurnResult(.text("one", id: "one"), to: echo)
             // The second input is saved, and the late reply to the first follows it.
             let (isAsked, go) = (Gate(), Gate())
             let other = Orchestrator(agents: [Self.waiting(isAsked, go)], store: try reopen())
-            let second = Task { await Told(.text("two", id: "two"), to: other) }
+            let second = Task { await TurnResult(.text("two", id: "two"), to: other) }
             try await isAsked.wait()
             finish.open()
             _ = await late.value
@@ -222,8 +222,8 @@ struct TwoOrchestratorsTests {
             _ = await second.value
             for _ in 0..<2 {
                 for id in ["one", "two"] {
-                    let told = await Told(.text(id, id: id), to: echo)
-                    #expect(told.events.reply?.text == "re \(id)", "\(kind): \(String(describing: told.failure))")
+                    let result = await TurnResult(.text(id, id: id), to: echo)
+                    #expect(result.events.reply?.text == "re \(id)", "\(kind): \(String(describing: result.failure))")
                 }
             }
             let kept = try await store.all()
@@ -242,7 +242,7 @@ struct TwoOrchestratorsTests {
                 let turns = zip(["one", "two"], gates).map { id, gates in
                     { @Sendable in
                         let agent = Self.waiting(gates.0, gates.1)
-                        return await Told(
+                        return await TurnResult(
                             .text(id, id: id), to: Orchestrator(agents: [agent], store: store, maxMessages: window))
                     }
                 }
@@ -254,10 +254,10 @@ struct TwoOrchestratorsTests {
                 _ = await one.value
                 let echo = ScriptedAgent { input, _, say in say(.textDelta("re \(input.text)")) }
                 let again = Orchestrator(agents: [echo], store: reopened, maxMessages: window)
-                let told = await Told(.text("two", id: "two"), to: again)
+                let result = await TurnResult(.text("two", id: "two"), to: again)
                 // A store may report that the reply to the input is still streaming.
-                let isRefused = (told.failure as? RecollectError)?.code == .invalidArgument
-                #expect(isRefused || told.events.reply?.text == "re two", "\(kind)")
+                let isRefused = (result.failure as? RecollectError)?.code == .invalidArgument
+                #expect(isRefused || result.events.reply?.text == "re two", "\(kind)")
                 gates[1].1.open()
                 _ = await two.value
             }
@@ -267,25 +267,25 @@ struct TwoOrchestratorsTests {
     @Test("Many concurrent turns lose no input and no reply", arguments: [nil, 6] as [Int?])
     func many(maxMessages: Int?) async throws {
         let store = InMemoryChatStorage(sameRole: .keep)
-        let told = await withTaskGroup(of: [Told].self) { group in
+        let result = await withTaskGroup(of: [TurnResult].self) { group in
             for writer in 0..<12 {
                 let late = LateReads(base: store)
                 let orchestrator = Orchestrator(agents: [ScriptedAgent.echo()], store: late, maxMessages: maxMessages)
                 group.addTask {
-                    var told: [Told] = []
+                    var result: [TurnResult] = []
                     for number in 0..<5 {
                         let id = "\(writer)-\(number)"
-                        told.append(await Told(.text(id, id: id), to: orchestrator))
+                        result.append(await TurnResult(.text(id, id: id), to: orchestrator))
                     }
-                    return told
+                    return result
                 }
             }
             return await group.reduce(into: []) { $0 += $1 }
         }
-        #expect(told.count == 60)
+        #expect(result.count == 60)
         guard maxMessages == nil else { return }
         let kept = try await store.all()
-        for turn in told {
+        for turn in result {
             #expect(turn.failure == nil)
             turn.check(against: kept, "\(String(describing: turn.failure))")
         }
@@ -298,15 +298,15 @@ struct TwoOrchestratorsTests {
             let orchestrators = try (0..<12).map { _ in
                 Orchestrator(agents: [ScriptedAgent.echo()], store: try reopen(), maxMessages: nil)
             }
-            let told = await withTaskGroup(of: [Told].self) { group in
+            let result = await withTaskGroup(of: [TurnResult].self) { group in
                 for (writer, orchestrator) in orchestrators.enumerated() {
                     group.addTask {
-                        var told: [Told] = []
+                        var result: [TurnResult] = []
                         for number in 0..<3 {
                             let id = "\(writer)-\(number)"
-                            told.append(await Told(.text(id, id: id), to: orchestrator))
+                            result.append(await TurnResult(.text(id, id: id), to: orchestrator))
                         }
-                        return told
+                        return result
                     }
                 }
                 return await group.reduce(into: []) { $0 += $1 }
@@ -314,7 +314,7 @@ struct TwoOrchestratorsTests {
             let kept = try await reopen().all()
             let texts = kept.filter { $0.role == .user }.map(\.text)
             #expect(Set(texts).count == texts.count, "\(kind): an input is saved twice")
-            for turn in told {
+            for turn in result {
                 #expect(turn.events.reply.map(kept.contains) ?? (turn.failure != nil), "\(kind)")
                 guard let id = turn.events.announced?.inputId else { continue }
                 #expect(texts.contains(id), "\(kind)")
@@ -355,21 +355,23 @@ struct TwoOrchestratorsTests {
     @Test("Every message reported as saved is saved, in any order of the turns", arguments: AnyStore.allCases)
     func together(_ kind: AnyStore) async throws {
         try await kind.with { store, reopen in
-            let told = try await withThrowingTaskGroup(of: [Told].self) { group in
+            let result = try await withThrowingTaskGroup(of: [TurnResult].self) { group in
                 for name in ["a", "b"] {
                     let orchestrator = Orchestrator(
                         agents: [ScriptedAgent.echo()], store: try reopen(), maxMessages: nil)
                     group.addTask {
-                        var told: [Told] = []
-                        for number in 0..<10 { told.append(await Told(.text("\(name)\(number)"), to: orchestrator)) }
-                        return told
+                        var result: [TurnResult] = []
+                        for number in 0..<10 {
+                            result.append(await TurnResult(.text("\(name)\(number)"), to: orchestrator))
+                        }
+                        return result
                     }
                 }
                 return try await group.reduce(into: []) { $0 += $1 }
             }
             let kept = try await store.all()
-            for turn in told { turn.check(against: kept, "\(kind): \(kept.map(\.text))") }
-            #expect(told.count == 20)
+            for turn in result { turn.check(against: kept, "\(kind): \(kept.map(\.text))") }
+            #expect(result.count == 20)
         }
     }
 
@@ -384,13 +386,13 @@ struct TwoOrchestratorsTests {
             #expect(history.map(\.text) == ["one"])
             say(.textDelta("re \(input.text)"))
         }
-        async let one = Told("one", to: Orchestrator(agents: [Self.waiting(hasBegun, finish)], store: store))
+        async let one = TurnResult("one", to: Orchestrator(agents: [Self.waiting(hasBegun, finish)], store: store))
         try await hasBegun.wait()
-        let two = await Told("two", to: Orchestrator(agents: [quick], store: store))
+        let two = await TurnResult("two", to: Orchestrator(agents: [quick], store: store))
         finish.open()
         let other = await one
         let messages = try await store.all()
-        for told in [other, two] { told.check(against: messages, "\(sameRole)") }
+        for result in [other, two] { result.check(against: messages, "\(sameRole)") }
         #expect(!messages.contains { $0.isInterrupted })
         #expect(
             messages.map(\.text)
@@ -404,19 +406,19 @@ struct TwoOrchestratorsTests {
         let history = SQLiteHistoryStore.inMemory()
         let store = DeviceChatStorage(history: history, userId: "user", sameRole: sameRole)
         let pausing = PausingStorage.over(store, throwsWhereCancelled: false)
-        let two = Locked<Told?>(nil)
+        let two = Locked<TurnResult?>(nil)
         pausing.pause(at: point) {
-            let told = await Told("two", to: Orchestrator(agents: [ScriptedAgent.echo()], store: store))
-            two.withLock { $0 = told }
+            let result = await TurnResult("two", to: Orchestrator(agents: [ScriptedAgent.echo()], store: store))
+            two.withLock { $0 = result }
         }
-        let one = await Told("one", to: Orchestrator(agents: [ScriptedAgent.echo()], store: pausing))
+        let one = await TurnResult("one", to: Orchestrator(agents: [ScriptedAgent.echo()], store: pausing))
         if two.withLock({ $0 }) == nil {
             // The store receives no such call.
-            let told = await Told("two", to: Orchestrator(agents: [ScriptedAgent.echo()], store: store))
-            two.withLock { $0 = told }
+            let result = await TurnResult("two", to: Orchestrator(agents: [ScriptedAgent.echo()], store: store))
+            two.withLock { $0 = result }
         }
         let kept = try await store.all()
-        for told in [one, try #require(two.withLock { $0 })] { told.check(against: kept, "\(sameRole), \(point)") }
+        for result in [one, try #require(two.withLock { $0 })] { result.check(against: kept, "\(sameRole), \(point)") }
         #expect(!kept.contains { $0.isInterrupted }, "\(kept.map(\.text))")
         #expect(Set(kept.map(\.text)) == ["one", "You said: one", "two", "You said: two"])
         #expect(kept.count == 4)

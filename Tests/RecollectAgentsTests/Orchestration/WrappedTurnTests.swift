@@ -37,19 +37,19 @@ struct WrappedTurnTests {
     @Test("A summarizing store passes each input to the agent once, across restarts, and keeps all messages")
     func summaries() async throws {
         try await AnyStore.device.with { _, reopen in
-            var told: [ConversationMessage] = []
+            var reported: [ConversationMessage] = []
             for number in 0..<20 {
                 let given = Locked<[ConversationMessage]>([])
                 let storage = try CachingChatStorage(wrapping: summarizing(reopen()))
                 let orchestrator = Orchestrator(agents: [agent(given)], store: storage, maxMessages: nil)
-                told.append(try #require(try await orchestrator.say(.text("\(number)")).reply))
+                reported.append(try #require(try await orchestrator.say(.text("\(number)")).reply))
                 let window = given.withLock { $0 }
                 #expect(questions(in: window) == (0..<number).map(String.init), "\(number)")
                 #expect(number < 8 || window.first?.role == .system)
                 #expect(window.count <= 2 * 5 + 1)
             }
             let kept = try await reopen().all()
-            #expect(kept.filter { $0.role == .assistant } == told)
+            #expect(kept.filter { $0.role == .assistant } == reported)
             #expect(kept.count == 40)
         }
     }
@@ -73,8 +73,8 @@ struct WrappedTurnTests {
         }
         let given = Locked<[ConversationMessage]>([])
         try await Orchestrator(agents: [agent(given)], store: store(), maxMessages: nil).say("and")
-        let told = questions(in: given.withLock { $0 })
-        #expect(told.sorted() == ["a", "b"].flatMap { writer in (0..<15).map { "\(writer)\($0)" } }.sorted())
+        let reported = questions(in: given.withLock { $0 })
+        #expect(reported.sorted() == ["a", "b"].flatMap { writer in (0..<15).map { "\(writer)\($0)" } }.sorted())
         let replies = try await store().fetchAllChats(userId: "user", sessionId: "session").filter {
             $0.role == .assistant && !$0.isInterrupted
         }

@@ -51,8 +51,8 @@ struct LLMClassifierTests {
     @Test(
         "The confidence is clamped to the range from 0 to 1",
         arguments: [(JSONValue.integer(90), 1.0), (-1, 0), (.null, 0.5)])
-    func confidence(told: JSONValue, expected: Double) async throws {
-        let model = select(["agent": "billing", "confidence": told])
+    func confidence(given: JSONValue, expected: Double) async throws {
+        let model = select(["agent": "billing", "confidence": given])
         let result = try await LLMClassifier(model: model).classify("Hi", history: [], agents: agents)
         #expect(result.confidence == expected)
     }

@@ -108,16 +108,16 @@ struct FileChatStorageTests {
         "Saved messages stay readable when another program creates a file or folder with the plain name",
         arguments: 0..<3)
     func plainNameLater(level: Int) async throws {
-        func place(_ name: String) -> URL {
+        func fileURL(_ name: String) -> URL {
             let names = (0..<3).map { $0 == level ? name : ["u", "s", "a"][$0] }
             return folder.url.appendingPathComponent("\(names[0])/\(names[1])/\(names[2]).json")
         }
         let ids = (0..<3).map { $0 == level ? "bob" : ["u", "s", "a"][$0] }
         func make(_ name: String, _ message: String) throws {
             try FileManager.default.createDirectory(
-                at: place(name).deletingLastPathComponent(), withIntermediateDirectories: true)
+                at: fileURL(name).deletingLastPathComponent(), withIntermediateDirectories: true)
             try JSONEncoder().encode([ConversationMessage(id: message, role: .user, text: "theirs")]).write(
-                to: place(name))
+                to: fileURL(name))
         }
         try make("Bob", "theirs")
         try await store.save(turn(1), agent: ids[2], session: ids[1], user: ids[0])

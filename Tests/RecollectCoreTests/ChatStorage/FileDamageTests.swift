@@ -196,14 +196,14 @@ struct FileDamageTests {
         /// The messages of `others` among the last two messages.
         let lastOthers: [ConversationMessage]
 
-        init(_ layout: Layout, place: Int) throws {
+        init(_ layout: Layout, index: Int) throws {
             self.layout = layout
             others = turn(1) + turn(3)
             var messages = others
-            messages.insert(FileDamageTests.nested, at: 2 * place)
+            messages.insert(FileDamageTests.nested, at: 2 * index)
             lastOthers = messages.suffix(2).filter(others.contains)
             file = try layout.write(messages)
-            range = try #require(MessageArray.layout(of: file)).messages[2 * place]
+            range = try #require(MessageArray.layout(of: file)).messages[2 * index]
         }
 
         /// The positions in the message of structure bytes, and of all other bytes, which are equivalent.
@@ -213,7 +213,7 @@ struct FileDamageTests {
         }
 
         static func all(_ layouts: [Layout]) -> [Target] {
-            layouts.flatMap { layout in (0...2).compactMap { try? Target(layout, place: $0) } }
+            layouts.flatMap { layout in (0...2).compactMap { try? Target(layout, index: $0) } }
         }
     }
 
@@ -236,9 +236,9 @@ struct FileDamageTests {
             damaged[position] = byte
             guard ScopeFile(damaged) == nil else { return }
             let recovered = Damage(bytes: damaged).messages
-            let place = "\(target.layout): \(byte) at \(position)"
-            try #require(!recovered.contains { $0.id == "inner" }, "\(place)")
-            try #require(recovered.filter { $0.id != Self.nested.id } == target.others, "\(place)")
+            let index = "\(target.layout): \(byte) at \(position)"
+            try #require(!recovered.contains { $0.id == "inner" }, "\(index)")
+            try #require(recovered.filter { $0.id != Self.nested.id } == target.others, "\(index)")
         }
     }
 
@@ -387,9 +387,9 @@ struct FileDamageTests {
             if isDamaged {
                 bytes.replaceSubrange(range.lowerBound + 20..<range.lowerBound + 40, with: repeatElement(0, count: 20))
             } else {
-                let place = try #require(Data(bytes[range]).range(of: Data(id.utf8)))
+                let index = try #require(Data(bytes[range]).range(of: Data(id.utf8)))
                 bytes.replaceSubrange(
-                    range.lowerBound + place.lowerBound..<range.lowerBound + place.upperBound, with: other.utf8)
+                    range.lowerBound + index.lowerBound..<range.lowerBound + index.upperBound, with: other.utf8)
             }
             // In place, as a disk or an editor does.
             let handle = try FileHandle(forWritingTo: folder.file())

@@ -17,7 +17,7 @@ struct LostIDTests {
         case missing, empty, longer, other, enormous, folder, link
 
         /// Whether the file may be overwritten by a save.
-        var isMended: Bool { self != .folder && self != .link }
+        var isRepaired: Bool { self != .folder && self != .link }
 
         func happen(to file: URL) throws {
             let id = try Data(contentsOf: file)
@@ -62,9 +62,9 @@ struct LostIDTests {
         #expect(try await store.load(agent: long) == turn(1) + turn(3))
         let again = FileChatStorage(baseURL: folder.url)
         let all = try await again.fetchAllChats(userId: "u", sessionId: "s").map(\.id)
-        #expect(all == (loss.isMended ? ["1-q", "1-a", "2-q", "2-a", "3-q", "3-a"] : ["2-q", "2-a"]))
-        #expect(try await again.scopes().count == (loss.isMended ? 2 : 1))
-        #expect(again.events.takeUndelivered().isEmpty == loss.isMended)
+        #expect(all == (loss.isRepaired ? ["1-q", "1-a", "2-q", "2-a", "3-q", "3-a"] : ["2-q", "2-a"]))
+        #expect(try await again.scopes().count == (loss.isRepaired ? 2 : 1))
+        #expect(again.events.takeUndelivered().isEmpty == loss.isRepaired)
         if loss == .folder { #expect(try FileManager.default.contentsOfDirectory(atPath: file.path).isEmpty) }
         if loss == .link { #expect(try FileManager.default.destinationOfSymbolicLink(atPath: file.path) == "a.json") }
     }
@@ -84,7 +84,7 @@ struct LostIDTests {
         #expect(try await store.load(session: long, user: long) == turn(1))
         let again = FileChatStorage(baseURL: folder.url)
         try await again.save(turn(2), session: long, user: long)
-        #expect(try await again.scopes() == (loss.isMended ? [scope] : []))
+        #expect(try await again.scopes() == (loss.isRepaired ? [scope] : []))
         #expect(try await again.load(session: long, user: long) == turns(1...2))
     }
 

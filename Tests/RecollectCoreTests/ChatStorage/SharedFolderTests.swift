@@ -49,16 +49,16 @@ struct SharedFolderTests {
     @Test("Two stores that create a session concurrently use the same folder")
     func madeTogether() async throws {
         for round in 0..<60 {
-            let places = (0..<2).map { _ in
+            let sessionFolders = (0..<2).map { _ in
                 SessionFolder(SessionKey(userId: "user \(round)", sessionId: "s"), base: folder.url.path)
             }
             let names = await withTaskGroup(of: String?.self) { group in
-                for place in places {
+                for sessionFolder in sessionFolders {
                     group.addTask {
                         await withCheckedContinuation { continuation in
                             DispatchQueue.global().async {
-                                var place = place
-                                continuation.resume(returning: try? place.make().path)
+                                var sessionFolder = sessionFolder
+                                continuation.resume(returning: try? sessionFolder.make().path)
                             }
                         }
                     }

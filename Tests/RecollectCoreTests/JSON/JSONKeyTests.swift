@@ -6,10 +6,11 @@ import Testing
 @Suite("Keys that differ only in bytes")
 struct JSONKeyTests {
     /// `é` as one code point and as two.
-    private static let twins = "{\"\u{E9}\":1,\"e\u{301}\":2}"
+    private static let equalKeys = "{\"\u{E9}\":1,\"e\u{301}\":2}"
 
     @Test(
-        "Keys that differ only in bytes throw, so that no member is lost", arguments: [twins, "[1,{\"a\":\(twins)}]"])
+        "Keys that differ only in bytes throw, so that no member is lost",
+        arguments: [equalKeys, "[1,{\"a\":\(equalKeys)}]"])
     func refused(text: String) {
         let error = #expect(throws: RecollectError.self) { try JSONValue(parsing: text) }
         #expect(error?.code == .unreadable)
@@ -17,11 +18,11 @@ struct JSONKeyTests {
 
     @Test("In stored JSON, an object with keys that differ only in bytes is read as text")
     func keptAsText() throws {
-        let bytes = Array("{\"a\":\(Self.twins),\"b\":[true]}".utf8)
+        let bytes = Array("{\"a\":\(Self.equalKeys),\"b\":[true]}".utf8)
         let value = try bytes.withUnsafeBytes { try JSONParser.read($0) { try $0.value() } }
-        #expect(value == ["a": .string(Self.twins), "b": [true]])
+        #expect(value == ["a": .string(Self.equalKeys), "b": [true]])
         #expect(throws: RecollectError.self) {
-            try Array(Self.twins.utf8).withUnsafeBytes { try JSONParser.read($0) { try $0.object() } }
+            try Array(Self.equalKeys.utf8).withUnsafeBytes { try JSONParser.read($0) { try $0.object() } }
         }
     }
 

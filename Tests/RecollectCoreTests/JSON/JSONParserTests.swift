@@ -98,8 +98,8 @@ struct JSONParserTests {
     func nonFiniteNumbers() throws {
         func read(_ text: String) throws -> JSONValue {
             try Array(text.utf8).withUnsafeBytes { bytes in
-                let place = try JSONParser.read(bytes, readsNonFiniteAsNull: true) { try $0.skip() }
-                #expect(place == 0..<bytes.count)
+                let range = try JSONParser.read(bytes, readsNonFiniteAsNull: true) { try $0.skip() }
+                #expect(range == 0..<bytes.count)
                 return try JSONParser.read(bytes, readsNonFiniteAsNull: true) { try $0.value() }
             }
         }
@@ -122,8 +122,8 @@ struct JSONParserTests {
                     if key == "type" {
                         type = try parser.string()
                     } else {
-                        let place = try parser.skip()
-                        rest[key] = String(decoding: bytes[place], as: UTF8.self)
+                        let range = try parser.skip()
+                        rest[key] = String(decoding: bytes[range], as: UTF8.self)
                     }
                 }
             }
@@ -143,8 +143,8 @@ struct JSONParserTests {
                     bytes = (0..<Int.random(in: 0...24, using: &random.generator)).map { _ in random.pick(alphabet) }
                 } else {
                     bytes = Array(random.value().jsonString.utf8)
-                    let place = Int.random(in: bytes.indices, using: &random.generator)
-                    bytes[place] = random.pick(alphabet)
+                    let range = Int.random(in: bytes.indices, using: &random.generator)
+                    bytes[range] = random.pick(alphabet)
                 }
                 let value = bytes.withUnsafeBytes { bytes in try? JSONParser.read(bytes) { try $0.value() } }
                 let skipped =
@@ -162,9 +162,9 @@ struct JSONParserTests {
             for _ in 0..<150 {
                 var bytes = Array(random.value().jsonString.utf8)
                 if Bool.random(using: &random.generator),
-                    let place = bytes.indices.randomElement(using: &random.generator)
+                    let range = bytes.indices.randomElement(using: &random.generator)
                 {
-                    bytes[place] = random.pick(Array("{}[]\",:0123456789eE+-. ".utf8))
+                    bytes[range] = random.pick(Array("{}[]\",:0123456789eE+-. ".utf8))
                 }
                 let ours = bytes.withUnsafeBytes { bytes in try? JSONParser.read(bytes) { try $0.value() } }
                 // Foundation accepts a comma before the end of a list; RFC 8259 does not.

@@ -212,7 +212,7 @@
                 (["HOME": "/home/ann", "XDG_CONFIG_HOME": "x"], "/home/ann/.config"),
                 (["HOME": "/home/ann", "XDG_CONFIG_HOME": ""], "/home/ann/.config"),
             ])
-        func place(_ environment: [String: String], _ folder: String) throws {
+        func expectFolder(_ environment: [String: String], _ folder: String) throws {
             #expect(try UserDefaultsSuite.file(of: "suite", environment: environment).path == folder + "/suite.plist")
         }
 

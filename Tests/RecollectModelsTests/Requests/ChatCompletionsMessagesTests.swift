@@ -153,14 +153,14 @@ struct ChatCompletionsMessagesTests {
             for round in 0..<100 {
                 let history = (0..<Int.random(in: 0...7, using: &random)).map { _ in Self.message(&random) }
                 let mapped = ChatCompletionsMessages.map(history)
-                let place: Comment = "round \(round)"
-                try Self.check(mapped, place)
+                let comment: Comment = "round \(round)"
+                try Self.check(mapped, comment)
                 let whole = history.wholeExchanges().flatMap(\.parts)
                 let results = whole.filter { if case .toolResult = $0 { true } else { false } }
-                #expect(mapped.count { $0["role"] == "tool" } == results.count, place)
+                #expect(mapped.count { $0["role"] == "tool" } == results.count, comment)
                 let said = whole.compactMap(\.text).filter { !$0.isEmpty }
                 let sent = mapped.compactMap { $0["content"]?.stringValue }.joined()
-                #expect(said.allSatisfy(sent.contains), place)
+                #expect(said.allSatisfy(sent.contains), comment)
             }
         }
     }
@@ -184,34 +184,34 @@ struct ChatCompletionsMessagesTests {
     }
 
     /// The requirements of servers for a sequence of messages.
-    private static func check(_ messages: [JSONValue], _ place: Comment) throws {
+    private static func check(_ messages: [JSONValue], _ comment: Comment) throws {
         var open: [String] = []
         var used: Set<[UInt8]> = []
         for message in messages {
             let role = message["role"]?.stringValue ?? ""
             if role == "tool" {
-                let id = try #require(message["tool_call_id"]?.stringValue, place)
-                #expect(open.first == id, place)
+                let id = try #require(message["tool_call_id"]?.stringValue, comment)
+                #expect(open.first == id, comment)
                 open = Array(open.dropFirst())
-                #expect(message["content"]?.stringValue != nil, place)
+                #expect(message["content"]?.stringValue != nil, comment)
                 continue
             }
-            #expect(open.isEmpty, place)
-            #expect(["user", "assistant", "system"].contains(role), place)
+            #expect(open.isEmpty, comment)
+            #expect(["user", "assistant", "system"].contains(role), comment)
             let calls = message["tool_calls"]?.arrayValue ?? []
-            #expect(calls.isEmpty || role == "assistant", place)
-            #expect(message["content"]?.stringValue?.isEmpty == false || !calls.isEmpty, place)
+            #expect(calls.isEmpty || role == "assistant", comment)
+            #expect(message["content"]?.stringValue?.isEmpty == false || !calls.isEmpty, comment)
             open = calls.compactMap { $0["id"]?.stringValue }
-            #expect(open.count == calls.count, place)
+            #expect(open.count == calls.count, comment)
             for call in calls {
-                let id = try #require(call["id"]?.stringValue, place)
-                #expect(!id.isEmpty && used.insert(Array(id.utf8)).inserted, place)
-                let arguments = try #require(call["function"]?["arguments"]?.stringValue, place)
-                #expect(try JSONValue(parsing: arguments).objectValue != nil, place)
-                let name = try #require(call["function"]?["name"]?.stringValue, place)
-                #expect(name.wholeMatch(of: /[a-zA-Z0-9_-]{1,64}/) != nil, place)
+                let id = try #require(call["id"]?.stringValue, comment)
+                #expect(!id.isEmpty && used.insert(Array(id.utf8)).inserted, comment)
+                let arguments = try #require(call["function"]?["arguments"]?.stringValue, comment)
+                #expect(try JSONValue(parsing: arguments).objectValue != nil, comment)
+                let name = try #require(call["function"]?["name"]?.stringValue, comment)
+                #expect(name.wholeMatch(of: /[a-zA-Z0-9_-]{1,64}/) != nil, comment)
             }
         }
-        #expect(open.isEmpty, place)
+        #expect(open.isEmpty, comment)
     }
 }

@@ -46,7 +46,7 @@ struct CompletionReaderTests {
             #"{"choices":[{"index":0,"delta":{"tool_calls":[{"id":"a","function":{"name":"f",TWINS}}]}}]}"#,
             #"{"choices":[{"index":0,"delta":{"function_call":{"name":"f",TWINS}}}]}"#,
         ])
-    func twins(_ chunk: String) throws {
+    func equalKeys(_ chunk: String) throws {
         var reader = CompletionReader()
         let whole = chunk.replacing("TWINS", with: "\"\u{e9}\":1")
         try reader.read(Array(whole.utf8)) { _ in }

@@ -16,7 +16,7 @@ import Testing
     }
 
     /// Creates a folder in the folder of the test.
-    private func place(_ name: String) throws -> URL {
+    private func historyFolder(_ name: String) throws -> URL {
         try FileManager.default.createDirectory(at: folder.file(name), withIntermediateDirectories: true)
         return folder.file(name)
     }
@@ -55,23 +55,24 @@ import Testing
         "A database file mounted into another folder can be read but not written",
         .needs(.bindMount))
     func mountedFile() async throws {
-        let (host, guest) = (try place("host"), try place("guest"))
+        let (host, guest) = (try historyFolder("host"), try historyFolder("guest"))
         var acknowledged = try await saveElsewhere(10, at: host, as: "before")
         let database = guest.appendingPathComponent("history.sqlite")
         try Data().write(to: database)
         let mount = try BindMount(of: host.appendingPathComponent("history.sqlite"), at: database)
-        let link = try place("link")
+        let link = try historyFolder("link")
         try FileManager.default.createSymbolicLink(
             at: link.appendingPathComponent("history.sqlite"), withDestinationURL: database)
         defer { withExtendedLifetime(mount) {} }
         for round in 0..<3 {
-            for place in [host, guest, link] {
-                acknowledged += try await saveElsewhere(5, at: place, as: "\(place.lastPathComponent)\(round)")
+            for historyFolder in [host, guest, link] {
+                acknowledged += try await saveElsewhere(
+                    5, at: historyFolder, as: "\(historyFolder.lastPathComponent)\(round)")
             }
         }
         try await closeElsewhere(at: host)
-        for place in [guest, link] {
-            let reader = store(at: place)
+        for historyFolder in [guest, link] {
+            let reader = store(at: historyFolder)
             #expect(try await read(reader).count == acknowledged)
             do {
                 try await reader.append(messages(0..<2), to: scope)
@@ -90,7 +91,7 @@ import Testing
         "A mounted folder is written like any other folder",
         .needs(.bindMount))
     func mountedFolder() async throws {
-        let (host, guest) = (try place("host"), try place("guest"))
+        let (host, guest) = (try historyFolder("host"), try historyFolder("guest"))
         let mount = try BindMount(of: host, at: guest)
         defer { withExtendedLifetime(mount) {} }
         #expect(try await saveElsewhere(5, at: host, as: "host") == 10)
@@ -118,7 +119,7 @@ import Testing
 
     @Test("A database opened as immutable is retired by a read if a write precedes or overlaps it")
     func immutableFile() async throws {
-        let host = try place("host")
+        let host = try historyFolder("host")
         #expect(try await saveElsewhere(10, at: host, as: "first") == 20)
         try await closeElsewhere(at: host)
         let opening = ReadOnlyOpener(
@@ -149,7 +150,7 @@ import Testing
         "A reader on a read-only mount shows saves and deletions of other processes",
         .needs(.bindMount))
     func othersWrite() async throws {
-        let (host, guest) = (try place("host"), try place("guest"))
+        let (host, guest) = (try historyFolder("host"), try historyFolder("guest"))
         #expect(try await saveElsewhere(10, at: host, as: "first") == 20)
         try await closeElsewhere(at: host)
         let mount = try BindMount(of: host, at: guest, isReadOnly: true)
@@ -179,7 +180,7 @@ import Testing
         "Reading a history larger than the reader's cache never mixes two states",
         .needs(.bindMount))
     func largerThanTheCache() async throws {
-        let (host, guest) = (try place("host"), try place("guest"))
+        let (host, guest) = (try historyFolder("host"), try historyFolder("guest"))
         let mount = try BindMount(of: host, at: guest, isReadOnly: true)
         defer { withExtendedLifetime(mount) {} }
         var reader: SQLiteHistoryStore?
@@ -201,7 +202,7 @@ import Testing
         "A read is repeated if another process writes during it",
         .needs(.bindMount))
     func writtenDuringRead() async throws {
-        let (host, guest) = (try place("host"), try place("guest"))
+        let (host, guest) = (try historyFolder("host"), try historyFolder("guest"))
         #expect(try await saveElsewhere(10, at: host, as: "first") == 20)
         try await closeElsewhere(at: host)
         let mount = try BindMount(of: host, at: guest, isReadOnly: true)

@@ -13,7 +13,7 @@ import Testing
         folder = try TemporaryFolder()
     }
 
-    private var place: String { "history:\(folder.url.path)" }
+    private var location: String { "history:\(folder.url.path)" }
 
     /// The saved turns of an agent; expects each turn to be complete, unique and in order.
     private func turns(_ agent: String) async throws -> [String] {
@@ -36,7 +36,7 @@ import Testing
     @Test("Eight processes append to one history without losses, duplicates or failures")
     func eightProcesses() async throws {
         let count = 1000
-        let workers = try (0..<8).map { try Worker(["append", place, "shared", "w\($0)", "\(count)", "0", "200"]) }
+        let workers = try (0..<8).map { try Worker(["append", location, "shared", "w\($0)", "\(count)", "0", "200"]) }
         for worker in workers {
             #expect(saved(await worker.finish()).count == count)
             #expect(worker.endedWell)
@@ -54,7 +54,7 @@ import Testing
         var acknowledged: Set<String> = []
         for round in 0..<20 {
             let writer = "w\(round)"
-            let worker = try Worker(["append", place, "a", writer, "100000", "0", "50"])
+            let worker = try Worker(["append", location, "a", writer, "100000", "0", "50"])
             let heard = await worker.wait(forLines: 1 + round * 7 % 60)
             worker.kill()
             _ = heard
@@ -70,14 +70,14 @@ import Testing
         "After a kill at any write or sync of a save, all acknowledged turns are saved",
         .needs(.strace))
     func killedAtEachCall() async throws {
-        _ = try await Worker(["append", place, "a", "first", "3", "0", "50"]).finish()
+        _ = try await Worker(["append", location, "a", "first", "3", "0", "50"]).finish()
         let tracer = try #require(strace)
         var acknowledged: Set<String> = ["first-0", "first-1", "first-2"]
         for call in ["pwrite64", "fdatasync"] {
             for number in stride(from: 1, through: 60, by: call == "pwrite64" ? 3 : 1) {
                 let writer = "\(call)\(number)"
                 let worker = try Worker(
-                    ["append", place, "a", writer, "4", "0", "50"],
+                    ["append", location, "a", writer, "4", "0", "50"],
                     under: [
                         tracer, "-f", "-qq", "-o", "/dev/null", "-e", "trace=\(call)", "-e",
                         "inject=\(call):signal=KILL:when=\(number)",
@@ -96,10 +96,10 @@ import Testing
         "A failed sync fails the save, and the save succeeds when the disk works again",
         .needs(.strace))
     func failingSync() async throws {
-        _ = try await Worker(["append", place, "a", "first", "3", "0", "50"]).finish()
+        _ = try await Worker(["append", location, "a", "first", "3", "0", "50"]).finish()
         let tracer = try #require(strace)
         let worker = try Worker(
-            ["insist", place, "b", "6"],
+            ["insist", location, "b", "6"],
             under: [
                 tracer, "-f", "-qq", "-o", "/dev/null", "-e", "trace=fdatasync", "-e",
                 "inject=fdatasync:error=EIO:when=3..4",
@@ -173,7 +173,7 @@ import Testing
         let history = folder.history()
         try await history.append(messages(0..<1), to: scope)
         var changes = history.changes(after: try await history.latestChange()).makeAsyncIterator()
-        let worker = try Worker(["append", place, "a", "w", "1", "0", "0"])
+        let worker = try Worker(["append", location, "a", "w", "1", "0", "0"])
         #expect(try await changes.next()?.messageId == "w-0-q")
         #expect(try await changes.next()?.messageId == "w-0-a")
         _ = await worker.finish()

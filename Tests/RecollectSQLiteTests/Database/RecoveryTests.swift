@@ -35,19 +35,19 @@ import Testing
         var reachedTheEnd = false
         // Every third write is enough: several writes are pages of the same transaction.
         for number in stride(from: 1, through: 300, by: call == "pwrite64" ? 3 : 1) where !reachedTheEnd {
-            let place = folder.file("\(number)")
+            let historyFolder = folder.file("\(number)")
             let worker = try Worker(
-                ["append", "history:\(place.path)", "a", "w", "1", "0", "0"],
+                ["append", "history:\(historyFolder.path)", "a", "w", "1", "0", "0"],
                 under: [
                     tracer, "-f", "-qq", "-o", "/dev/null", "-e", "trace=\(call)", "-e",
                     "inject=\(call):signal=KILL:when=\(number)",
                 ])
             let wasSaved = await worker.finish() == ["saved 0"]
             reachedTheEnd = wasSaved && worker.endedWell
-            let history = SQLiteHistoryStore(directory: place)
+            let history = SQLiteHistoryStore(directory: historyFolder)
             let kept = try await ids(in: history)
             #expect(kept == ["w-0-q", "w-0-a"] || kept.isEmpty && !wasSaved, "\(call) \(number)")
-            let names = try FileManager.default.contentsOfDirectory(atPath: place.path)
+            let names = try FileManager.default.contentsOfDirectory(atPath: historyFolder.path)
             #expect(!names.contains { $0.hasPrefix("history.damaged-") }, "\(call) \(number)")
             try await expectUsable(history)
         }
@@ -59,13 +59,13 @@ import Testing
         .needs(.processes))
     func purgedAfterACrash() async throws {
         for suffix in ["-wal", "-shm"] {
-            let place = folder.file("without\(suffix)")
-            let worker = try Worker(["append", "history:\(place.path)", "a", "w", "100000", "0", "2000"])
+            let historyFolder = folder.file("without\(suffix)")
+            let worker = try Worker(["append", "history:\(historyFolder.path)", "a", "w", "100000", "0", "2000"])
             let acknowledged = await worker.wait(forLines: 40).count
             worker.kill()
             _ = await worker.finish()
-            try FileManager.default.removeItem(at: place.appendingPathComponent("history.sqlite\(suffix)"))
-            let history = SQLiteHistoryStore(directory: place)
+            try FileManager.default.removeItem(at: historyFolder.appendingPathComponent("history.sqlite\(suffix)"))
+            let history = SQLiteHistoryStore(directory: historyFolder)
             let kept = try await ids(in: history)
             #expect(kept == (0..<kept.count / 2).flatMap { ["w-\($0)-q", "w-\($0)-a"] })
             if suffix == "-shm" { #expect(kept.count >= 2 * acknowledged) }

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Proof of absence") struct ProofTests {
     @Test("A word is found wherever it is stored, together with its session")
-    func places() async throws {
+    func positions() async throws {
         let folder = try TemporaryFolder()
         let history = folder.history()
         let attachment = Attachment(mediaType: "a/b", content: .inline(Data("a Quetzalcoatl picture".utf8)))
@@ -74,8 +74,8 @@ import Testing
             var bytes = Data(count: 3 << 20)
             bytes.replaceSubrange(offset..<offset + 6, with: Data("Xolotl".utf8))
             try bytes.write(to: folder.file("file"))
-            let places = try RawBytes(pattern: pattern).places(inFile: folder.file("file").path)
-            #expect(places.first == offset && places.count == 1, "\(offset): \(places)")
+            let positions = try RawBytes(pattern: pattern).positions(inFile: folder.file("file").path)
+            #expect(positions.first == offset && positions.count == 1, "\(offset): \(positions)")
         }
     }
 }

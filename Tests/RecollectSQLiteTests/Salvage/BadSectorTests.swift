@@ -44,10 +44,10 @@
                     default: page.table == kind && page.number > 1
                     }
                 })
-            let place = kind == "first page" ? 2048 : 0
+            let position = kind == "first page" ? 2048 : 0
             // The first process may return messages that it read before the damaged page.
             for _ in 0..<2 {
-                _ = try await read(badAt: (page.number - 1) * 4096 + place, of: "history.sqlite")
+                _ = try await read(badAt: (page.number - 1) * 4096 + position, of: "history.sqlite")
                 if try !folder.names.filter({ $0.hasPrefix("history.damaged-") }).isEmpty { break }
             }
             let history = folder.history()

@@ -15,14 +15,14 @@ import Testing
     }
 
     @Test("With relaxed durability, the log ends at a gap, and nothing is salvaged", arguments: [0.2, 0.5, 0.8])
-    func relaxedLog(place: Double) async throws {
+    func relaxedLog(historyFolder: Double) async throws {
         let store = folder.history(durability: .relaxed)
         try await save(0..<60, in: store)
         let cut = try copy(folder.url, to: "cut")
         let log = cut.appendingPathComponent("history.sqlite-wal")
         var bytes = try Data(contentsOf: log)
         let frame = 4096 + 24
-        let start = 32 + Int(Double(bytes.count / frame) * place) * frame
+        let start = 32 + Int(Double(bytes.count / frame) * historyFolder) * frame
         bytes.replaceSubrange(start..<start + frame, with: Data(count: frame))
         try bytes.write(to: log)
         // This history has full durability, and a process with relaxed durability is running: the log is not emptied.
@@ -163,9 +163,9 @@ import Testing
 
     /// The messages of a copy with damaged bytes, after the expected salvage.
     private func salvaged(
-        _ place: URL, damaging range: Range<Int>, of name: String = "history.sqlite"
+        _ historyFolder: URL, damaging range: Range<Int>, of name: String = "history.sqlite"
     ) async throws -> [ConversationMessage] {
-        let file = try copy(place, to: "damaged").appendingPathComponent(name)
+        let file = try copy(historyFolder, to: "damaged").appendingPathComponent(name)
         var bytes = try Data(contentsOf: file)
         for index in range { bytes[index] ^= 0x5A }
         try bytes.write(to: file)
@@ -181,13 +181,13 @@ import Testing
     }
 
     /// Copies the files of an open history, as after a power cut.
-    private func copy(_ place: URL, to name: String) throws -> URL {
+    private func copy(_ historyFolder: URL, to name: String) throws -> URL {
         let copy = folder.file(name)
         try FileManager.default.createDirectory(at: copy, withIntermediateDirectories: true)
-        for name in try FileManager.default.contentsOfDirectory(atPath: place.path)
+        for name in try FileManager.default.contentsOfDirectory(atPath: historyFolder.path)
         where name.hasPrefix("history.sqlite") && !name.hasSuffix("-shm") {
             try FileManager.default.copyItem(
-                at: place.appendingPathComponent(name), to: copy.appendingPathComponent(name))
+                at: historyFolder.appendingPathComponent(name), to: copy.appendingPathComponent(name))
         }
         return copy
     }

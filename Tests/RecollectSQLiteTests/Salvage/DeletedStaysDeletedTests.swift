@@ -95,11 +95,11 @@ import Testing
         for offset in Array(0..<10) + Array(cell..<cell + 4) + stride(from: cell + 4, to: 4096, by: 5) {
             var bytes = whole
             bytes[starts[0] + offset] ^= 0x04
-            let place = folder.file("damaged")
-            try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
-            try Data(bytes).write(to: place.appendingPathComponent("history.sqlite"))
+            let historyFolder = folder.file("damaged")
+            try FileManager.default.createDirectory(at: historyFolder, withIntermediateDirectories: true)
+            try Data(bytes).write(to: historyFolder.appendingPathComponent("history.sqlite"))
             let history = SQLiteHistoryStore(
-                directory: place, configuration: HistoryConfiguration(indexesInBackground: false))
+                directory: historyFolder, configuration: HistoryConfiguration(indexesInBackground: false))
             var count = 0
             for user in try await history.users() {
                 let sessions = try await history.sessions(of: user, page: PageRequest(limit: 10)).elements
@@ -107,7 +107,7 @@ import Testing
             }
             #expect(count >= 60, "byte \(offset)")
             await history.close()
-            try FileManager.default.removeItem(at: place)
+            try FileManager.default.removeItem(at: historyFolder)
         }
     }
 }

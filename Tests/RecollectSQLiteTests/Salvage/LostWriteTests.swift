@@ -38,13 +38,13 @@ import Testing
             $0 < new.count && old[$0] != new[$0] && old[$0][0] == kind && new[$0][0] == kind
         }
         for leaf in leaves {
-            let place = folder.file("old \(leaf)")
-            try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
+            let historyFolder = folder.file("old \(leaf)")
+            try FileManager.default.createDirectory(at: historyFolder, withIntermediateDirectories: true)
             var bytes = new
             bytes[leaf] = old[leaf]
-            try Data(bytes.joined()).write(to: place.appendingPathComponent("history.sqlite"))
+            try Data(bytes.joined()).write(to: historyFolder.appendingPathComponent("history.sqlite"))
             let store = SQLiteHistoryStore(
-                directory: place, configuration: HistoryConfiguration(indexesInBackground: false))
+                directory: historyFolder, configuration: HistoryConfiguration(indexesInBackground: false))
             try await body(leaf, store)
             await store.close()
         }

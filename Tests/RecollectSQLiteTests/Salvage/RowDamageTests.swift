@@ -45,9 +45,9 @@ import Testing
         var found: [Int] = []
         for start in stride(from: 0, to: bytes.count, by: 4096) where bytes[start] == kind.rawValue {
             var rest = start..<start + 4096
-            while let place = bytes.range(of: Data(old), in: rest) {
-                found.append(place.lowerBound)
-                rest = place.upperBound..<rest.upperBound
+            while let match = bytes.range(of: Data(old), in: rest) {
+                found.append(match.lowerBound)
+                rest = match.upperBound..<rest.upperBound
             }
         }
         try #require(found.count == 1, "\(found.count) occurrences")
@@ -56,7 +56,7 @@ import Testing
     }
 
     /// The number and the position of a message, as SQLite stores them.
-    private func place(of id: String, in scope: Scope) async throws -> (sequence: UInt8, position: [UInt8]) {
+    private func location(of id: String, in scope: Scope) async throws -> (sequence: UInt8, position: [UInt8]) {
         let store = folder.history()
         let sequence = try await store.read { db in
             try db.integer("SELECT sequence FROM message WHERE message_id = ?", id) ?? 0
@@ -92,7 +92,7 @@ import Testing
     func misledID(operation: String) async throws {
         var expected = try await fill()
         let (v, u) = (all[1], all[2])
-        let (own, other) = (try await place(of: "vm1", in: v), try await place(of: "um3", in: u))
+        let (own, other) = (try await location(of: "vm1", in: v), try await location(of: "um3", in: u))
         try replace(
             [2] + Array("vm1".utf8) + [own.sequence], by: [2] + Array("vm1".utf8) + [other.sequence], in: .index)
         let store = folder.history()
@@ -116,7 +116,7 @@ import Testing
     func misledPlace(operation: String) async throws {
         var expected = try await fill()
         let (v, u) = (all[1], all[2])
-        let (own, other) = (try await place(of: "vm1", in: v), try await place(of: "um3", in: u))
+        let (own, other) = (try await location(of: "vm1", in: v), try await location(of: "um3", in: u))
         try replace([2] + own.position + [own.sequence], by: [2] + own.position + [other.sequence], in: .index)
         let store = folder.history()
         let target = Scope(userId: "v", sessionId: "other", agentId: "agent")
@@ -172,8 +172,8 @@ import Testing
     func messageRow(column: String) async throws {
         let expected = try await fill()
         let v = all[1]
-        let own = try await place(of: "vm2", in: v)
-        let neighbor = try await place(of: "vm4", in: v)
+        let own = try await location(of: "vm2", in: v)
+        let neighbor = try await location(of: "vm4", in: v)
         let far = [own.position[0] ^ 0x40] + own.position.dropFirst()
         if column == "id" {
             try replace(Array("vm2".utf8), by: Array("vm:".utf8), in: .table)

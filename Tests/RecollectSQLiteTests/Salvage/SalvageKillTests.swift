@@ -21,12 +21,12 @@ import Testing
         var reachedTheEnd = false
         var number = 1
         while !reachedTheEnd {
-            let place = folder.file("killed")
-            try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
-            let database = place.appendingPathComponent("history.sqlite")
+            let historyFolder = folder.file("killed")
+            try FileManager.default.createDirectory(at: historyFolder, withIntermediateDirectories: true)
+            let database = historyFolder.appendingPathComponent("history.sqlite")
             try bytes.write(to: database)
             let worker = try Worker(
-                ["repair", place.path],
+                ["repair", historyFolder.path],
                 under: [
                     tracer, "-f", "-qq", "-o", "/dev/null", "-e", "trace=\(calls)", "-e",
                     "inject=\(calls):signal=KILL:when=\(number)",
@@ -34,18 +34,18 @@ import Testing
             let lines = await worker.finish()
             reachedTheEnd = lines.first == "repaired" && worker.endedWell
             let comment: Comment = "\(calls) \(number)"
-            let history = SQLiteHistoryStore(directory: place)
+            let history = SQLiteHistoryStore(directory: historyFolder)
             #expect(try await store.missing(in: history, comment) == (0, 0), comment)
             try await history.repair()
             #expect(try await history.check().problems.isEmpty, comment)
-            let names = try FileManager.default.contentsOfDirectory(atPath: place.path)
+            let names = try FileManager.default.contentsOfDirectory(atPath: historyFolder.path)
             let aside = names.filter { $0.hasPrefix("history.damaged-") }
             // One file and its log, with the same stamp.
             let file = aside.first { $0.hasSuffix(".sqlite") } ?? "?"
             #expect(aside.allSatisfy { $0.hasPrefix(file) } && !aside.isEmpty, "\(comment): \(names)")
             #expect(!names.contains { $0.hasPrefix("history.salvaging") }, comment)
             await history.close()
-            try FileManager.default.removeItem(at: place)
+            try FileManager.default.removeItem(at: historyFolder)
             number += calls == "pwrite64" ? 7 : 1
         }
         #expect(number > 2)

@@ -36,9 +36,10 @@ private let largeCount = ProcessInfo.processInfo.environment["RECOLLECT_LARGE"].
 
     /// Fills a history, damages one page, repairs it in another process, and returns the peak resident memory in KB.
     private func peak(messages count: Int, length: Int) async throws -> Int {
-        let place = folder.file("\(count)")
+        let historyFolder = folder.file("\(count)")
         let history = SQLiteHistoryStore(
-            directory: place, configuration: HistoryConfiguration(durability: .relaxed, indexesInBackground: false))
+            directory: historyFolder,
+            configuration: HistoryConfiguration(durability: .relaxed, indexesInBackground: false))
         let padding = String(repeating: "x", count: length)
         for start in stride(from: 0, to: count, by: 1000) {
             let batch = (start..<start + 1000).map {
@@ -47,11 +48,11 @@ private let largeCount = ProcessInfo.processInfo.environment["RECOLLECT_LARGE"].
             try await history.append(batch, to: scope)
         }
         await history.close()
-        let handle = try FileHandle(forWritingTo: place.appendingPathComponent("history.sqlite"))
+        let handle = try FileHandle(forWritingTo: historyFolder.appendingPathComponent("history.sqlite"))
         try handle.seek(toOffset: UInt64(40 * 4096))
         try handle.write(contentsOf: noise(4096, seed: 1))
         try handle.close()
-        let lines = try await Worker(["repair", place.path]).finish()
+        let lines = try await Worker(["repair", historyFolder.path]).finish()
         return try #require(lines.compactMap { Int($0.dropFirst("peak ".count)) }.first)
     }
 }

@@ -17,12 +17,13 @@ import Testing
 
     /// A history with the given bytes as its database and its log.
     private func history(_ bytes: Data, in name: String, log: Data? = nil) throws -> SQLiteHistoryStore {
-        let place = folder.file(name)
-        try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
-        try bytes.write(to: place.appendingPathComponent("history.sqlite"))
-        try log?.write(to: place.appendingPathComponent("history.sqlite-wal"))
+        let historyFolder = folder.file(name)
+        try FileManager.default.createDirectory(at: historyFolder, withIntermediateDirectories: true)
+        try bytes.write(to: historyFolder.appendingPathComponent("history.sqlite"))
+        try log?.write(to: historyFolder.appendingPathComponent("history.sqlite-wal"))
         return SQLiteHistoryStore(
-            directory: place, configuration: HistoryConfiguration(durability: .relaxed, indexesInBackground: false))
+            directory: historyFolder,
+            configuration: HistoryConfiguration(durability: .relaxed, indexesInBackground: false))
     }
 
     @Test("Each damaged page costs at most its messages", .needs(.time), arguments: [true, false])
@@ -101,14 +102,14 @@ import Testing
     }
 
     @Test("A damaged page of the log hides no later commit", arguments: [0.2, 0.5, 0.8], [true, false])
-    func damagedLog(place: Double, isWholeFrame: Bool) async throws {
+    func damagedLog(historyFolder: Double, isWholeFrame: Bool) async throws {
         let store = folder.history()
         for start in stride(from: 0, to: 60, by: 2) {
             try await store.append(messages(start..<start + 2), to: scope)
         }
         var log = try Data(contentsOf: folder.file("history.sqlite-wal"))
         let frame = 4096 + 24
-        let start = 32 + Int(Double(log.count / frame) * place) * frame + (isWholeFrame ? 0 : 24)
+        let start = 32 + Int(Double(log.count / frame) * historyFolder) * frame + (isWholeFrame ? 0 : 24)
         log.replaceSubrange(start..<start + 4096, with: noise(4096, seed: 5))
         let bytes = try Data(contentsOf: folder.file("history.sqlite"))
         _ = try history(bytes, in: "damaged", log: log)
@@ -229,7 +230,7 @@ import Testing
     }
 
     @Test("Losses are reported by session: in the event, in a check's report, and by a later process")
-    func told() async throws {
+    func reported() async throws {
         let store = try await SalvageStore(in: folder)
         var bytes = try Data(contentsOf: store.database)
         let leaf = try #require(

@@ -25,8 +25,8 @@ import Testing
         var generator = SeededGenerator(seed: UInt64(seed))
         for _ in 0..<8 {
             let page = try #require(pages.randomElement(using: &generator))
-            let place = Int.random(in: (page == 0 ? 100 : page)..<page + 4096, using: &generator)
-            try await expectWhole(bytes, bit: UInt8.random(in: 0..<8, using: &generator), of: place)
+            let position = Int.random(in: (page == 0 ? 100 : page)..<page + 4096, using: &generator)
+            try await expectWhole(bytes, bit: UInt8.random(in: 0..<8, using: &generator), of: position)
         }
     }
 
@@ -37,9 +37,9 @@ import Testing
         ])
     func names(text: String) async throws {
         let bytes = try await history()
-        let place = try #require(bytes.range(of: Data(text.utf8)))
+        let position = try #require(bytes.range(of: Data(text.utf8)))
         for offset in 0..<text.utf8.count where offset.isMultiple(of: 3) {
-            try await expectWhole(bytes, bit: 1, of: place.upperBound - 1 - offset)
+            try await expectWhole(bytes, bit: 1, of: position.upperBound - 1 - offset)
         }
     }
 
@@ -49,8 +49,8 @@ import Testing
     func roots(text: String) async throws {
         let bytes = try await history()
         // The number of the root page is stored before the text.
-        let place = try #require(bytes.range(of: Data("CREATE \(text)".utf8))).lowerBound - 1
-        for bit: UInt8 in 0..<7 { try await expectWhole(bytes, bit: bit, of: place) }
+        let position = try #require(bytes.range(of: Data("CREATE \(text)".utf8))).lowerBound - 1
+        for bit: UInt8 in 0..<7 { try await expectWhole(bytes, bit: bit, of: position) }
     }
 
     @Test(
@@ -145,21 +145,21 @@ import Testing
     @Test("A flipped bit in the identifier of a migration costs no data", arguments: Schema.identifiers)
     func migration(id: String) async throws {
         let bytes = try await history()
-        let place = try #require(bytes.range(of: Data(id.utf8)))
+        let position = try #require(bytes.range(of: Data(id.utf8)))
         for bit: UInt8 in 0..<8 {
-            try await expectWhole(bytes, bit: bit, of: place.upperBound - 2)
+            try await expectWhole(bytes, bit: bit, of: position.upperBound - 2)
         }
     }
 
     @Test("A flipped bit in the application ID costs no data", arguments: 68..<72)
-    func applicationID(place: Int) async throws {
-        try await expectWhole(history(), bit: 3, of: place)
+    func applicationID(position: Int) async throws {
+        try await expectWhole(history(), bit: 3, of: position)
     }
 
     @Test("A flipped bit in the format fields of the header costs no data", arguments: [18, 19, 21, 22, 23, 44, 47])
-    func formats(place: Int) async throws {
+    func formats(position: Int) async throws {
         let bytes = try await history()
-        for bit in UInt8(2)..<7 { try await expectWhole(bytes, bit: bit, of: place) }
+        for bit in UInt8(2)..<7 { try await expectWhole(bytes, bit: bit, of: position) }
     }
 
     @Test("An added table is not schema damage, but a missing index is")
@@ -183,9 +183,9 @@ import Testing
         return try Data(contentsOf: folder.file("history.sqlite"))
     }
 
-    private func expectWhole(_ bytes: Data, bit: UInt8, of place: Int) async throws {
+    private func expectWhole(_ bytes: Data, bit: UInt8, of position: Int) async throws {
         var damaged = bytes
-        damaged[place] ^= 1 << bit
+        damaged[position] ^= 1 << bit
         let copy = try TemporaryFolder()
         try damaged.write(to: copy.file("history.sqlite"))
         try Data().write(to: copy.file("history.lock"))
@@ -200,7 +200,7 @@ import Testing
             #expect(try await store.check().problems.isEmpty)
             #expect(try await store.window(of: scope, maxMessages: nil).count == 41)
         } catch {
-            Issue.record("bit \(bit) of byte \(place): \(error)")
+            Issue.record("bit \(bit) of byte \(position): \(error)")
         }
     }
 }

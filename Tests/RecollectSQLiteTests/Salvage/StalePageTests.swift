@@ -59,12 +59,14 @@ import Testing
 
     /// Opens a copy of a history with a changed log.
     private func open(_ killed: URL, log: [UInt8]) throws -> SQLiteHistoryStore {
-        let place = folder.file("damaged")
-        if FileManager.default.fileExists(atPath: place.path) { try FileManager.default.removeItem(at: place) }
-        try FileManager.default.copyItem(at: killed, to: place)
-        try Data(log).write(to: place.appendingPathComponent("history.sqlite-wal"))
+        let historyFolder = folder.file("damaged")
+        if FileManager.default.fileExists(atPath: historyFolder.path) {
+            try FileManager.default.removeItem(at: historyFolder)
+        }
+        try FileManager.default.copyItem(at: killed, to: historyFolder)
+        try Data(log).write(to: historyFolder.appendingPathComponent("history.sqlite-wal"))
         return SQLiteHistoryStore(
-            directory: place, configuration: HistoryConfiguration(indexesInBackground: false))
+            directory: historyFolder, configuration: HistoryConfiguration(indexesInBackground: false))
     }
 
     /// The frames of a log before its last commit, and whether each is the last frame of its page.
@@ -88,28 +90,28 @@ import Testing
         // Frames replaced by later ones are harmless, so a few of them are enough.
         let chosen = frames.filter { $0.isLast || $0.index.isMultiple(of: 61) }
         #expect(chosen.filter(\.isLast).count > 10)
-        var untold = 0
+        var unreported = 0
         for (index, isLast) in chosen {
             var bytes = log
             for offset in offsets { bytes[32 + index * Self.frame + offset] ^= 0x10 }
             let history = try open(killed, log: bytes)
             let kept = try await history.messages(of: scope.session, agentId: nil, page: PageRequest(limit: 1000))
                 .elements.map(\.message)
-            let isTold = try await history.losses().contains { $0.lostMessages != 0 }
+            let isReported = try await history.losses().contains { $0.lostMessages != 0 }
             let comment: Comment = "\(part) of frame \(index), the last of its page: \(isLast)"
             let expected = saved.map { $0.id == edited.id ? edited : $0 }
-            #expect(isTold || kept.prefix(expected.count) == expected[...], comment)
+            #expect(isReported || kept.prefix(expected.count) == expected[...], comment)
             #expect(!kept.contains { deleted.contains($0.id) }, comment)
-            #expect(Set(expected.map(\.id)).isSubset(of: kept.map(\.id)) || isTold, comment)
-            if !isTold { untold += 1 }
+            #expect(Set(expected.map(\.id)).isSubset(of: kept.map(\.id)) || isReported, comment)
+            if !isReported { unreported += 1 }
             await history.close()
         }
         switch part {
         // Damage to derived data costs nothing.
-        case "page": #expect(untold > 0 && untold < chosen.count)
+        case "page": #expect(unreported > 0 && unreported < chosen.count)
         // The page of the frame is unknown, so it may be any page.
-        case "salt and page number": #expect(untold == 0)
-        default: #expect(untold == chosen.count)
+        case "salt and page number": #expect(unreported == 0)
+        default: #expect(unreported == chosen.count)
         }
     }
 
@@ -135,23 +137,23 @@ import Testing
         let killed = try copy()
         await history.close()
         let log = try [UInt8](Data(contentsOf: killed.appendingPathComponent("history.sqlite-wal")))
-        var untold = 0
+        var unreported = 0
         let chosen = frames(log).filter(\.isLast)
         for (index, _) in chosen {
             var bytes = log
             bytes[32 + index * Self.frame + 2000] ^= 0x10
             let history = try open(killed, log: bytes)
             #expect(try await history.erasesAll())
-            let isTold = try await history.losses().contains { $0.lostMessages != 0 }
+            let isReported = try await history.losses().contains { $0.lostMessages != 0 }
             let sessions = try await history.sessions(of: "ann", page: PageRequest(limit: 10)).elements
             let comment: Comment = "frame \(index)"
-            #expect(isTold || Set(sessions.map(\.id.sessionId)) == ["s", "new"], comment)
+            #expect(isReported || Set(sessions.map(\.id.sessionId)) == ["s", "new"], comment)
             let kept = try await history.window(of: new, maxMessages: nil)
-            #expect(isTold || kept.prefix(32) == long(60..<92)[...], comment)
+            #expect(isReported || kept.prefix(32) == long(60..<92)[...], comment)
             #expect(try await history.window(of: scope, maxMessages: nil) == long(0..<20), comment)
-            if !isTold { untold += 1 }
+            if !isReported { unreported += 1 }
             await history.close()
         }
-        #expect(untold > 0 && untold < chosen.count)
+        #expect(unreported > 0 && unreported < chosen.count)
     }
 }

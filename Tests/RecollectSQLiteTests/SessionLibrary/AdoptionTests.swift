@@ -86,10 +86,10 @@ import Testing
         if isIndexed { try await history.indexEverything() }
         let before = try await history.latestChange()
         try await say(question)
-        let told = try await history.changes(after: before, limit: 10)
-        #expect(told.map(\.kind) == [.messageEdited])
-        #expect(told.map(\.agentId) == ["tech"])
-        #expect(told.map(\.messageId) == [question.id.uuidString])
+        let changes = try await history.changes(after: before, limit: 10)
+        #expect(changes.map(\.kind) == [.messageEdited])
+        #expect(changes.map(\.agentId) == ["tech"])
+        #expect(changes.map(\.messageId) == [question.id.uuidString])
         for (agent, count) in [("tech", 1), ("", 0)] {
             let hits = try await history.search(SearchQuery(userId: "ann", text: "lamp", agentId: agent)).elements
             #expect(hits.count == count)
@@ -148,8 +148,8 @@ import Testing
         try await say(later)
         #expect(try await window() == [question.content, answer.content, later.content])
         #expect(try await shown() == [question.content, answer.content, later.content])
-        let told = try await history.changes(after: before, limit: 10)
-        #expect(told.map(\.kind) == [.messageEdited, .sessionRearranged])
+        let changes = try await history.changes(after: before, limit: 10)
+        #expect(changes.map(\.kind) == [.messageEdited, .sessionRearranged])
         try await expectSound()
         let reply = ChatMessage(role: .assistant, content: "In the cellar.")
         try await say(reply)

@@ -85,13 +85,13 @@ import Testing
             }
             var transcript = entries
             for _ in 0..<Int.random(in: 0..<5, using: &random) {
-                let place = transcript.isEmpty ? 0 : Int.random(in: 0..<transcript.count, using: &random)
+                let position = transcript.isEmpty ? 0 : Int.random(in: 0..<transcript.count, using: &random)
                 switch Int.random(in: 0..<6, using: &random) {
-                case 0: transcript.insert(ChatMessage(role: .user, content: "new"), at: place)
-                case 1 where !transcript.isEmpty: transcript.remove(at: place)
-                case 2 where !transcript.isEmpty: transcript[place].content += "!"
-                case 3 where !transcript.isEmpty: transcript.append(transcript.remove(at: place))
-                case 4 where !transcript.isEmpty: transcript.append(transcript[place])
+                case 0: transcript.insert(ChatMessage(role: .user, content: "new"), at: position)
+                case 1 where !transcript.isEmpty: transcript.remove(at: position)
+                case 2 where !transcript.isEmpty: transcript[position].content += "!"
+                case 3 where !transcript.isEmpty: transcript.append(transcript.remove(at: position))
+                case 4 where !transcript.isEmpty: transcript.append(transcript[position])
                 default: transcript.shuffle(using: &random)
                 }
             }

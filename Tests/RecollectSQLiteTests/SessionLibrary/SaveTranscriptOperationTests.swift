@@ -27,12 +27,12 @@ import Testing
             var transcript: [ChatMessage] = []
             for step in 0..<12 {
                 for _ in 0..<Int.random(in: 1...3, using: &random) {
-                    let place = transcript.isEmpty ? 0 : Int.random(in: 0..<transcript.count, using: &random)
+                    let position = transcript.isEmpty ? 0 : Int.random(in: 0..<transcript.count, using: &random)
                     switch Int.random(in: 0..<6, using: &random) {
-                    case 0: transcript.insert(entry("inserted \(step)"), at: place)
-                    case 1 where !transcript.isEmpty: transcript.remove(at: place)
-                    case 2 where !transcript.isEmpty: transcript[place].content += " edited"
-                    case 3 where !transcript.isEmpty: transcript.append(transcript.remove(at: place))
+                    case 0: transcript.insert(entry("inserted \(step)"), at: position)
+                    case 1 where !transcript.isEmpty: transcript.remove(at: position)
+                    case 2 where !transcript.isEmpty: transcript[position].content += " edited"
+                    case 3 where !transcript.isEmpty: transcript.append(transcript.remove(at: position))
                     case 4: transcript.shuffle(using: &random)
                     default: transcript.append(entry("appended \(step)", .assistant))
                     }

@@ -174,13 +174,13 @@ struct LibraryLife {
         let before = known[view][session] ?? []
         var transcript = before
         for _ in 0..<Int.random(in: 1...3, using: &random) {
-            let place = transcript.isEmpty ? 0 : Int.random(in: 0..<transcript.count, using: &random)
+            let position = transcript.isEmpty ? 0 : Int.random(in: 0..<transcript.count, using: &random)
             switch Int.random(in: 0..<8, using: &random) {
-            case 0, 1: transcript.insert(newEntry(), at: place)
-            case 2 where !transcript.isEmpty: transcript.remove(at: place)
+            case 0, 1: transcript.insert(newEntry(), at: position)
+            case 2 where !transcript.isEmpty: transcript.remove(at: position)
             case 3, 4:
-                if !transcript.isEmpty { transcript[place].content = text() }
-            case 5 where !transcript.isEmpty && one(in: 2): transcript.append(transcript.remove(at: place))
+                if !transcript.isEmpty { transcript[position].content = text() }
+            case 5 where !transcript.isEmpty && one(in: 2): transcript.append(transcript.remove(at: position))
             default: transcript.append(newEntry())
             }
         }
@@ -216,9 +216,9 @@ struct LibraryLife {
         guard order.filter(unseen.contains) == oldOrder.filter(unseen.contains) else {
             throw Fault("entries unknown to the view changed their order")
         }
-        let places = Dictionary(new.enumerated().map { ($1.identity, $0) }, uniquingKeysWith: { first, _ in first })
+        let positions = Dictionary(new.enumerated().map { ($1.identity, $0) }, uniquingKeysWith: { first, _ in first })
         model.sessions[session]?.messages = wanted.sorted {
-            (places[$0.identity] ?? .max) < (places[$1.identity] ?? .max)
+            (positions[$0.identity] ?? .max) < (positions[$1.identity] ?? .max)
         }
     }
 
@@ -234,8 +234,8 @@ struct LibraryLife {
         try await history.edit(edited, in: id(session))
         for message in edited {
             let held = model.sessions[session]?.messages ?? []
-            for place in held.indices where held[place].message.id.hasSameBytes(as: message.id) {
-                model.sessions[session]?.messages[place].message = message
+            for position in held.indices where held[position].message.id.hasSameBytes(as: message.id) {
+                model.sessions[session]?.messages[position].message = message
             }
         }
     }
@@ -267,11 +267,11 @@ struct LibraryLife {
     private mutating func restoreBranch() async throws {
         let branches = model.sessions.filter { $0.value.origin != nil }.keys.sorted()
         guard let branch = branches.randomElement(using: &random), let origin = model.sessions[branch]?.origin,
-            let place = model.place(of: branch, in: origin)
+            let position = model.position(of: branch, in: origin)
         else { return }
         last = "restore \(branch) in \(origin)"
         let before = Set(try await history.branches(of: id(origin)).map(\.id.sessionId))
-        let kept = model.sessions[origin]?.messages[..<place].map(\.identity) ?? []
+        let kept = model.sessions[origin]?.messages[..<position].map(\.identity) ?? []
         let messages = model.sessions[branch]?.messages ?? []
         // A session and its branch may both have a message with one ID. Both are kept then, and the resulting IDs are
         // tested elsewhere.

@@ -89,18 +89,18 @@ struct LibraryModel {
     }
 
     /// The index at which a session and its branch diverge, or `nil` if the branch cannot be restored.
-    func place(of branch: String, in session: String) -> Int? {
+    func position(of branch: String, in session: String) -> Int? {
         guard let anchor = sessions[branch]?.anchor else { return 0 }
         // A message without an agent may have been adopted.
-        let place =
+        let position =
             sessions[session]?.index(of: anchor.id, agent: anchor.agent)
             ?? (anchor.agent.isEmpty ? sessions[session]?.index(of: anchor.id) : nil)
-        return place.map { $0 + 1 }
+        return position.map { $0 + 1 }
     }
 
     mutating func restore(_ branch: String, in session: String, cutInto other: String?) {
-        guard let place = place(of: branch, in: session), let source = sessions[branch] else { return }
-        if let other { cut(session, from: place, into: other) }
+        guard let position = position(of: branch, in: session), let source = sessions[branch] else { return }
+        if let other { cut(session, from: position, into: other) }
         sessions[branch] = nil
         sessions[session]?.messages += source.messages
         for (name, value) in sessions where value.origin == branch { sessions[name]?.origin = session }
@@ -165,19 +165,19 @@ struct LibraryModel {
         let before = Dictionary(known.map { ($0.id, $0) }, uniquingKeysWith: { $1 })
         let touched = transcript.filter { before[$0.id] != $0 }
         let old = sessions[session]?.messages ?? []
-        let places = LibraryEntries(old, owners: owners)
+        let positions = LibraryEntries(old, owners: owners)
         var entries = old.map { $0.message.chatMessages() }
         var new: [ChatMessage] = []
         var whole: [Int: ConversationMessage] = [:]
         for entry in touched {
-            guard let place = places.find(entry.id) else {
+            guard let position = positions.find(entry.id) else {
                 new.append(entry)
                 continue
             }
-            for (number, message) in place.messages.enumerated() {
-                if let index = entries[message].firstIndex(where: { $0.id == place.entryId }) {
+            for (number, message) in position.messages.enumerated() {
+                if let index = entries[message].firstIndex(where: { $0.id == position.entryId }) {
                     entries[message][index] = entry
-                    entries[message][index].id = place.entryId
+                    entries[message][index].id = position.entryId
                 } else if UUID(uuidString: old[message].message.id) == entry.id {
                     // An entry with the message's ID edits the message, regardless of its current parts.
                     whole[message] = ConversationMessage(entry).under(id: old[message].message.id)
@@ -187,8 +187,8 @@ struct LibraryModel {
             }
         }
         for id in removed {
-            guard let place = places.find(id) else { continue }
-            for message in place.messages { entries[message].removeAll { $0.id == place.entryId } }
+            guard let position = positions.find(id) else { continue }
+            for message in position.messages { entries[message].removeAll { $0.id == position.entryId } }
         }
         let kept = old.indices.compactMap { index in
             (whole[index] ?? old[index].message.replacing(entries[index])).map {

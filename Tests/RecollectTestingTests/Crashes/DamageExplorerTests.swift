@@ -30,7 +30,7 @@ struct DamageExplorerTests {
 
     /// The behavior of openings after the first one, with a damaged line.
     enum Late: CaseIterable {
-        case told, untold, elsewhere, again
+        case reported, unreported, elsewhere, again
     }
 
     @Test(
@@ -44,11 +44,12 @@ struct DamageExplorerTests {
             }
             return CrashedStore(
                 lists: ["lines": lines.filter { ($0 == "2") || ($0 == "3" && late != .elsewhere) }],
-                tellsLoss: late != .untold)
+                reportsLoss: late != .unreported)
         }
         switch late {
-        case .told: #expect(faults == [])
-        case .untold: #expect(faults.count == 4 && faults.allSatisfy { $0.contains("without a report") }, "\(faults)")
+        case .reported: #expect(faults == [])
+        case .unreported:
+            #expect(faults.count == 4 && faults.allSatisfy { $0.contains("without a report") }, "\(faults)")
         case .elsewhere, .again:
             #expect(faults.count == 4 && faults.allSatisfy { $0.contains("other entries") }, "\(faults)")
         }
@@ -62,7 +63,7 @@ struct DamageExplorerTests {
         let scenario = DamageScenario("lines") { folder in
             try Data("1abc\n2\n3\n".utf8).write(to: folder.appendingPathComponent("lines"))
             try Data("other".utf8).write(to: folder.appendingPathComponent("other"))
-        } places: { _ in
+        } regions: { _ in
             [
                 DamagedRegion(file: "lines", offset: 1, count: 3, name: "a line", mayLose: ["1"], mayChange: true),
                 DamagedRegion(file: "other", offset: 0, count: 5, name: "another file"),

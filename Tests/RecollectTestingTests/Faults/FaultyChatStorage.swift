@@ -54,7 +54,7 @@ final class FaultyChatStorage: ChatStorage {
     /// Returns a fixture of stores with the fault; correct ones for `nil`.
     static func fixture(_ fault: Fault?) -> StoreFixture<any ChatStorage> {
         StoreFixture(
-            place: { Shelf(ShelfState()) }, open: { FaultyChatStorage(fault, on: $0) }, remove: { _ in })
+            location: { Shelf(ShelfState()) }, open: { FaultyChatStorage(fault, on: $0) }, remove: { _ in })
     }
 
     // MARK: - ChatStorage

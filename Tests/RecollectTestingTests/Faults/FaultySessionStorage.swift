@@ -53,7 +53,7 @@ final class FaultySessionStorage: SessionStorageProtocol, Sendable {
     /// Returns a fixture of storages with the fault; correct ones for `nil`.
     static func fixture(_ fault: SessionFault?) -> StoreFixture<any SessionStorageProtocol & Sendable> {
         StoreFixture(
-            place: { SessionShelf(SessionShelfState()) }, open: { FaultySessionStorage(fault, on: $0) },
+            location: { SessionShelf(SessionShelfState()) }, open: { FaultySessionStorage(fault, on: $0) },
             remove: { _ in })
     }
 

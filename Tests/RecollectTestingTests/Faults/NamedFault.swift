@@ -23,8 +23,8 @@ func expectCaught<Fault: NamedFault, Store: Sendable>(
     }
     #expect(failure?.check == fault.caughtBy)
     // Run every eighth of the other checks, different ones for each fault: all of them would take minutes.
-    let place = Array(Fault.allCases).firstIndex(of: fault) ?? 0
-    let others = checks.enumerated().filter { $0.offset % 8 == place % 8 }.map(\.element)
+    let index = Array(Fault.allCases).firstIndex(of: fault) ?? 0
+    let others = checks.enumerated().filter { $0.offset % 8 == index % 8 }.map(\.element)
         .filter { $0.name != named.name && !$0.isLong }
     var failed: [String] = []
     for check in others where (try? await check.run(on: fixture)) == nil { failed.append(check.name) }

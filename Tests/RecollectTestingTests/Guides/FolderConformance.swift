@@ -6,7 +6,7 @@ import Testing
 /// Stores in a folder. Every check gets a new folder and may open it more than once.
 let folders = StoreFixture<any ChatStorage>(
     capabilities: .all,
-    place: { FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString) },
+    location: { FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString) },
     open: { FileChatStorage(baseURL: $0) },
     remove: { try? FileManager.default.removeItem(at: $0) })
 

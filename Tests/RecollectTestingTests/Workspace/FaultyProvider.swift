@@ -19,7 +19,7 @@ struct FaultyProvider: WorkspaceProvider {
     static func fixture(_ fault: WorkspaceFault?) -> StoreFixture<WorkspaceProviderFixture> {
         let behaviour = CloudBehavior(conflicts: .syncthing)
         return StoreFixture(
-            capabilities: .workspace, place: { SimulatedCloud(seed: 1, behaviour: behaviour) },
+            capabilities: .workspace, location: { SimulatedCloud(seed: 1, behaviour: behaviour) },
             open: { cloud in
                 let device = cloud.device("device")
                 let provider = FaultyProvider(fault: fault, device: device)
@@ -145,8 +145,8 @@ struct FaultyProvider: WorkspaceProvider {
             device.edit(path.names.joined(separator: "/"), bytes)
         case .writesOverTwins:
             let name = path.names.joined(separator: "/")
-            for twin in device.files().keys where twin.lowercased() == name.lowercased() && twin != name {
-                device.edit(twin, bytes)
+            for variant in device.files().keys where variant.lowercased() == name.lowercased() && variant != name {
+                device.edit(variant, bytes)
             }
             try sound.write(bytes, to: path, replacing: expected)
         case .takesEvictedForAbsent where try sound.item(at: path)?.state == .notLocal:

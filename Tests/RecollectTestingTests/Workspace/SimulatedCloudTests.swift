@@ -345,7 +345,7 @@ struct SimulatedCloudTests {
     }
 
     @Test("On a case-insensitive disk, one file of a name collision never replaces the other")
-    func twins() async {
+    func nameCollisions() async {
         await Seeds.run(20) { seed in
             let cloud = SimulatedCloud(seed: seed, behaviour: .syncthing)
             let (a, folding) = (cloud.device("a"), cloud.device("folding"))

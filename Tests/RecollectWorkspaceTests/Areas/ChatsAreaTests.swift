@@ -61,9 +61,9 @@ struct ChatsAreaTests {
         try await say("here", in: history)
         try await say("there", "further", in: other)
         for (workspace, store) in both + both { try await workspace.chats.synchronize(id, with: store) }
-        let settled = try await workspace.read(path)
+        let resolved = try await workspace.read(path)
         for (workspace, store) in both { try await workspace.chats.synchronize(id, with: store) }
-        #expect(try await workspace.read(path) == settled)
+        #expect(try await workspace.read(path) == resolved)
         for store in [history, other] {
             let ids = try await store.messages(of: id, agentId: nil, page: PageRequest(limit: 9)).elements.map(
                 \.message.id)

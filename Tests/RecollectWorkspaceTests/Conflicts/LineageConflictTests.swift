@@ -9,26 +9,26 @@ import Testing
 @Suite("Conflict resolution with lineage")
 struct LineageConflictTests {
     private static let copy = "notes.sync-conflict-20261122-101112-ABCDEFG.md"
-    private let here: Left
-    private let there: Left
+    private let here: SyncedWorkspace
+    private let there: SyncedWorkspace
     private let path: WorkspacePath
 
     init() throws {
-        here = try Left()
-        there = try Left()
+        here = try SyncedWorkspace()
+        there = try SyncedWorkspace()
         path = try WorkspacePath("notes.md")
     }
 
     /// Advances the clocks of some devices.
-    private func pass(on lefts: Left..., seconds: TimeInterval = 1) {
-        for left in lefts { left.now.withLock { $0 += seconds } }
+    private func pass(on workspaces: SyncedWorkspace..., seconds: TimeInterval = 1) {
+        for synced in workspaces { synced.now.withLock { $0 += seconds } }
     }
 
     /// Puts the other device's version beside this device's as a conflict copy, and resolves the conflict.
     private func resolve() async throws -> String {
         try here.takeLineage(of: there)
         let copy = try await there.workspace.read(path).text
-        try here.leave(copy, at: Self.copy)
+        try here.put(copy, at: Self.copy)
         try await here.workspace.resolveConflicts()
         return try await here.workspace.read(path).text
     }
@@ -36,10 +36,10 @@ struct LineageConflictTests {
     @Test("concurrent-edits: a template filled in on two devices is no evidence of a deletion")
     func template() async throws {
         let template = "Monday\nWeather: fine\nMood: good\n"
-        for left in [here, there] { try await left.see("# Diary\n\n", at: "notes.md") }
-        try await here.see("# Diary\n\nThe code of the door: 4711\n" + template, at: "notes.md")
+        for synced in [here, there] { try await synced.putAndScan("# Diary\n\n", at: "notes.md") }
+        try await here.putAndScan("# Diary\n\nThe code of the door: 4711\n" + template, at: "notes.md")
         _ = try await here.workspace.append("here\n", to: path)
-        try await there.see("# Diary\n\n" + template + "there\n", at: "notes.md")
+        try await there.putAndScan("# Diary\n\n" + template + "there\n", at: "notes.md")
         let lines = Set(try await resolve().lines)
         #expect(lines.isSuperset(of: ["The code of the door: 4711", "here", "there", "Mood: good"]))
     }
@@ -47,12 +47,12 @@ struct LineageConflictTests {
     @Test("concurrent-edits: edits on two devices of a text written on one of them are merged by lines")
     func ownWrite() async throws {
         let text = "# Plan\n\none\ntwo\nthree\nfour\n"
-        try await here.see("# Plan\n", at: "notes.md")
-        try await there.see("# Plan\n", at: "notes.md")
+        try await here.putAndScan("# Plan\n", at: "notes.md")
+        try await there.putAndScan("# Plan\n", at: "notes.md")
         let version = try await here.workspace.read(path).version
         let written = try await here.workspace.write(text, to: path, replacing: version, by: .agent("a"))
-        try await there.receive(text, at: "notes.md")
-        try await there.see(text.replacingOccurrences(of: "one", with: "ONE"), at: "notes.md")
+        try await there.deliverAndScan(text, at: "notes.md")
+        try await there.putAndScan(text.replacingOccurrences(of: "one", with: "ONE"), at: "notes.md")
         try await here.workspace.write(
             text.replacingOccurrences(of: "four", with: "FOUR"), to: path, replacing: written.version)
         #expect(try await resolve() == "# Plan\n\nONE\ntwo\nthree\nFOUR\n")
@@ -60,21 +60,21 @@ struct LineageConflictTests {
 
     @Test("concurrent-edits: a change reverted on another device stays reverted")
     func takenBack() async throws {
-        for left in [here, there] { try await left.see("# Tea\n\nat four\n", at: "notes.md") }
+        for synced in [here, there] { try await synced.putAndScan("# Tea\n\nat four\n", at: "notes.md") }
         let version = try await here.workspace.read(path).version
         let five = try await here.workspace.write("# Tea\n\nat five\n", to: path, replacing: version)
-        try await there.see("# Tea\n\nat five\n", at: "notes.md")
-        try await there.see("# Tea\n\nat four\n", at: "notes.md")
+        try await there.putAndScan("# Tea\n\nat five\n", at: "notes.md")
+        try await there.putAndScan("# Tea\n\nat four\n", at: "notes.md")
         try await here.workspace.write("# Tea\n\nat five\n\n# Cake\n", to: path, replacing: five.version)
         #expect(try await resolve() == "# Tea\n\nat four\n\n# Cake\n")
     }
 
     @Test("concurrent-edits: without the other device's log, nothing counts as deleted")
     func unknown() async throws {
-        for left in [here, there] { try await left.see("one\ntwo\nthree\n", at: "notes.md") }
-        try await here.see("one\nthree\n", at: "notes.md")
-        try await there.see("one\ntwo\nthree\nfour\n", at: "notes.md")
-        try here.leave("one\ntwo\nthree\nfour\n", at: Self.copy)
+        for synced in [here, there] { try await synced.putAndScan("one\ntwo\nthree\n", at: "notes.md") }
+        try await here.putAndScan("one\nthree\n", at: "notes.md")
+        try await there.putAndScan("one\ntwo\nthree\nfour\n", at: "notes.md")
+        try here.put("one\ntwo\nthree\nfour\n", at: Self.copy)
         try await here.workspace.resolveConflicts()
         let lines = Set(try await here.workspace.read(path).text.lines)
         #expect(lines.isSuperset(of: ["one", "two", "three", "four"]))
@@ -84,12 +84,12 @@ struct LineageConflictTests {
         "concurrent-edits: a late conflict copy shows that the winner does not descend from the losing version",
         arguments: [false, true])
     func lateCopy(hasOtherLog: Bool) async throws {
-        for left in [here, there] { try await left.see("start\n", at: "notes.md") }
-        try await here.see("start\nmine\n", at: "notes.md")
-        try await there.receive("start\ntheirs\n", at: "notes.md")
+        for synced in [here, there] { try await synced.putAndScan("start\n", at: "notes.md") }
+        try await here.putAndScan("start\nmine\n", at: "notes.md")
+        try await there.deliverAndScan("start\ntheirs\n", at: "notes.md")
         // The other device's version replaces this device's, and the conflict copy arrives later.
-        try await here.receive("start\ntheirs\n", at: "notes.md")
-        try here.leave("start\nmine\n", at: Self.copy)
+        try await here.deliverAndScan("start\ntheirs\n", at: "notes.md")
+        try here.put("start\nmine\n", at: Self.copy)
         if hasOtherLog { try here.takeLineage(of: there) }
         try await here.workspace.resolveConflicts()
         let lines = Set(try await here.workspace.read(path).text.lines)
@@ -100,37 +100,39 @@ struct LineageConflictTests {
         "concurrent-edits: earlier lines of a version that lost to a third device are not deleted",
         arguments: [false, true], [false, true])
     func olderVersionReplaced(isEdited: Bool, hasThirdLog: Bool) async throws {
-        let third = try Left()
+        let third = try SyncedWorkspace()
         let path = try WorkspacePath("notes.txt")
         let copy = "notes.sync-conflict-20261122-101112-ABCDEFG.txt"
-        func take(_ left: Left, _ others: [Left]) throws { for other in others { try left.takeLineage(of: other) } }
-        for left in [here, there, third] { try await left.see("start\n", at: "notes.txt") }
-        try await here.see("start\nbravo\n", at: "notes.txt")
+        func take(_ synced: SyncedWorkspace, _ others: [SyncedWorkspace]) throws {
+            for other in others { try synced.takeLineage(of: other) }
+        }
+        for synced in [here, there, third] { try await synced.putAndScan("start\n", at: "notes.txt") }
+        try await here.putAndScan("start\nbravo\n", at: "notes.txt")
         pass(on: here, there, third)
-        try await there.receive("start\nbravo\n", at: "notes.txt")
-        try await third.see("start\nalpha\n", at: "notes.txt")
-        try await here.see("start\nbravo\ncharlie\n", at: "notes.txt")
+        try await there.deliverAndScan("start\nbravo\n", at: "notes.txt")
+        try await third.putAndScan("start\nalpha\n", at: "notes.txt")
+        try await here.putAndScan("start\nbravo\ncharlie\n", at: "notes.txt")
         // The third device wins here. On the other device, its version replaces one that is not its ancestor.
         pass(on: here, there, third)
         var winner = "start\nalpha\n"
-        try here.leave("start\nbravo\ncharlie\n", at: copy)
-        try await here.receive(winner, at: "notes.txt")
+        try here.put("start\nbravo\ncharlie\n", at: copy)
+        try await here.deliverAndScan(winner, at: "notes.txt")
         if isEdited {
             pass(on: here, there, third)
             winner += "edited\n"
-            try await here.see(winner, at: "notes.txt")
+            try await here.putAndScan(winner, at: "notes.txt")
         }
         pass(on: here, there, third)
-        try await there.receive(winner, at: "notes.txt")
-        try there.leave("start\nbravo\ncharlie\n", at: copy)
+        try await there.deliverAndScan(winner, at: "notes.txt")
+        try there.put("start\nbravo\ncharlie\n", at: copy)
         _ = try await there.workspace.status()
         let others = hasThirdLog ? [third] : []
         try take(here, [there] + others)
         try take(there, [here] + others)
-        for left in [here, there] {
-            let resolved = try await left.workspace.resolveConflicts()
+        for synced in [here, there] {
+            let resolved = try await synced.workspace.resolveConflicts()
             #expect(resolved.map(\.outcome) == [.merged] && resolved.map(\.assumedDeleted) == [[]])
-            let lines = Set(try await left.workspace.read(path).text.lines)
+            let lines = Set(try await synced.workspace.read(path).text.lines)
             #expect(lines.isSuperset(of: ["start", "alpha", "bravo", "charlie"] + (isEdited ? ["edited"] : [])))
         }
         #expect(try await here.files() == there.files())
@@ -138,26 +140,26 @@ struct LineageConflictTests {
 
     @Test("conflict-copies: a losing merge is merged again, even if the winner arrives after the copy's removal")
     func lateWinnerOfMerge() async throws {
-        for left in [here, there] { try await left.see("start\n", at: "notes.txt") }
+        for synced in [here, there] { try await synced.putAndScan("start\n", at: "notes.txt") }
         let path = try WorkspacePath("notes.txt")
         let copy = "notes.sync-conflict-20261122-101112-ABCDEFG.txt"
         try await here.workspace.append("mine\n", to: path)
         let theirs = try await there.workspace.append("theirs\n", to: path)
         try here.takeLineage(of: there)
-        try here.leave("start\nmine\n", at: copy)
-        try await here.receive("start\ntheirs\n", at: "notes.txt")
+        try here.put("start\nmine\n", at: copy)
+        try await here.deliverAndScan("start\ntheirs\n", at: "notes.txt")
         #expect(try await here.workspace.resolveConflicts().map(\.outcome) == [.merged])
         let merge = try await here.workspace.read(path).text
         #expect(Set(merge.lines).isSuperset(of: ["start", "mine", "theirs"]))
         // The other device never received the merge. Its next version won against the merge on a third device. The
         // conflict copy arrives from there before the winner.
         try await there.workspace.write("start\ntheirs\nmore\n", to: path, replacing: theirs.version)
-        try here.leave(merge, at: copy.replacingOccurrences(of: "101112", with: "101113"))
+        try here.put(merge, at: copy.replacingOccurrences(of: "101112", with: "101113"))
         #expect(try await here.workspace.resolveConflicts().map(\.outcome) == [.waiting])
         pass(on: here, seconds: ConflictResolver.longestDelay + 1)
         #expect(try await here.workspace.resolveConflicts().map(\.outcome) == [.identical])
         try here.takeLineage(of: there)
-        try await here.receive("start\ntheirs\nmore\n", at: "notes.txt")
+        try await here.deliverAndScan("start\ntheirs\nmore\n", at: "notes.txt")
         let resolved = try await here.workspace.resolveConflicts()
         #expect(resolved.map(\.outcome) == [.merged] && resolved.map(\.assumedDeleted) == [[]])
         let lines = Set(try await here.workspace.read(path).text.lines)
@@ -169,19 +171,19 @@ struct LineageConflictTests {
         "concurrent-edits: lines that a winner replaced on another device before a scan are not deleted",
         arguments: [false, true])
     func olderVersionReplacedBeforeScan(hasLog: Bool) async throws {
-        let third = try Left()
+        let third = try SyncedWorkspace()
         let path = try WorkspacePath("notes.txt")
-        for left in [here, there, third] { try await left.see("start\n", at: "notes.txt") }
-        try await here.see("start\nbravo\n", at: "notes.txt")
-        try await there.receive("start\nbravo\n", at: "notes.txt")
-        try await here.see("start\nbravo\ncharlie\n", at: "notes.txt")
+        for synced in [here, there, third] { try await synced.putAndScan("start\n", at: "notes.txt") }
+        try await here.putAndScan("start\nbravo\n", at: "notes.txt")
+        try await there.deliverAndScan("start\nbravo\n", at: "notes.txt")
+        try await here.putAndScan("start\nbravo\ncharlie\n", at: "notes.txt")
         pass(on: here, there, third, seconds: 60)
-        try await third.see("start\nalpha\n", at: "notes.txt")
+        try await third.putAndScan("start\nalpha\n", at: "notes.txt")
         let copy = "notes.sync-conflict-20261122-101112-ABCDEFG.txt"
-        try here.leave("start\nbravo\ncharlie\n", at: copy)
-        try here.bring("start\nalpha\n", at: "notes.txt")
+        try here.put("start\nbravo\ncharlie\n", at: copy)
+        try here.deliver("start\nalpha\n", at: "notes.txt")
         pass(on: here, there, third, seconds: 60)
-        try await there.receive("start\nalpha\n", at: "notes.txt")
+        try await there.deliverAndScan("start\nalpha\n", at: "notes.txt")
         pass(on: here, there, third, seconds: 60)
         _ = try await here.workspace.status()
         try here.takeLineage(of: there)
@@ -195,12 +197,12 @@ struct LineageConflictTests {
     @Test("concurrent-edits: an edit scanned after it won keeps its parent")
     func editScannedLate() async throws {
         let path = try WorkspacePath("notes.txt")
-        for left in [here, there] { try await left.see("start\ndelta\n", at: "notes.txt") }
-        try await here.see("start\ndelta\nbravo\n", at: "notes.txt")
+        for synced in [here, there] { try await synced.putAndScan("start\ndelta\n", at: "notes.txt") }
+        try await here.putAndScan("start\ndelta\nbravo\n", at: "notes.txt")
         pass(on: here, there, seconds: 60)
-        try there.leave("start\nalpha\n", at: "notes.txt")
-        try here.leave("start\ndelta\nbravo\n", at: "notes.sync-conflict-20261122-101112-ABCDEFG.txt")
-        try await here.receive("start\nalpha\n", at: "notes.txt")
+        try there.put("start\nalpha\n", at: "notes.txt")
+        try here.put("start\ndelta\nbravo\n", at: "notes.sync-conflict-20261122-101112-ABCDEFG.txt")
+        try await here.deliverAndScan("start\nalpha\n", at: "notes.txt")
         pass(on: here, there, seconds: 60)
         _ = try await there.workspace.status()
         try here.takeLineage(of: there)
@@ -214,21 +216,21 @@ struct LineageConflictTests {
         arguments: [false, true])
     func conflictNotRecorded(isCommand: Bool) async throws {
         let path = try WorkspacePath("notes.txt")
-        for left in [here, there] { try await left.see("start\n", at: "notes.txt") }
+        for synced in [here, there] { try await synced.putAndScan("start\n", at: "notes.txt") }
         let bravo = try await here.workspace.append("bravo\n", to: path)
         pass(on: here, there, seconds: 10)
-        try await there.receive("start\nbravo\n", at: "notes.txt")
+        try await there.deliverAndScan("start\nbravo\n", at: "notes.txt")
         if isCommand {
             try await here.workspace.write("start\nbravo\ncharlie\n", to: path, replacing: bravo.version)
         } else {
-            try await here.see("start\nbravo\ncharlie\n", at: "notes.txt")
+            try await here.putAndScan("start\nbravo\ncharlie\n", at: "notes.txt")
         }
         // A third device without a log wins here. On the other device, its version replaces an earlier one. This device
         // does not scan.
         pass(on: here, there, seconds: 10)
-        try await there.receive("start\nalpha\n", at: "notes.txt")
+        try await there.deliverAndScan("start\nalpha\n", at: "notes.txt")
         try there.takeLineage(of: here)
-        try there.leave("start\nbravo\ncharlie\n", at: "notes.sync-conflict-20261122-101112-ABCDEFG.txt")
+        try there.put("start\nbravo\ncharlie\n", at: "notes.sync-conflict-20261122-101112-ABCDEFG.txt")
         let resolved = try await there.workspace.resolveConflicts()
         #expect(resolved.map(\.outcome) == [.merged] && resolved.map(\.assumedDeleted) == [[]])
         let lines = Set(try await there.workspace.read(path).text.lines)
@@ -239,28 +241,28 @@ struct LineageConflictTests {
         "conflict-copies: a conflict copy replaced by another one of its name is merged from the archive",
         arguments: [false, true])
     func replacedCopy(isEdited: Bool) async throws {
-        let third = try Left()
-        for left in [here, there, third] { try await left.see("- start\n", at: "notes.md") }
+        let third = try SyncedWorkspace()
+        for synced in [here, there, third] { try await synced.putAndScan("- start\n", at: "notes.md") }
         var texts: [String] = []
-        for (left, line) in [(here, "- mine\n"), (there, "- theirs\n"), (third, "- others\n")] {
+        for (synced, line) in [(here, "- mine\n"), (there, "- theirs\n"), (third, "- others\n")] {
             if isEdited {
-                try await left.see("- start\n" + line, at: "notes.md")
+                try await synced.putAndScan("- start\n" + line, at: "notes.md")
             } else {
-                try await left.workspace.append(line, to: path)
+                try await synced.workspace.append(line, to: path)
             }
-            texts.append(try await left.workspace.read(path).text)
+            texts.append(try await synced.workspace.read(path).text)
         }
         pass(on: here, there, third, seconds: 10)
         // The other device wins here and on the third device in the same second, so both copies have the same name.
-        try await here.lose("notes.md", to: texts[1], as: Self.copy)
-        try await here.see(texts[2], at: Self.copy)
+        try await here.loseConflict("notes.md", to: texts[1], as: Self.copy)
+        try await here.putAndScan(texts[2], at: Self.copy)
         // The other device resolves its conflict.
         try there.takeLineage(of: here, third)
-        try there.leave(texts[2], at: Self.copy)
+        try there.put(texts[2], at: Self.copy)
         try await there.workspace.resolveConflicts()
         pass(on: here, there, third, seconds: 10)
         try FileManager.default.removeItem(at: here.workspace.rootURL.appendingPathComponent(Self.copy))
-        try await here.see(there.workspace.read(path).text, at: "notes.md")
+        try await here.putAndScan(there.workspace.read(path).text, at: "notes.md")
         try here.takeLineage(of: there, third)
         try await here.workspace.resolveConflicts()
         let lines = Set(try await here.workspace.read(path).text.lines)
@@ -283,20 +285,20 @@ struct LineageConflictTests {
         "concurrent-edits: another device's record of a conflict is no evidence of deleted lines",
         arguments: [false, true])
     func conflictOfOthers(hasLog: Bool) async throws {
-        let third = try Left()
+        let third = try SyncedWorkspace()
         let path = try WorkspacePath("notes.txt")
         let copy = "notes.sync-conflict-20261122-101112-ABCDEFG.txt"
         let (older, lost, winner) = ("start\nbravo\n", "start\nbravo\ncharlie\n", "alpha\nstart\n")
-        for left in [here, there, third] { try await left.see("start\n", at: "notes.txt") }
+        for synced in [here, there, third] { try await synced.putAndScan("start\n", at: "notes.txt") }
         // The third device loses. It forwards the winner, which replaces an older version of the loser here.
-        try await third.see(older, at: "notes.txt")
-        for left in [here, there] { try await left.receive(older, at: "notes.txt") }
-        try await third.see(lost, at: "notes.txt")
-        try await there.receive(lost, at: "notes.txt")
-        try await here.receive(winner, at: "notes.txt")
-        try there.bring(lost, at: copy)
-        try await there.receive(winner, at: "notes.txt")
-        try here.bring(lost, at: copy)
+        try await third.putAndScan(older, at: "notes.txt")
+        for synced in [here, there] { try await synced.deliverAndScan(older, at: "notes.txt") }
+        try await third.putAndScan(lost, at: "notes.txt")
+        try await there.deliverAndScan(lost, at: "notes.txt")
+        try await here.deliverAndScan(winner, at: "notes.txt")
+        try there.deliver(lost, at: copy)
+        try await there.deliverAndScan(winner, at: "notes.txt")
+        try here.deliver(lost, at: copy)
         try here.takeLineage(of: there)
         if hasLog { try here.takeLineage(of: third) }
         #expect(try await here.workspace.resolveConflicts().map(\.assumedDeleted) == [[]])
@@ -311,21 +313,21 @@ struct LineageConflictTests {
         let path = try WorkspacePath("notes.txt")
         let copy = "notes.sync-conflict-20261122-101112-ABCDEFG.txt"
         let (lost, winner) = ("start\nbravo\ncharlie\n", "alpha\nstart\n")
-        for left in [here, there] { try await left.see("start\n", at: "notes.txt") }
+        for synced in [here, there] { try await synced.putAndScan("start\n", at: "notes.txt") }
         // A device without a log wrote the losing version, and another device the winner. The losing version arrives on
         // both devices.
-        for left in [here, there] { try await left.receive(lost, at: "notes.txt") }
+        for synced in [here, there] { try await synced.deliverAndScan(lost, at: "notes.txt") }
         if isWritten {
             try await here.workspace.append("echo\n", to: path)
         } else {
-            try await here.see(lost + "echo\n", at: "notes.txt")
+            try await here.putAndScan(lost + "echo\n", at: "notes.txt")
         }
         // The loser forwards the winner to the other device, in place of its own version. From there it arrives here.
-        try await there.receive(winner, at: "notes.txt")
-        try await here.lose("notes.txt", to: winner, as: copy)
+        try await there.deliverAndScan(winner, at: "notes.txt")
+        try await here.loseConflict("notes.txt", to: winner, as: copy)
         try here.takeLineage(of: there)
         #expect(try await here.workspace.resolveConflicts().map(\.assumedDeleted) == [[]])
-        try here.bring(lost, at: copy.replacingOccurrences(of: "101112", with: "101110"))
+        try here.deliver(lost, at: copy.replacingOccurrences(of: "101112", with: "101110"))
         try await here.workspace.resolveConflicts()
         let lines = Set(try await here.workspace.read(path).text.lines)
         #expect(lines.isSuperset(of: ["start", "alpha", "bravo", "charlie", "echo"]))
@@ -354,19 +356,19 @@ struct LineageConflictTests {
 
     @Test("conflict-copies: a lost version is merged from the archive")
     func lostCopy() async throws {
-        let third = try Left()
-        for (left, text) in [(here, "- mine\n"), (there, "- theirs\n"), (third, "- others\n")] {
-            try await left.workspace.write(text, to: path, replacing: nil)
+        let third = try SyncedWorkspace()
+        for (synced, text) in [(here, "- mine\n"), (there, "- theirs\n"), (third, "- others\n")] {
+            try await synced.workspace.write(text, to: path, replacing: nil)
         }
         pass(on: here, there, third)
         // The conflict copies of two losing devices have the same name, and the service keeps only one of them.
-        try here.leave("- others\n", at: Self.copy)
-        try here.leave("- theirs\n", at: "notes.md")
+        try here.put("- others\n", at: Self.copy)
+        try here.put("- theirs\n", at: "notes.md")
         #expect(try await here.workspace.status().conflicted == [path])
         try await here.workspace.resolveConflicts()
         // A gap in the logs is no evidence.
         #expect(try await here.workspace.read(path).text == "- others\n- theirs\n")
-        for left in [there, third] { _ = try await left.workspace.status() }
+        for synced in [there, third] { _ = try await synced.workspace.status() }
         try here.takeLineage(of: there, third)
         let resolved = try await here.workspace.resolveConflicts()
         #expect(resolved.map(\.outcome) == [.merged])
@@ -376,13 +378,13 @@ struct LineageConflictTests {
 
     @Test("conflict-copies: a lost version is merged if both versions have a common ancestor")
     func lostWithoutCopies() async throws {
-        for left in [here, there] { try await left.see("- start\n", at: "notes.md") }
-        for (left, line) in [(here, "- mine\n"), (there, "- theirs\n")] {
-            try await left.workspace.append(line, to: path)
-            _ = try await left.workspace.status()
+        for synced in [here, there] { try await synced.putAndScan("- start\n", at: "notes.md") }
+        for (synced, line) in [(here, "- mine\n"), (there, "- theirs\n")] {
+            try await synced.workspace.append(line, to: path)
+            _ = try await synced.workspace.status()
         }
         let theirs = try await there.workspace.read(path).text
-        try await here.receive(theirs, at: "notes.md")
+        try await here.deliverAndScan(theirs, at: "notes.md")
         // A gap in the logs is no evidence.
         #expect(try await here.workspace.resolveConflicts().isEmpty)
         try here.takeLineage(of: there)
@@ -395,12 +397,12 @@ struct LineageConflictTests {
         "conflict-copies: after a conflict copy takes a deleted file's name, no earlier content returns",
         arguments: [false, true])
     func copyOfDeletedFile(hasChange: Bool) async throws {
-        for left in [here, there] { try await left.see("- one\n- two\n", at: "notes.md") }
-        if hasChange { try await here.see("- one\n- two\n- mine\n", at: "notes.md") }
-        try await there.see("- one\n- theirs\n", at: "notes.md")
+        for synced in [here, there] { try await synced.putAndScan("- one\n- two\n", at: "notes.md") }
+        if hasChange { try await here.putAndScan("- one\n- two\n- mine\n", at: "notes.md") }
+        try await there.putAndScan("- one\n- theirs\n", at: "notes.md")
         try here.takeLineage(of: there)
         pass(on: here, there)
-        try here.leave("- one\n- theirs\n", at: Self.copy)
+        try here.put("- one\n- theirs\n", at: Self.copy)
         _ = try await here.workspace.status()
         pass(on: here, there)
         try await here.workspace.trash(path, replacing: here.workspace.read(path).version)
@@ -415,14 +417,14 @@ struct LineageConflictTests {
 
     @Test("conflict-copies: a version saved beside the file under an ambiguous name does not count as lost")
     func copyNamedLikeAFile() async throws {
-        for left in [here, there] { try await left.see("- start\n", at: "notes.md") }
-        for (left, line) in [(here, "- mine\n"), (there, "- theirs\n")] {
-            try await left.workspace.append(line, to: path)
-            _ = try await left.workspace.status()
+        for synced in [here, there] { try await synced.putAndScan("- start\n", at: "notes.md") }
+        for (synced, line) in [(here, "- mine\n"), (there, "- theirs\n")] {
+            try await synced.workspace.append(line, to: path)
+            _ = try await synced.workspace.status()
         }
-        try here.leave("- start\n- mine\n", at: "notes (1).md")
+        try here.put("- start\n- mine\n", at: "notes (1).md")
         try here.takeLineage(of: there)
-        try await here.receive("- start\n- theirs\n", at: "notes.md")
+        try await here.deliverAndScan("- start\n- theirs\n", at: "notes.md")
         #expect(try await here.workspace.resolveConflicts().isEmpty)
     }
 
@@ -430,27 +432,29 @@ struct LineageConflictTests {
         "conflict-copies: a partially arrived file does not count as a lost version, even with an addition",
         arguments: [false, true])
     func arrivingPart(hasAddition: Bool) async throws {
-        for left in [here, there] { try await left.see("- start\n", at: "notes.md") }
+        for synced in [here, there] { try await synced.putAndScan("- start\n", at: "notes.md") }
         try await there.workspace.append("- theirs\n", to: path)
         _ = try await there.workspace.status()
-        try await here.see("- sta", at: "notes.md")
+        try await here.putAndScan("- sta", at: "notes.md")
         if hasAddition { try await here.workspace.append("\n- mine\n", to: path) }
         try here.takeLineage(of: there)
-        try await here.receive("- start\n- theirs\n", at: "notes.md")
+        try await here.deliverAndScan("- start\n- theirs\n", at: "notes.md")
         #expect(try await here.workspace.resolveConflicts().isEmpty)
         #expect(try await here.files() == ["notes.md": "- start\n- theirs\n"])
     }
 
     @Test("conflict-copies: after a repeated content, no version counts as lost without a conflict copy")
     func reverts() async throws {
-        let third = try Left()
+        let third = try SyncedWorkspace()
         let all = [here, there, third]
-        func carry(_ text: String, from writer: Left) async throws {
-            for left in all { try left.takeLineage(of: writer) }
-            for left in all where left.folder.url != writer.folder.url { try await left.receive(text, at: "notes.md") }
+        func carry(_ text: String, from writer: SyncedWorkspace) async throws {
+            for synced in all { try synced.takeLineage(of: writer) }
+            for synced in all where synced.folder.url != writer.folder.url {
+                try await synced.deliverAndScan(text, at: "notes.md")
+            }
             pass(on: here, there, third)
         }
-        for left in all { try await left.see("one\ntwo\nthree\n", at: "notes.md") }
+        for synced in all { try await synced.putAndScan("one\ntwo\nthree\n", at: "notes.md") }
         // Each device writes after the arrival of the other one's version, then restores an older version.
         let texts = ["one\nc1\ntwo\nthree\n", "one\nc1\na1\ntwo\nthree\n", "one\nc1\nc2\ntwo\n", "one\na2\ntwo\n"]
         for (number, text) in (texts + [texts[0], texts[0] + "a5\n"]).enumerated() {
@@ -459,7 +463,7 @@ struct LineageConflictTests {
             try await writer.workspace.write(text, to: path, replacing: version)
             _ = try await writer.workspace.status()
             try await carry(text, from: writer)
-            for left in all { #expect(try await left.workspace.resolveConflicts().isEmpty, "\(number)") }
+            for synced in all { #expect(try await synced.workspace.resolveConflicts().isEmpty, "\(number)") }
         }
         #expect(try await third.files() == ["notes.md": texts[0] + "a5\n"])
     }
@@ -471,46 +475,46 @@ struct LineageConflictTests {
         let (old, whole) = (
             "- one\n- two\n", part.hasPrefix("- new") ? "- new\n- one\n- two\n" : "- one\n- two\n- new\n"
         )
-        for left in [here, there] { try await left.see(old, at: "notes.md") }
+        for synced in [here, there] { try await synced.putAndScan(old, at: "notes.md") }
         let version = try await there.workspace.read(path).version
         try await there.workspace.write(whole, to: path, replacing: version)
         _ = try await there.workspace.status()
-        try await here.see(part, at: "notes.md")
+        try await here.putAndScan(part, at: "notes.md")
         let mine = try await here.workspace.append("- mine\n", to: path).text
         _ = try await here.workspace.status()
-        for left in [here, there] {
-            try left.leave(left.folder.url == here.folder.url ? whole : mine, at: Self.copy)
-            try left.takeLineage(of: left.folder.url == here.folder.url ? there : here)
-            try await left.workspace.resolveConflicts()
-            let lines = Set(try await left.workspace.read(path).text.lines)
+        for synced in [here, there] {
+            try synced.put(synced.folder.url == here.folder.url ? whole : mine, at: Self.copy)
+            try synced.takeLineage(of: synced.folder.url == here.folder.url ? there : here)
+            try await synced.workspace.resolveConflicts()
+            let lines = Set(try await synced.workspace.read(path).text.lines)
             #expect(lines.isSuperset(of: ["- one", "- two", "- new", "- mine"]), "\(lines)")
         }
     }
 
     @Test("conflict-copies: a version that lost to a reverted file is merged if the service made a conflict copy")
     func lostAgainstReverted() async throws {
-        for left in [here, there] { try await left.see("- start\n", at: "notes.md") }
+        for synced in [here, there] { try await synced.putAndScan("- start\n", at: "notes.md") }
         try await here.workspace.append("- mine\n", to: path)
         try await there.workspace.append("- theirs\n", to: path)
-        for text in ["- start\n- theirs\n", "- start\n"] { try await there.see(text, at: "notes.md") }
+        for text in ["- start\n- theirs\n", "- start\n"] { try await there.putAndScan(text, at: "notes.md") }
         pass(on: here, there)
-        try here.leave("- others\n", at: Self.copy)
+        try here.put("- others\n", at: Self.copy)
         try here.takeLineage(of: there)
-        try await here.receive("- start\n", at: "notes.md")
+        try await here.deliverAndScan("- start\n", at: "notes.md")
         try await here.workspace.resolveConflicts()
         #expect(try await here.workspace.read(path).text.contains("- mine\n"))
     }
 
     @Test("conflict-copies: a reverted change stays reverted, even if the other device's log does not record it")
     func takenBackUnseen() async throws {
-        for left in [here, there] { try await left.see("- start\n", at: "notes.md") }
+        for synced in [here, there] { try await synced.putAndScan("- start\n", at: "notes.md") }
         try await here.workspace.append("- mine\n", to: path)
         // On the other device, an editor restores the old content before a scan. The service brings it here.
-        try await here.receive("- start\n", at: "notes.md")
+        try await here.deliverAndScan("- start\n", at: "notes.md")
         try await there.workspace.append("- theirs\n", to: path)
         _ = try await there.workspace.status()
         try here.takeLineage(of: there)
-        try await here.receive("- start\n- theirs\n", at: "notes.md")
+        try await here.deliverAndScan("- start\n- theirs\n", at: "notes.md")
         #expect(try await here.workspace.resolveConflicts().isEmpty)
         #expect(try await here.files() == ["notes.md": "- start\n- theirs\n"])
     }
@@ -519,25 +523,25 @@ struct LineageConflictTests {
         "conflict-copies: a lost merge is merged again only if it has lines missing from the current version",
         arguments: [true, false])
     func lostFold(isCovered: Bool) async throws {
-        let third = try Left()
-        for (left, text) in [(here, "- mine\n"), (there, "- theirs\n"), (third, "- others\n")] {
-            try await left.workspace.write(text, to: path, replacing: nil)
-            _ = try await left.workspace.status()
+        let third = try SyncedWorkspace()
+        for (synced, text) in [(here, "- mine\n"), (there, "- theirs\n"), (third, "- others\n")] {
+            try await synced.workspace.write(text, to: path, replacing: nil)
+            _ = try await synced.workspace.status()
         }
         pass(on: here, there, third)
         let all = [here, there, third]
         for one in all { for other in all where one.folder.url != other.folder.url { try one.takeLineage(of: other) } }
-        for left in isCovered ? [here, third] : [here] {
-            try left.leave(left.folder.url == here.folder.url ? "- others\n" : "- mine\n", at: Self.copy)
-            try await left.workspace.resolveConflicts()
-            _ = try await left.workspace.status()
+        for synced in isCovered ? [here, third] : [here] {
+            try synced.put(synced.folder.url == here.folder.url ? "- others\n" : "- mine\n", at: Self.copy)
+            try await synced.workspace.resolveConflicts()
+            _ = try await synced.workspace.status()
         }
         pass(on: here, there, third)
         // Another version wins here, while the service makes a conflict copy of a fourth one.
-        try here.leave("- fourth\n", at: "notes.sync-conflict-20261122-101113-ABCDEFG.md")
+        try here.put("- fourth\n", at: "notes.sync-conflict-20261122-101113-ABCDEFG.md")
         let winner = isCovered ? third : there
         try here.takeLineage(of: winner)
-        try await here.receive(try await winner.workspace.read(path).text, at: "notes.md")
+        try await here.deliverAndScan(try await winner.workspace.read(path).text, at: "notes.md")
         try await here.workspace.resolveConflicts()
         let text = try await here.workspace.read(path).text
         #expect(text == (isCovered ? "- fourth\n- mine\n- others\n" : "- fourth\n- mine\n- others\n- theirs\n"))
@@ -546,15 +550,15 @@ struct LineageConflictTests {
 
     @Test("conflict-copies: a lost version already contained in the file is resolved once")
     func lostAndThere() async throws {
-        let third = try Left()
-        for (left, text) in [(here, "- a\n"), (there, "- a\n- b\n"), (third, "- a\n- c\n")] {
-            try await left.workspace.write(text, to: path, replacing: nil)
-            _ = try await left.workspace.status()
+        let third = try SyncedWorkspace()
+        for (synced, text) in [(here, "- a\n"), (there, "- a\n- b\n"), (third, "- a\n- c\n")] {
+            try await synced.workspace.write(text, to: path, replacing: nil)
+            _ = try await synced.workspace.status()
         }
         pass(on: here)
         try here.takeLineage(of: there, third)
-        try here.leave("- a\n- c\n", at: Self.copy)
-        try await here.see("- a\n- b\n", at: "notes.md")
+        try here.put("- a\n- c\n", at: Self.copy)
+        try await here.putAndScan("- a\n- b\n", at: "notes.md")
         try FileManager.default.removeItem(at: here.workspace.rootURL.appendingPathComponent(Self.copy))
         #expect(try await here.workspace.resolveConflicts().map(\.outcome) == [.merged])
         #expect(try await here.files() == ["notes.md": "- a\n- b\n"])
@@ -564,10 +568,10 @@ struct LineageConflictTests {
     @Test("conflict-copies: content deleted before the file was written anew stays deleted")
     func writtenAnew() async throws {
         // A conflict resolved long ago is no evidence.
-        for left in [here, there] {
-            try left.leave("mine\n", at: "notes.md")
-            try left.leave("others\n", at: Self.copy)
-            try await left.workspace.resolveConflicts()
+        for synced in [here, there] {
+            try synced.put("mine\n", at: "notes.md")
+            try synced.put("others\n", at: Self.copy)
+            try await synced.workspace.resolveConflicts()
         }
         pass(on: here, there)
         let version = try await there.workspace.read(path).version
@@ -575,19 +579,19 @@ struct LineageConflictTests {
         try await there.workspace.write("new\n", to: path, replacing: nil)
         _ = try await there.workspace.status()
         try here.takeLineage(of: there)
-        try await here.see("new\n", at: "notes.md")
+        try await here.putAndScan("new\n", at: "notes.md")
         #expect(try await here.workspace.resolveConflicts().isEmpty)
         #expect(try await here.files() == ["notes.md": "new\n"])
     }
 
     @Test("A preview changes nothing, a merge reports assumed deletions, and its versions can be restored")
     func undone() async throws {
-        for left in [here, there] { try await left.see("one\ntwo\nthree\n", at: "notes.md") }
-        try await here.see("one\nthree\n", at: "notes.md")
-        try await there.see("one\ntwo\nthree\nfour\n", at: "notes.md")
-        try await there.lose("notes.md", to: "one\nthree\n", as: Self.copy)
+        for synced in [here, there] { try await synced.putAndScan("one\ntwo\nthree\n", at: "notes.md") }
+        try await here.putAndScan("one\nthree\n", at: "notes.md")
+        try await there.putAndScan("one\ntwo\nthree\nfour\n", at: "notes.md")
+        try await there.loseConflict("notes.md", to: "one\nthree\n", as: Self.copy)
         try here.takeLineage(of: there)
-        try here.leave("one\ntwo\nthree\nfour\n", at: Self.copy)
+        try here.put("one\ntwo\nthree\nfour\n", at: Self.copy)
         let before = try await here.files()
         let preview = try await here.workspace.previewConflicts()
         #expect(preview.map(\.outcome) == [.merged] && preview.map(\.assumedDeleted) == [["two"]])
@@ -606,12 +610,12 @@ struct LineageConflictTests {
 
     @Test("A merge that leaves the file unchanged can be undone if it assumed deletions")
     func undoneWithoutChange() async throws {
-        for left in [here, there] { try await left.see("one\ntwo\nthree\n", at: "notes.md") }
-        try await here.see("one\n", at: "notes.md")
-        try await there.see("one\nthree\n", at: "notes.md")
-        try await there.lose("notes.md", to: "one\n", as: Self.copy)
+        for synced in [here, there] { try await synced.putAndScan("one\ntwo\nthree\n", at: "notes.md") }
+        try await here.putAndScan("one\n", at: "notes.md")
+        try await there.putAndScan("one\nthree\n", at: "notes.md")
+        try await there.loseConflict("notes.md", to: "one\n", as: Self.copy)
         try here.takeLineage(of: there)
-        try here.leave("one\nthree\n", at: Self.copy)
+        try here.put("one\nthree\n", at: Self.copy)
         let resolved = try await here.workspace.resolveConflicts()
         #expect(resolved.map(\.outcome) == [.merged] && resolved.map(\.assumedDeleted) == [["three"]])
         #expect(try await here.files() == ["notes.md": "one\n"])
@@ -625,7 +629,7 @@ struct LineageConflictTests {
         var text = "start\n"
         for number in 0..<400 {
             text += "\(number)\n"
-            try await here.see(text, at: "notes.md")
+            try await here.putAndScan(text, at: "notes.md")
         }
         let files = try here.workspace.provider.lineageFiles()
         #expect(files.count >= 4 && files.allSatisfy { $0.bytes.count < 20_000 })
@@ -633,7 +637,7 @@ struct LineageConflictTests {
         #expect(segments.map(\.number) == Array(0..<files.count) && Set(segments.map(\.device)).count == 1)
         #expect(segments.flatMap(\.lines).count == 399)
         let again = try SharedWorkspace(root: here.folder.root, configuration: here.workspace.configuration)
-        try here.leave("end\n", at: "notes.md")
+        try here.put("end\n", at: "notes.md")
         _ = try await again.status()
         let last = try again.provider.lineageFiles().compactMap { LineageSegment($0.bytes) }.flatMap(\.lines)
         #expect(last.count == 400 && last.contains { $0.version.hash == ContentHash(of: "end\n".utf8) })
@@ -641,19 +645,19 @@ struct LineageConflictTests {
 
     @Test("A state folder copied to another device gets a log of its own")
     func copiedState() async throws {
-        for text in ["one\n", "two\n"] { try await here.see(text, at: "notes.md") }
+        for text in ["one\n", "two\n"] { try await here.putAndScan(text, at: "notes.md") }
         let state = try #require(here.workspace.configuration.stateURL)
         let copied = there.folder.url.appendingPathComponent("copied")
         try FileManager.default.copyItem(at: state, to: copied)
-        try there.leave("two\n", at: "notes.md")
+        try there.put("two\n", at: "notes.md")
         try there.takeLineage(of: here)
         var configuration = here.workspace.configuration
         configuration.stateURL = copied
         let clone = try SharedWorkspace(root: there.folder.root, configuration: configuration)
         _ = try await clone.status()
-        try await here.see("three here\n", at: "notes.md")
+        try await here.putAndScan("three here\n", at: "notes.md")
         try there.takeLineage(of: here)
-        try there.leave("three there\n", at: "notes.md")
+        try there.put("three there\n", at: "notes.md")
         _ = try await clone.status()
         let devices = try clone.provider.lineageFiles().compactMap { LineageSegment($0.bytes)?.device }
         #expect(Set(devices).count == 2)
@@ -665,7 +669,7 @@ struct LineageConflictTests {
 
     @Test("mass-deletion: if all files and logs are missing, nothing is written, and nothing counts as deleted")
     func unmounted() async throws {
-        for text in ["one\n", "two\n", "three\n"] { try await here.see(text, at: "notes.md") }
+        for text in ["one\n", "two\n", "three\n"] { try await here.putAndScan(text, at: "notes.md") }
         let (root, aside) = (here.folder.root, here.folder.url.appendingPathComponent("aside"))
         try FileManager.default.moveItem(at: root, to: aside)
         let mountPoint = try SharedWorkspace(root: root, configuration: here.workspace.configuration)
@@ -683,9 +687,9 @@ struct LineageConflictTests {
 
     @Test("A removed lineage folder is created again, and no file counts as missing")
     func removed() async throws {
-        for text in ["one\n", "two\n", "three\n"] { try await here.see(text, at: "notes.md") }
+        for text in ["one\n", "two\n", "three\n"] { try await here.putAndScan(text, at: "notes.md") }
         try FileManager.default.removeItem(at: here.folder.root.appendingPathComponent(LineageFile.folderName))
-        try await here.see("four\n", at: "notes.md")
+        try await here.putAndScan("four\n", at: "notes.md")
         #expect(try await here.workspace.status().missing.isEmpty)
         #expect(try here.workspace.provider.lineageFiles().count == 1)
         try await here.workspace.write("new", to: WorkspacePath("new.md"), replacing: nil)
@@ -693,7 +697,7 @@ struct LineageConflictTests {
 
     @Test("The lineage folder is not part of the workspace")
     func hidden() async throws {
-        for text in ["one\n", "two\n"] { try await here.see(text, at: "notes.md") }
+        for text in ["one\n", "two\n"] { try await here.putAndScan(text, at: "notes.md") }
         #expect(try !here.workspace.provider.lineageFiles().isEmpty)
         #expect(try await here.workspace.list(recursively: true).map(\.path.description) == ["notes.md"])
         #expect(try await here.workspace.status().leftOutCount == 0)

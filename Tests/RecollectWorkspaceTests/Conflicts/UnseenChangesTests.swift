@@ -50,58 +50,58 @@ struct UnseenChangesTests {
                 ], copy: start + "Monday\nfine\nrain\nB\n", expected: ["only here", "Monday", "A", "B"]),
         ])
     func unseen(_ example: Case) async throws {
-        let left = try Left()
+        let synced = try SyncedWorkspace()
         let path = try WorkspacePath("context.md")
         for step in example.steps {
             switch step {
             case .edit(let text):
-                try left.leave(text, at: "context.md")
-                _ = try await left.workspace.status()
-            case .append(let text): _ = try await left.workspace.append(text, to: path)
+                try synced.put(text, at: "context.md")
+                _ = try await synced.workspace.status()
+            case .append(let text): _ = try await synced.workspace.append(text, to: path)
             }
         }
-        try left.leave(example.copy, at: "context.sync-conflict-20261122-101112-ABCDEFG.md")
-        #expect(try await left.workspace.resolveConflicts().map(\.outcome) == [.merged])
-        let lines = Set(try await left.workspace.read(path).text.lines)
+        try synced.put(example.copy, at: "context.sync-conflict-20261122-101112-ABCDEFG.md")
+        #expect(try await synced.workspace.resolveConflicts().map(\.outcome) == [.merged])
+        let lines = Set(try await synced.workspace.read(path).text.lines)
         #expect(lines.isSuperset(of: example.expected))
     }
 
     @Test("journal: entries that never reached the other device stay, even after changes by an editor")
     func journal() async throws {
-        let left = try Left()
-        let journal = WorkspaceJournal(workspace: left.workspace, timeZone: .gmt)
+        let synced = try SyncedWorkspace()
+        let journal = WorkspaceJournal(workspace: synced.workspace, timeZone: .gmt)
         let morning = Date(timeIntervalSince1970: 1_763_712_000)
         let path = "Journal/user/2025-11-21.md"
         try await journal.write("first", at: morning)
-        let shared = try await left.workspace.read(WorkspacePath(path)).text
-        try left.leave(shared + "\n", at: path)
-        _ = try await left.workspace.status()
+        let shared = try await synced.workspace.read(WorkspacePath(path)).text
+        try synced.put(shared + "\n", at: path)
+        _ = try await synced.workspace.status()
         try await journal.write("second", at: morning + 60)
         try await journal.write("third", at: morning + 120)
-        let text = try await left.workspace.read(WorkspacePath(path)).text
-        try left.leave(text + "\n", at: path)
-        _ = try await left.workspace.status()
+        let text = try await synced.workspace.read(WorkspacePath(path)).text
+        try synced.put(text + "\n", at: path)
+        _ = try await synced.workspace.status()
         try await journal.write("fourth", at: morning + 180)
-        try left.leave(shared + "\nby hand\n", at: "Journal/user/2025-11-21.sync-conflict-20261122-101112-ABCDEFG.md")
-        try await left.workspace.resolveConflicts()
-        let merged = try await left.workspace.read(WorkspacePath(path)).text
+        try synced.put(shared + "\nby hand\n", at: "Journal/user/2025-11-21.sync-conflict-20261122-101112-ABCDEFG.md")
+        try await synced.workspace.resolveConflicts()
+        let merged = try await synced.workspace.read(WorkspacePath(path)).text
         for word in ["first", "second", "third", "fourth", "by hand"] { #expect(merged.contains(word), "\(word)") }
     }
 
     @Test("In a file with more versions than are examined, lines unknown to the other device stay", .needs(.time))
     func longLog() async throws {
-        let left = try Left()
-        try left.leave(Self.start, at: "context.md")
-        _ = try await left.workspace.status()
+        let synced = try SyncedWorkspace()
+        try synced.put(Self.start, at: "context.md")
+        _ = try await synced.workspace.status()
         var text = Self.start + "only here\n"
         for number in 0..<260 {
             text += "\n"
-            try left.leave(text + "shared \(number)\n", at: "context.md")
-            _ = try await left.workspace.status()
+            try synced.put(text + "shared \(number)\n", at: "context.md")
+            _ = try await synced.workspace.status()
         }
-        try left.leave(Self.start + "shared 259\nB\n", at: "context.sync-conflict-20261122-101112-ABCDEFG.md")
-        try await left.workspace.resolveConflicts()
-        let merged = try await left.workspace.read(WorkspacePath("context.md")).text
+        try synced.put(Self.start + "shared 259\nB\n", at: "context.sync-conflict-20261122-101112-ABCDEFG.md")
+        try await synced.workspace.resolveConflicts()
+        let merged = try await synced.workspace.read(WorkspacePath("context.md")).text
         #expect(merged.contains("only here") && merged.contains("B\n"))
     }
 }

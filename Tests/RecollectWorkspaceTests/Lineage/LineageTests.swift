@@ -212,9 +212,10 @@ import Testing
         }
         #expect(files.count <= 16 && files.values.allSatisfy { $0.count < 17_000 })
         let segments = files.values.compactMap { LineageSegment($0) }.sorted { $0.number < $1.number }
-        let told = segments.flatMap(\.lines)
-        #expect(segments.count == files.count && told.count >= 900)
-        #expect(told.suffix(900).map(\.version.hash) == (count - 900..<count).map { ContentHash(of: "\($0)".utf8) })
+        let published = segments.flatMap(\.lines)
+        #expect(segments.count == files.count && published.count >= 900)
+        #expect(
+            published.suffix(900).map(\.version.hash) == (count - 900..<count).map { ContentHash(of: "\($0)".utf8) })
     }
 
     @Test("A writer replaces an outdated or missing segment, and never overwrites another writer's segment")
@@ -256,10 +257,10 @@ import Testing
     func damaged() throws {
         let bytes = try segment().bytes
         for count in 0..<bytes.count { #expect(LineageSegment(Array(bytes.prefix(count))) == nil) }
-        for place in bytes.indices {
+        for position in bytes.indices {
             var other = bytes
-            other[place] ^= 1
-            #expect(LineageSegment(other) == nil, "byte \(place)")
+            other[position] ^= 1
+            #expect(LineageSegment(other) == nil, "byte \(position)")
         }
     }
 

@@ -178,19 +178,19 @@ struct RandomChats {
         let base = grown(ChatProjection(session: "c", entries: []), by: "base")
         let versions = ["a", "b", "c"].map { grown(base, by: $0) }
         let other = grown(ChatProjection(session: "c", entries: []), by: "other")
-        let told = [base, nil, other].randomElement(using: &random) ?? nil
-        return (told.map(Self.text), versions.map(Self.text))
+        let givenBase = [base, nil, other].randomElement(using: &random) ?? nil
+        return (givenBase.map(Self.text), versions.map(Self.text))
     }
 
     private mutating func grown(_ chat: ChatProjection, by name: String) -> ChatProjection {
         var entries = chat.entries
         for number in 0..<random.size(upTo: 4) {
             let text = ["x", "caf\u{E9}", "cafe\u{301}", "\u{0}\"\n"].randomElement(using: &random) ?? ""
-            if let place = entries.indices.randomElement(using: &random), Bool.random(using: &random) {
+            if let position = entries.indices.randomElement(using: &random), Bool.random(using: &random) {
                 if Bool.random(using: &random) {
-                    entries[place].message.parts = [.text(text)]
+                    entries[position].message.parts = [.text(text)]
                 } else {
-                    entries.remove(at: place)
+                    entries.remove(at: position)
                 }
                 continue
             }

@@ -106,23 +106,23 @@ private struct JournalCase {
         _ text: inout [UInt8], _ generator: inout SeededGenerator, isPlain: Bool, words: inout Int
     ) {
         var lines = text.split(separator: 10, omittingEmptySubsequences: false).map(Array.init)
-        let place = lines.indices.randomElement(using: &generator) ?? 0
+        let position = lines.indices.randomElement(using: &generator) ?? 0
         switch Int.random(in: 0..<(isPlain ? 3 : 10), using: &generator) {
         case 0: text += Self.text(&generator, entries: 1, isPlain: isPlain, words: &words)
         case 1:
-            lines.insert(piece(&generator, isPlain: isPlain, words: &words), at: place)
+            lines.insert(piece(&generator, isPlain: isPlain, words: &words), at: position)
             text = joined(lines)
         case 2 where !isPlain: text = Array(text.prefix(Int.random(in: 0...text.count, using: &generator)))
         case 3:
-            lines.remove(at: place)
+            lines.remove(at: position)
             text = joined(lines)
         case 4:
-            lines[place] += piece(&generator, isPlain: isPlain, words: &words)
+            lines[position] += piece(&generator, isPlain: isPlain, words: &words)
             text = joined(lines)
         case 5: text = Array(String(decoding: text, as: UTF8.self).replacingOccurrences(of: "\n", with: "\r\n").utf8)
         case 6:
             let end = lines.indices.randomElement(using: &generator) ?? 0
-            lines.removeSubrange(min(place, end)..<max(place, end))
+            lines.removeSubrange(min(position, end)..<max(position, end))
             text = joined(lines)
         case 7:
             // Struck out by hand or by Recollect.

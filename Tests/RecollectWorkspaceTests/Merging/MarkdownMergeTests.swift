@@ -126,14 +126,14 @@ struct RandomNotes {
     private mutating func edited(_ text: String) -> String {
         var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { String($0) + "\n" }
         for _ in 0..<random.size(upTo: 4) {
-            let place = Int.random(in: 0...lines.count, using: &random)
+            let position = Int.random(in: 0...lines.count, using: &random)
             switch Int.random(in: 0..<5, using: &random) {
-            case 0 where place < lines.count: lines.remove(at: place)
-            case 1 where place < lines.count: lines[place] = line()
-            case 2 where place < lines.count:
-                let moved = lines.remove(at: place)
+            case 0 where position < lines.count: lines.remove(at: position)
+            case 1 where position < lines.count: lines[position] = line()
+            case 2 where position < lines.count:
+                let moved = lines.remove(at: position)
                 lines.insert(moved, at: Int.random(in: 0...lines.count, using: &random))
-            default: lines.insert(line(), at: place)
+            default: lines.insert(line(), at: position)
             }
         }
         return lines.joined()

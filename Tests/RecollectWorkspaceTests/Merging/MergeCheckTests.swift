@@ -141,9 +141,9 @@ import Testing
         for sequence in sequences { #expect(exchanges(sequence).isSubset(of: exchanges(sorted))) }
         #expect(OrderedUnion.exchanged(numbers, in: [sequences[0], sorted]) == sorted)
         // Swaps of different neighbors.
-        sequences = [0, 2].map { place in
+        sequences = [0, 2].map { position in
             var sequence = numbers
-            if sequence.count > place + 1 { sequence.swapAt(place, place + 1) }
+            if sequence.count > position + 1 { sequence.swapAt(position, position + 1) }
             return sequence
         }
         let swapped = try #require(OrderedUnion.exchanged(numbers, in: sequences))

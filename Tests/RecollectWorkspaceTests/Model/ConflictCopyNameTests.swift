@@ -154,12 +154,12 @@ struct ConflictCopyNameTests {
         let folders = Array(repeating: String(repeating: "d", count: 198), count: 6).joined(separator: "/")
         for (folder, name) in [(998, 1), (990, 1), (990, 9), (970, 20), (900, 90), (744, 255)] {
             let path = try WorkspacePath("\(folders.prefix(folder))/" + String(repeating: "n", count: name))
-            let places = KeptCopyName.places(for: hash, beside: path)
-            #expect(Set(places).count == 3 && !places.contains(path))
-            for place in places { #expect(try WorkspacePath(place.description) == place) }
+            let paths = KeptCopyName.paths(for: hash, beside: path)
+            #expect(Set(paths).count == 3 && !paths.contains(path))
+            for keptPath in paths { #expect(try WorkspacePath(keptPath.description) == keptPath) }
         }
         let long = try WorkspacePath(String(repeating: "n", count: 200) + ".md")
         #expect(
-            KeptCopyName.places(for: hash, beside: long).allSatisfy { $0.parent == .root && $0.name.hasSuffix(").md") })
+            KeptCopyName.paths(for: hash, beside: long).allSatisfy { $0.parent == .root && $0.name.hasSuffix(").md") })
     }
 }

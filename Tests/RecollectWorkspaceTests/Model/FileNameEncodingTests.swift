@@ -94,11 +94,11 @@ struct FileNameEncodingTests {
             }
             if let other = seen.updateValue(Array(id.utf8), forKey: name) { try must(other == Array(id.utf8), shown) }
             // Ids with the same key differ only in case or in joiners.
-            let twin = random.uglyText(upTo: 3)
-            if !twin.hasSameBytes(as: id),
-                try WorkspacePath(FileNameEncoding.name(for: twin)).key == WorkspacePath(name).key
+            let variant = random.uglyText(upTo: 3)
+            if !variant.hasSameBytes(as: id),
+                try WorkspacePath(FileNameEncoding.name(for: variant)).key == WorkspacePath(name).key
             {
-                try must(WorkspacePath.caseFolded(twin) == WorkspacePath.caseFolded(id), "\(shown) \(twin)")
+                try must(WorkspacePath.caseFolded(variant) == WorkspacePath.caseFolded(id), "\(shown) \(variant)")
             }
         }
     }

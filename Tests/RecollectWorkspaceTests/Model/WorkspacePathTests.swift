@@ -87,7 +87,7 @@ struct WorkspacePathTests {
     }
 
     @Test("name-collisions: paths ignore normalization, and keys also ignore case")
-    func twins() throws {
+    func nameCollisions() throws {
         let composed = try WorkspacePath("Caf\u{E9}/x.md")
         let decomposed = try WorkspacePath("Cafe\u{301}/x.md")
         #expect(composed == decomposed && composed.hashValue == decomposed.hashValue)

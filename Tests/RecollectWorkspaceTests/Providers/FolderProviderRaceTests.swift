@@ -269,12 +269,12 @@ struct FolderProviderRaceTests {
                     (0...3).map { count in
                         ContentHash(of: (0..<count).map { "w \($0)\n" }.joined().utf8)
                     })
-                let settled = try provider.item(at: WorkspacePath("Journal")).map { _ in
+                let resolved = try provider.item(at: WorkspacePath("Journal")).map { _ in
                     try provider.resolveLeftovers(in: WorkspacePath("Journal"), includingRecent: false) { hash, file in
                         file == path && known.contains(hash)
                     }
                 }
-                #expect(settled?.kept == [], "\(call) \(count)")
+                #expect(resolved?.kept == [], "\(call) \(count)")
                 #expect(try FileManager.default.contentsOfDirectory(atPath: root.path + "/Journal") == ["day.md"])
                 if said == 3 { break }
                 kills += 1

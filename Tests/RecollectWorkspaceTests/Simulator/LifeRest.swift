@@ -99,10 +99,12 @@ struct LifeRest {
         var faults: [String] = []
         for device in devices {
             let keys = device.device.files().keys.compactMap { try? WorkspacePath($0).key }
-            let twins = Dictionary(grouping: keys) { $0 }.filter { $0.value.count > 1 }.keys.sorted()
-            let told = try await device.workspace.status().nameCollisions.compactMap(\.first?.key).sorted()
-            if twins != told {
-                faults.append("name-collisions: \(device.name) has the name collisions \(twins), but reports \(told)")
+            let nameCollisions = Dictionary(grouping: keys) { $0 }.filter { $0.value.count > 1 }.keys.sorted()
+            let reported = try await device.workspace.status().nameCollisions.compactMap(\.first?.key).sorted()
+            if nameCollisions != reported {
+                faults.append(
+                    "name-collisions: \(device.name) has the name collisions \(nameCollisions), but reports \(reported)"
+                )
             }
         }
         return faults

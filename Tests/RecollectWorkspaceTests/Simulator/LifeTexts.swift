@@ -13,7 +13,7 @@ struct LifeTexts {
     ]
 
     /// Names that collide with names in `paths` on some systems.
-    static let twins = ["Context.md", "notes/Plan.md", "notes/CAF\u{C9}.md", "Journal/user/2026-01-15.MD"]
+    static let nameCollisions = ["Context.md", "notes/Plan.md", "notes/CAF\u{C9}.md", "Journal/user/2026-01-15.MD"]
     static let twinFolders = ["Notes/plan.md", "journal/user/2026-01-15.md"]
 
     /// Returns the next version of a text.
@@ -30,14 +30,14 @@ struct LifeTexts {
     private func longer(_ text: String) -> String {
         var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         if lines.last == "" { lines.removeLast() }
-        let place = ledger.random(below: lines.count + 1)
+        let position = ledger.random(below: lines.count + 1)
         switch ledger.random(below: 10) {
-        case 0...2: lines.insert("- \(ledger.word())", at: place)
-        case 3: lines.insert("A line of \(ledger.word())", at: place)
+        case 0...2: lines.insert("- \(ledger.word())", at: position)
+        case 3: lines.insert("A line of \(ledger.word())", at: position)
         case 4: lines += ["## Topic \(ledger.random(below: 3))", "", "Words: \(ledger.word())."]
-        case 5: lines.insert("", at: place)
-        case 6 where place < lines.count && !lines[place].isEmpty: lines[place] += " \(ledger.word())"
-        case 7: lines.insert("teh \(ledger.word())", at: place)
+        case 5: lines.insert("", at: position)
+        case 6 where position < lines.count && !lines[position].isEmpty: lines[position] += " \(ledger.word())"
+        case 7: lines.insert("teh \(ledger.word())", at: position)
         case 8:
             lines += ["## Monday", "Weather: fine", "Mood: good", "The code of the door is \(ledger.word())"]
         default:
@@ -53,14 +53,14 @@ struct LifeTexts {
     private func markdown(after text: String) -> String {
         var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         if lines.last == "" { lines.removeLast() }
-        let place = ledger.random(below: lines.count + 1)
+        let position = ledger.random(below: lines.count + 1)
         switch ledger.random(below: 10) {
-        case 0...3: lines.insert("- \(ledger.word())", at: place)
+        case 0...3: lines.insert("- \(ledger.word())", at: position)
         case 4: lines += ["## Topic \(ledger.random(below: 3))", "", "Words: \(ledger.word())."]
         case 5: lines += ["", "A paragraph with \(ledger.word())", "and more of it."]
-        case 6 where place < lines.count: lines[place] += " \(ledger.word())"
-        case 7 where place < lines.count: lines[place] = "Changed to \(ledger.word())"
-        case 8 where lines.count > 2: lines.remove(at: place % lines.count)
+        case 6 where position < lines.count: lines[position] += " \(ledger.word())"
+        case 7 where position < lines.count: lines[position] = "Changed to \(ledger.word())"
+        case 8 where lines.count > 2: lines.remove(at: position % lines.count)
         default: lines.append("- \(ledger.word())")
         }
         return lines.map { $0 + "\n" }.joined()

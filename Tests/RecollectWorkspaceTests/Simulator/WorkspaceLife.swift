@@ -20,7 +20,7 @@ final class WorkspaceLife {
     enum Kind {
         case usual
         /// Editors use names that differ only in case or normalization.
-        case twins
+        case nameCollisions
         /// Three to five devices without deletions. No editor writes to a partially arrived file, because saving a part
         /// deletes the rest.
         case onlyAdding
@@ -74,7 +74,7 @@ final class WorkspaceLife {
         case 9...10: try await writeStale(on: index)
         case 11...14: try await append(path, on: index)
         case 15...19:
-            let isDecomposed = kind == .twins && ledger.isOneIn(3)
+            let isDecomposed = kind == .nameCollisions && ledger.isOneIn(3)
             people(ledger, edit: isDecomposed ? path.text.decomposedStringWithCanonicalMapping : path.text, on: device)
         case 20...22 where kind == .onlyAdding: people(ledger, edit: path.text, on: device)
         case 20: deleteByHand(path.text, on: device)
@@ -89,10 +89,12 @@ final class WorkspaceLife {
     }
 
     private func path() throws -> WorkspacePath {
-        guard kind == .twins, ledger.isOneIn(2) else { return try WorkspacePath(ledger.one(of: LifeTexts.paths) ?? "") }
+        guard kind == .nameCollisions, ledger.isOneIn(2) else {
+            return try WorkspacePath(ledger.one(of: LifeTexts.paths) ?? "")
+        }
         // A case-insensitive service has one spelling of a folder for all devices. The simulator does not.
-        let twins = LifeTexts.twins + (cloud.behaviour.foldsCase ? [] : LifeTexts.twinFolders)
-        return try WorkspacePath(ledger.one(of: twins) ?? "")
+        let nameCollisions = LifeTexts.nameCollisions + (cloud.behaviour.foldsCase ? [] : LifeTexts.twinFolders)
+        return try WorkspacePath(ledger.one(of: nameCollisions) ?? "")
     }
 
     private func write(_ path: WorkspacePath, on index: Int) async throws {

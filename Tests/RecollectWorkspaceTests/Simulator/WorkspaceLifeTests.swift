@@ -15,8 +15,8 @@ import Testing
     }
 
     @Test("name-collisions: all devices agree, even with names that differ only in case or normalization")
-    func twins() async {
-        await Seeds.run(64) { try await live(seed: $0, kind: .twins) }
+    func nameCollisions() async {
+        await Seeds.run(64) { try await live(seed: $0, kind: .nameCollisions) }
     }
 
     @Test("concurrent-edits: without deletions, every word is in a file at the end", arguments: 0..<UInt64(2))

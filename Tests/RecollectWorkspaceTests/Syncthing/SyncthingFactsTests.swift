@@ -28,7 +28,7 @@ extension SyncthingTests {
         @Test("Of two concurrent edits, one stays in the file and one becomes a conflict copy, on both devices")
         func conflict() async throws {
             let pair = try await SyncthingPair.shared()
-            let (left, right) = try pair.place()
+            let (left, right) = try pair.makeFolders()
             for name in ["note.md", "LICENSE", "archive.tar.gz"] {
                 try write("first", left.appendingPathComponent(name))
             }
@@ -56,7 +56,7 @@ extension SyncthingTests {
         @Test("The same edit on both devices is no conflict")
         func identical() async throws {
             let pair = try await SyncthingPair.shared()
-            let (left, right) = try pair.place()
+            let (left, right) = try pair.makeFolders()
             try write("first", left.appendingPathComponent("note.md"))
             try await pair.sync()
             try await pair.apart {
@@ -72,7 +72,7 @@ extension SyncthingTests {
         @Test("An edit wins over a deletion")
         func deletion() async throws {
             let pair = try await SyncthingPair.shared()
-            let (left, right) = try pair.place()
+            let (left, right) = try pair.makeFolders()
             for name in ["one.md", "two.md"] { try write("first", left.appendingPathComponent(name)) }
             try await pair.sync()
             try await pair.apart {
@@ -95,7 +95,7 @@ extension SyncthingTests {
         @Test("A conflict copy edited on both devices loses one edit, so Recollect never edits conflict copies")
         func editedCopy() async throws {
             let pair = try await SyncthingPair.shared()
-            let (left, right) = try pair.place()
+            let (left, right) = try pair.makeFolders()
             let name = "note.sync-conflict-20260103-090000-ABCDEFG.md"
             try write("copy", left.appendingPathComponent(name))
             try await pair.sync()
@@ -110,7 +110,7 @@ extension SyncthingTests {
         @Test("Decomposed names become composed on both devices")
         func normalisation() async throws {
             let pair = try await SyncthingPair.shared()
-            let (left, right) = try pair.place()
+            let (left, right) = try pair.makeFolders()
             try write("text", left.appendingPathComponent("Cafe\u{301}.md"))
             try await pair.sync()
             for side in [left, right] {
@@ -121,7 +121,7 @@ extension SyncthingTests {
         @Test("Files with a temporary name of Recollect are not synced")
         func temporaryNames() async throws {
             let pair = try await SyncthingPair.shared()
-            let (left, right) = try pair.place()
+            let (left, right) = try pair.makeFolders()
             try write("half", left.appendingPathComponent(".syncthing.recollect-\(UUID().uuidString).tmp"))
             try write("whole", left.appendingPathComponent("note.md"))
             try await pair.sync()

@@ -7,7 +7,7 @@ import Testing
 extension SyncthingTests {
     /// Requires disks that distinguish case and normalization. Other disks have no name collisions.
     @Suite("name-collisions: colliding names on two devices with Syncthing")
-    struct Twins {
+    struct NameCollisions {
         private let composed = "Caf\u{E9}.md"
         private let decomposed = "Cafe\u{301}.md"
 
@@ -35,15 +35,15 @@ extension SyncthingTests {
             #expect(try await devices.syncCompletely() == 0)
             for workspace in devices.workspaces {
                 #expect(try await workspace.status().nameCollisions == [paths])
-                let told = workspace.events.takeUndelivered().filter { $0.kind == .nameCollision }
-                #expect(told.map(\.path) == ["Note.md"])
+                let reported = workspace.events.takeUndelivered().filter { $0.kind == .nameCollision }
+                #expect(reported.map(\.path) == ["Note.md"])
                 for path in paths { #expect(try await workspace.read(path).text == "\(path) by one of them\n") }
             }
             // Each file is changed and removed without the other.
             let file = try await devices.workspaces[1].read(paths[0])
             try await devices.workspaces[1].trash(paths[0], replacing: file.version)
             try await devices.pair.sync()
-            #expect(try devices.expectSettled() == ["note.md": "note.md by one of them\n"])
+            #expect(try devices.expectNoConflicts() == ["note.md": "note.md by one of them\n"])
             #expect(try await devices.workspaces[1].content(of: file.version) == file.bytes)
         }
 
@@ -78,7 +78,7 @@ extension SyncthingTests {
         }
 
         private func expectOneFile(_ devices: TwoDevices, of texts: [String]) throws {
-            let files = try devices.expectSettled()
+            let files = try devices.expectNoConflicts()
             for folder in devices.folders { #expect(try names(in: folder) == [Array(composed.utf8)]) }
             let lines = (files[composed] ?? "").split(separator: "\n").map(String.init)
             for text in texts { #expect(lines.count { $0 == text } == 1, "\(lines)") }

@@ -33,11 +33,13 @@ final class SyncthingPair: Sendable {
     private static let homeToRemove = Locked("")
 
     /// Creates a subfolder with a new name in the shared folder of both devices.
-    func place() throws -> (left: URL, right: URL) {
+    func makeFolders() throws -> (left: URL, right: URL) {
         let name = UUID().uuidString
-        let places = [left, right].map { $0.folder.appendingPathComponent(name, isDirectory: true) }
-        for place in places { try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true) }
-        return (places[0], places[1])
+        let folders = [left, right].map { $0.folder.appendingPathComponent(name, isDirectory: true) }
+        for makeFolders in folders {
+            try FileManager.default.createDirectory(at: makeFolders, withIntermediateDirectories: true)
+        }
+        return (folders[0], folders[1])
     }
 
     /// Makes changes on both devices while they are disconnected, scans the changes, and connects the devices again.

@@ -32,7 +32,7 @@ extension SyncthingTests {
             #expect(try await devices.workspaces[0].resolveConflicts().isEmpty)
             try await devices.pair.sync()
             for workspace in devices.workspaces { #expect(try await workspace.resolveConflicts().isEmpty) }
-            let files = try devices.expectSettled()
+            let files = try devices.expectNoConflicts()
             for name in names {
                 let kept = resolved.first { $0.path.description == name }?.kept.map(\.description) ?? []
                 let texts = ([name] + kept).compactMap { files[$0] }.joined()
@@ -79,11 +79,11 @@ extension SyncthingTests {
                 #expect(try await devices.syncCompletely() <= 2)
             }
             // Both devices have all messages, and nothing is left to write.
-            let settled = try devices.expectSettled()
+            let resolved = try devices.expectNoConflicts()
             let versions = try await devices.versionCounts(of: path)
             try await publish()
             try await devices.pair.sync()
-            #expect(try devices.expectSettled() == settled && Set(settled.keys) == [path.description])
+            #expect(try devices.expectNoConflicts() == resolved && Set(resolved.keys) == [path.description])
             #expect(try await devices.versionCounts(of: path) == versions)
             for history in histories {
                 let held = try await history.messages(of: id, agentId: nil, page: PageRequest(limit: .max)).elements
@@ -121,7 +121,7 @@ extension SyncthingTests {
                 written[.user]?.append(try await journals[1].write("later", at: moment))
             }
             #expect(try await devices.syncCompletely() <= 2)
-            let files = try devices.expectSettled()
+            let files = try devices.expectNoConflicts()
             #expect(Set(files.keys) == ["Journal/user/2026-11-21.md", "Journal/agent/2026-11-21.md"])
             for author in authors {
                 let expected = (written[author] ?? []).sorted { $0.date < $1.date }

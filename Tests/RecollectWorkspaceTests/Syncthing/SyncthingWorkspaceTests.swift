@@ -27,7 +27,7 @@ extension SyncthingTests {
                     replacing: version)
             }
             #expect(try await devices.syncCompletely() <= 2)
-            let files = try devices.expectSettled()
+            let files = try devices.expectNoConflicts()
             #expect(files.count == 1)
             let text = try #require(files["context.md"])
             for part in ["green tea", "black tea", "Builds boats.", "Has a cat.", "Goes north."] {
@@ -60,7 +60,7 @@ extension SyncthingTests {
                     }
                     #expect(try await devices.syncCompletely() <= 2)
                 }
-                let files = try devices.expectSettled()
+                let files = try devices.expectNoConflicts()
                 #expect(Set(files.keys).isSubset(of: Set(paths.map(\.description))), "\(files.keys.sorted())")
                 for (path, markers) in markers {
                     let text = files[path.description] ?? ""

@@ -13,8 +13,8 @@ struct TwoDevices {
 
     init() async throws {
         pair = try await SyncthingPair.shared()
-        let place = try pair.place()
-        folders = [place.left, place.right]
+        let makeFolders = try pair.makeFolders()
+        folders = [makeFolders.left, makeFolders.right]
         let states = FileManager.default.temporaryDirectory.appendingPathComponent("workspace-\(UUID().uuidString)")
         self.states = states
         workspaces = try folders.enumerated().map { index, folder in
@@ -56,7 +56,7 @@ struct TwoDevices {
     }
 
     /// Expects the same files on both devices, without conflict copies. Returns the files.
-    func expectSettled() throws -> [String: String] {
+    func expectNoConflicts() throws -> [String: String] {
         let files = try folders.map { try SyncthingPair.files(in: $0) }
         #expect(files[0] == files[1])
         for path in files[0].keys {

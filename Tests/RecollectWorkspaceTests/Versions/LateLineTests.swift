@@ -93,7 +93,7 @@ private struct LateLife {
     private enum Step {
         case idle
         /// The text that was read after the log's moment.
-        case read(String, VersionLog.Moment, isLook: Bool)
+        case read(String, VersionLog.Moment, isScan: Bool)
         case begun([VersionLine], text: String, over: String)
         case written([VersionLine])
     }
@@ -132,11 +132,11 @@ private struct LateLife {
     private mutating func go(_ actor: Int) throws {
         switch actors[actor] {
         case .idle:
-            let isLook = Int.random(in: 0..<3, using: &random) == 0
-            actors[actor] = .read(current, try archive.snapshot().moment, isLook: isLook)
-        case .read(let text, let moment, let isLook):
+            let isScan = Int.random(in: 0..<3, using: &random) == 0
+            actors[actor] = .read(current, try archive.snapshot().moment, isScan: isScan)
+        case .read(let text, let moment, let isScan):
             try find(text, since: moment)
-            actors[actor] = isLook ? .idle : try begin(over: text, by: actor)
+            actors[actor] = isScan ? .idle : try begin(over: text, by: actor)
         case .begun(let lines, let text, let old):
             if current == old {
                 current = text

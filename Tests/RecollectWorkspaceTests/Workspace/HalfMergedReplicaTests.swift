@@ -55,11 +55,11 @@ import Testing
         try await test.mergeEndingBeforeRemoval()
         let workspace = try test.open()
         let kept = try path(KeptCopyName.name(for: "a.bin", holding: ContentHash(of: [0, 1, 2])))
-        for place in [alone, kept] {
+        for copy in [alone, kept] {
             if isKnown {
-                try await workspace.trash(place, replacing: workspace.read(place).version)
+                try await workspace.trash(copy, replacing: workspace.read(copy).version)
             } else {
-                cloud.drop(place.description)
+                cloud.drop(copy.description)
             }
         }
         #expect(try await workspace.mergeReplica().left.isEmpty)

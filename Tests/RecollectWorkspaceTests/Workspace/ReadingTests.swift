@@ -42,11 +42,11 @@ import Testing
 
     @Test("A downloaded file is read, whether the provider signals its arrival or polling finds it")
     func arrives() async throws {
-        let told = try make()
-        let reading = Task { try await told.workspace.read(path("a.md")) }
-        while told.files.state.withLock({ $0.requested.isEmpty }) { await Task.yield() }
-        told.files.state.withLock { $0.notLocal = [] }
-        told.files.waker.signal()
+        let fixture = try make()
+        let reading = Task { try await fixture.workspace.read(path("a.md")) }
+        while fixture.files.state.withLock({ $0.requested.isEmpty }) { await Task.yield() }
+        fixture.files.state.withLock { $0.notLocal = [] }
+        fixture.files.waker.signal()
         #expect(try await reading.value.text == "text")
 
         let polls = Locked<MemoryProvider?>(nil)

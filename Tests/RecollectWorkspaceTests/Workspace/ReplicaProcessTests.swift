@@ -14,7 +14,7 @@ import Testing
     }
 
     /// A container and a replica with different files.
-    private struct Place {
+    private struct Setup {
         let container: URL
         let state: URL
         let account: ContainerCache
@@ -100,7 +100,7 @@ import Testing
     @Test("A merge killed at any system call and run again saves each text once, with its author", .needs(.strace))
     func killedAtEveryCall() async throws {
         let strace = try #require(strace)
-        let whole = try await Place(in: folder.url.appendingPathComponent("whole"))
+        let whole = try await Setup(in: folder.url.appendingPathComponent("whole"))
         #expect(try await whole.merge().endedWell)
         let expected = try await whole.files()
         #expect(expected.count == 4)
@@ -108,14 +108,14 @@ import Testing
         for call in ["pwrite64", "fdatasync", "fsync", "renameat", "renameat2", "unlinkat", "mkdirat"] {
             for number in 1...200 {
                 let name = "\(call)-\(number)"
-                let place = try await Place(in: folder.url.appendingPathComponent(name))
-                let killed = try await place.merge(
+                let setup = try await Setup(in: folder.url.appendingPathComponent(name))
+                let killed = try await setup.merge(
                     under: [
                         strace, "-f", "-qq", "-o", "/dev/null", "-e", "trace=\(call)", "-e",
                         "inject=\(call):signal=KILL:when=\(number)",
                     ])
-                #expect(try await place.merge().endedWell, "\(name)")
-                try await place.check(expected, name)
+                #expect(try await setup.merge().endedWell, "\(name)")
+                try await setup.check(expected, name)
                 if killed.endedWell { break }
             }
         }

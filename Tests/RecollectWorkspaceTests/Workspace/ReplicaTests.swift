@@ -76,11 +76,11 @@ import Testing
         cloud.put([0xFE], at: forged)
         try await test.mergeEndingBeforeRemoval()
         let result = try await test.open().mergeReplica()
-        let place = try path(KeptCopyName.name(for: "a.bin", holding: hash, digits: 16))
-        #expect(result.kept == [try path("a.bin"): place] && result.left.isEmpty)
+        let keptPath = try path(KeptCopyName.name(for: "a.bin", holding: hash, digits: 16))
+        #expect(result.kept == [try path("a.bin"): keptPath] && result.left.isEmpty)
         let files = cloud.state.withLock { $0.files.mapValues(\.bytes) }
-        #expect(files == [try path("a.bin"): [0xFF], try path(forged): [0xFE], place: ours])
-        #expect(try await test.open().versions(of: place).map(\.author) == [.agent("ahab")])
+        #expect(files == [try path("a.bin"): [0xFF], try path(forged): [0xFE], keptPath: ours])
+        #expect(try await test.open().versions(of: keptPath).map(\.author) == [.agent("ahab")])
     }
 
     @Test("Of two texts of one message, the losing one is saved as a kept copy of the chat")

@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test("Status, lists and searches report unreadable folders and files")
-    func told() async throws {
+    func reported() async throws {
         try shut("shut/deep")
         let file = try path("same.md")
         test.files.state.withLock { _ = $0.unreadable.insert(file) }
@@ -73,12 +73,12 @@ import Testing
         test.files.put("# One\n\n- two\n", at: "context.sync-conflict-20261121-101010-ABCDEFG.md")
         let resolved = try await workspace.resolveConflicts()
         #expect(resolved.map(\.path.description) == ["context.md"] && resolved.map(\.outcome.isResolved) == [true])
-        var told: Set<String> = []
-        while !told.contains("context.md"), let change = await changes.next() {
-            told.insert(change.path.description)
+        var reported: Set<String> = []
+        while !reported.contains("context.md"), let change = await changes.next() {
+            reported.insert(change.path.description)
             #expect(change.kind != .removed || change.path.description.hasPrefix("context."))
         }
-        #expect(told.allSatisfy { $0.hasPrefix("context.") })
+        #expect(reported.allSatisfy { $0.hasPrefix("context.") })
     }
 
     @Test("The mass deletion guard stays while files are hidden; accepting deletions skips hidden files")

@@ -25,22 +25,22 @@ import Testing
         removal = Removal(url)
     }
 
-    private func places(_ name: String) -> (root: URL, state: URL) {
+    private func folders(_ name: String) -> (root: URL, state: URL) {
         (url.appendingPathComponent(name + "-root"), url.appendingPathComponent(name + "-state"))
     }
 
-    private func open(_ places: (root: URL, state: URL)) throws -> SharedWorkspace {
-        try SharedWorkspace(root: places.root, configuration: WorkspaceConfiguration(stateURL: places.state))
+    private func open(_ folders: (root: URL, state: URL)) throws -> SharedWorkspace {
+        try SharedWorkspace(root: folders.root, configuration: WorkspaceConfiguration(stateURL: folders.state))
     }
 
     @Test("Four processes append to one file: each line is there once, with its author")
     func appending() async throws {
-        let places = places("append")
+        let folders = folders("append")
         let count = 50
         let workers = try (0..<4).map {
-            try Worker(["workspace", "append", places.root.path, places.state.path, "a.md", "w\($0)", "\(count)"])
+            try Worker(["workspace", "append", folders.root.path, folders.state.path, "a.md", "w\($0)", "\(count)"])
         }
-        let workspace = try open(places)
+        let workspace = try open(folders)
         // This process scans concurrently.
         let scanning = Task {
             while !Task.isCancelled {
@@ -67,8 +67,8 @@ import Testing
 
     /// Checks the state after a kill: the file is complete at one path at least, or in the trash; every written text is
     /// archived; and no text is attributed to another author.
-    private func check(_ places: (root: URL, state: URL), heard: [String], _ name: String) async throws {
-        let workspace = try open(places)
+    private func check(_ folders: (root: URL, state: URL), heard: [String], _ name: String) async throws {
+        let workspace = try open(folders)
         let scan = try workspace.scanner.scan()
         #expect(!scan.isMassDeletion, "\(name)")
         var kept: Set<String> = []
@@ -97,10 +97,10 @@ import Testing
     private static let first = ContentHash(of: "first".utf8)
 
     private func begin(_ name: String) throws -> (root: URL, state: URL) {
-        let places = places(name)
-        try FileManager.default.createDirectory(at: places.root, withIntermediateDirectories: true)
-        try Data("first".utf8).write(to: places.root.appendingPathComponent("a.md"))
-        return places
+        let folders = folders(name)
+        try FileManager.default.createDirectory(at: folders.root, withIntermediateDirectories: true)
+        try Data("first".utf8).write(to: folders.root.appendingPathComponent("a.md"))
+        return folders
     }
 
     @Test(
@@ -111,15 +111,15 @@ import Testing
         for call in ["pwrite64", "fdatasync", "fsync", "renameat", "renameat2", "unlinkat", "linkat", "mkdirat"] {
             for number in 1...200 {
                 let name = "\(call)-\(number)"
-                let places = try begin(name)
+                let folders = try begin(name)
                 let worker = try Worker(
-                    ["workspace", "life", places.root.path, places.state.path, "2"],
+                    ["workspace", "life", folders.root.path, folders.state.path, "2"],
                     under: [
                         strace, "-f", "-qq", "-o", "/dev/null", "-e", "trace=\(call)", "-e",
                         "inject=\(call):signal=KILL:when=\(number)",
                     ])
                 let heard = await worker.finish()
-                try await check(places, heard: heard, name)
+                try await check(folders, heard: heard, name)
                 if worker.endedWell { break }
             }
         }
@@ -128,7 +128,7 @@ import Testing
     @Test("A scan killed at any write, sync or rename is completed by the next scan", .needs(.strace))
     func lookKilled() async throws {
         let strace = try #require(strace)
-        let root = places("looked").root
+        let root = folders("looked").root
         try FileManager.default.createDirectory(at: root, withIntermediateDirectories: true)
         let names = (0..<9).map { "\($0).md" }
         for name in names { try Data("text of \(name)".utf8).write(to: root.appendingPathComponent(name)) }
@@ -136,7 +136,7 @@ import Testing
             ("syncfs", 1), ("fdatasync", 1), ("fsync", 1), ("pwrite64", 3), ("renameat", 3), ("mkdirat", 5),
         ] {
             for number in stride(from: 1, through: 200, by: step) {
-                let state = places("\(call)-\(number)").state
+                let state = folders("\(call)-\(number)").state
                 let worker = try Worker(
                     ["workspace", "look", root.path, state.path],
                     under: [
@@ -190,11 +190,11 @@ import Testing
     @Test("A worker killed at any time loses nothing and records nothing false")
     func killed() async throws {
         for round in 0..<15 {
-            let places = try begin("killed-\(round)")
-            let worker = try Worker(["workspace", "life", places.root.path, places.state.path, "100000"])
+            let folders = try begin("killed-\(round)")
+            let worker = try Worker(["workspace", "life", folders.root.path, folders.state.path, "100000"])
             _ = await worker.wait(forLines: 1 + round * 3 % 20)
             worker.kill()
-            try await check(places, heard: await worker.finish(), "round \(round)")
+            try await check(folders, heard: await worker.finish(), "round \(round)")
         }
     }
 

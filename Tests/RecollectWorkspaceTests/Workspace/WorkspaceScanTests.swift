@@ -190,7 +190,7 @@ import Testing
     }
 
     @Test("name-collisions: a name collision is reported once")
-    func twins() async throws {
+    func nameCollisions() async throws {
         test.files.put("a", at: "Notes.md")
         test.files.put("b", at: "notes.md")
         _ = try workspace.scanner.scan()

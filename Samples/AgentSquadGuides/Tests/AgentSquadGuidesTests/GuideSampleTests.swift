@@ -26,7 +26,7 @@ struct GuideSampleTests {
     func userDefaultsFaults(_ name: String) async throws {
         let check = try #require(ChatStorageConformance.checks.first { $0.name == name })
         let fixture = StoreFixture<any ChatStorage>(
-            place: { "recollect-samples-\(UUID().uuidString)" }, open: { GuideStore(suiteName: $0) },
+            location: { "recollect-samples-\(UUID().uuidString)" }, open: { GuideStore(suiteName: $0) },
             remove: { UserDefaults.standard.removePersistentDomain(forName: $0) })
         await #expect(throws: ConformanceFailure.self) { try await check.run(on: fixture) }
     }

@@ -7,11 +7,11 @@ import Testing
 struct OrchestratorTests {
     @Test("keeps turns, and an orchestrator made later goes on with them", arguments: Stores.allCases)
     func converse(_ kind: Stores) async throws {
-        let place = "recollect-samples-\(UUID().uuidString)"
-        defer { kind.remove(place) }
-        let kept = kind.isForgetful ? try kind.open(place) : nil
+        let location = "recollect-samples-\(UUID().uuidString)"
+        defer { kind.remove(location) }
+        let kept = kind.isForgetful ? try kind.open(location) : nil
         for turn in 1...3 {
-            let store = try kept ?? kind.open(place)
+            let store = try kept ?? kind.open(location)
             let orchestrator = Orchestrator(agents: [Echo(), Counter()], classifier: ByName(), store: store)
             var said = ""
             let stream = orchestrator.route(.text("count please"), userId: "user", sessionId: "trip")
@@ -20,7 +20,7 @@ struct OrchestratorTests {
             }
             #expect(said == "\((turn - 1) * 2) messages before this")
         }
-        let store = try kept ?? kind.open(place)
+        let store = try kept ?? kind.open(location)
         let chats = try await store.fetchAllChats(userId: "user", sessionId: "trip")
         #expect(chats.count == 6)
         #expect(chats.last?.text == "[counter] 4 messages before this")
@@ -41,23 +41,23 @@ enum Stores: CaseIterable, Sendable {
     /// Whether it forgets at its end.
     var isForgetful: Bool { self == .memory }
 
-    func open(_ place: String) throws -> any ChatStorage {
+    func open(_ location: String) throws -> any ChatStorage {
         switch self {
         case .memory: InMemoryChatStorage()
-        case .file: FileChatStorage(baseURL: folder(place))
-        case .device: try DeviceChatStorage(userId: "user", baseURL: folder(place))
-        case .userDefaults: AgentSquad.UserDefaultsChatStorage(suiteName: place)
-        case .guideUserDefaults: GuideStore(suiteName: place)
+        case .file: FileChatStorage(baseURL: folder(location))
+        case .device: try DeviceChatStorage(userId: "user", baseURL: folder(location))
+        case .userDefaults: AgentSquad.UserDefaultsChatStorage(suiteName: location)
+        case .guideUserDefaults: GuideStore(suiteName: location)
         }
     }
 
-    func remove(_ place: String) {
-        UserDefaults.standard.removePersistentDomain(forName: place)
-        try? FileManager.default.removeItem(at: folder(place))
+    func remove(_ location: String) {
+        UserDefaults.standard.removePersistentDomain(forName: location)
+        try? FileManager.default.removeItem(at: folder(location))
     }
 
-    private func folder(_ place: String) -> URL {
-        FileManager.default.temporaryDirectory.appendingPathComponent(place)
+    private func folder(_ location: String) -> URL {
+        FileManager.default.temporaryDirectory.appendingPathComponent(location)
     }
 }
 

@@ -52,8 +52,8 @@ extension ConversationMessage {
     /// parts; entries of other messages are ignored. The part of an unchanged entry stays exactly the same.
     public func replacing(_ chats: [ChatMessage]) -> ConversationMessage? {
         let entries = chatEntries()
-        let places = Dictionary(uniqueKeysWithValues: entries.enumerated().map { ($1.chat.id, $0) })
-        let kept = chats.eachIdOnce().compactMap { chat in places[chat.id].map { (entry: entries[$0], chat: chat) } }
+        let positions = Dictionary(uniqueKeysWithValues: entries.enumerated().map { ($1.chat.id, $0) })
+        let kept = chats.eachIdOnce().compactMap { chat in positions[chat.id].map { (entry: entries[$0], chat: chat) } }
         guard let last = kept.last else { return nil }
         if kept.count == entries.count, zip(kept, entries).allSatisfy({ $0.chat == $1.chat }) { return self }
 
@@ -72,15 +72,15 @@ extension ConversationMessage {
 extension [ChatMessage] {
     /// Returns the entries with each ID once: at its first position, with its last content.
     package func eachIdOnce() -> [ChatMessage] {
-        var places: [UUID: Int] = [:]
-        places.reserveCapacity(count)
+        var positions: [UUID: Int] = [:]
+        positions.reserveCapacity(count)
         var entries: [ChatMessage] = []
         entries.reserveCapacity(count)
         for entry in self {
-            if let place = places[entry.id] {
-                entries[place] = entry
+            if let position = positions[entry.id] {
+                entries[position] = entry
             } else {
-                places[entry.id] = entries.count
+                positions[entry.id] = entries.count
                 entries.append(entry)
             }
         }

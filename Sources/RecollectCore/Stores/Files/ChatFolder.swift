@@ -49,8 +49,8 @@ package struct ChatFolder: Sendable {
     /// Returns the chats of a session, one for each agent, in the order of the bytes of their agent IDs.
     /// - Throws: `tooLarge` if a file is larger than `maxBytes`.
     package func chats(of session: SessionKey, maxBytes: Int) throws -> [Chat] {
-        var place = SessionFolder(session, base: base)
-        guard let folder = try place.open(exclusively: false) else { return [] }
+        var sessionFolder = SessionFolder(session, base: base)
+        guard let folder = try sessionFolder.open(exclusively: false) else { return [] }
         return try agents(in: folder).sorted { ByteString($0.agentId) < ByteString($1.agentId) }.map { agentId, name in
             try explaining("read", folder.path(of: name)) {
                 let file = try folder.file(name, forWriting: false)
@@ -69,8 +69,8 @@ package struct ChatFolder: Sendable {
 
     /// Returns the total size of a session's files in bytes, and whether any of them begins like a chat.
     package func summary(of session: SessionKey) throws -> (byteCount: Int64, isChat: Bool) {
-        var place = SessionFolder(session, base: base)
-        guard let folder = try place.open(exclusively: false) else { return (0, false) }
+        var sessionFolder = SessionFolder(session, base: base)
+        guard let folder = try sessionFolder.open(exclusively: false) else { return (0, false) }
         return try agents(in: folder).reduce(into: (0, false)) { result, agent in
             try explaining("read", folder.path) {
                 let file = try folder.file(agent.name, forWriting: false)

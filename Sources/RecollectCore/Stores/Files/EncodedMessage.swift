@@ -26,21 +26,21 @@ struct EncodedMessage {
     }
 
     /// Returns a stored message and the range of its ID in the bytes; `nil` for other bytes.
-    static func read(_ bytes: ArraySlice<UInt8>) -> (message: ConversationMessage, idPlace: Range<Int>)? {
+    static func read(_ bytes: ArraySlice<UInt8>) -> (message: ConversationMessage, idRange: Range<Int>)? {
         bytes.withUnsafeBytes { bytes in
             guard
                 let message = try? JSONParser.read(
                     bytes, replacesLoneSurrogates: true, { try ConversationMessage(json: $0.value()) }),
-                let place = try? JSONParser.placeOfID(in: bytes)
+                let range = try? JSONParser.rangeOfID(in: bytes)
             else { return nil }
-            return (message, place)
+            return (message, range)
         }
     }
 
     /// The range of the ID in the bytes.
-    var idPlace: Range<Int> {
+    var idRange: Range<Int> {
         // The bytes are JSON written by Recollect.
-        bytes.withUnsafeBytes { try? JSONParser.placeOfID(in: $0) } ?? 0..<0
+        bytes.withUnsafeBytes { try? JSONParser.rangeOfID(in: $0) } ?? 0..<0
     }
 
     /// Returns the messages of a stored array; `nil` for other bytes. The nesting limit applies to each message

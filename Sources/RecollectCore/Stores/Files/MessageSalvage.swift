@@ -70,13 +70,13 @@ struct MessageSalvage {
                     followsDamage = true
                 }
                 let next = follower(of: end)
-                if case .object(let place) = next {
-                    candidate = place
+                if case .object(let nextObject) = next {
+                    candidate = nextObject
                     continue
                 }
-                if case .closing(let place, inObject: false) = next, let last = run.last {
-                    let rest = MessageArray.layout(ofRest: bytes, from: place + 1, begun: false)
-                    if rest != nil || isUnfinishedSave(behind: place, after: last, &attempts) {
+                if case .closing(let bracket, inObject: false) = next, let last = run.last {
+                    let rest = MessageArray.layout(ofRest: bytes, from: bracket + 1, begun: false)
+                    if rest != nil || isUnfinishedSave(behind: bracket, after: last, &attempts) {
                         return found + run + (rest?.messages ?? []).filter(isMessage)
                     }
                 } else if followsDamage || end >= firstLine, isInsideObject(run, endingAt: end, before: next) {
@@ -84,9 +84,9 @@ struct MessageSalvage {
                 }
                 endRun()
                 candidate = nextStart(from: end, indentation)
-            case .damaged(let place):
+            case .damaged(let end):
                 endRun()
-                candidate = nextStart(from: place, indentation)
+                candidate = nextStart(from: end, indentation)
             }
             followsDamage = true
         }
@@ -99,7 +99,7 @@ struct MessageSalvage {
         /// Valid JSON, up to this position.
         case whole(end: Int)
         /// Invalid JSON: all bytes up to this position are inside the object.
-        case damaged(place: Int)
+        case damaged(end: Int)
     }
 
     /// What the objects read so far show about lines inside messages.
@@ -134,7 +134,7 @@ struct MessageSalvage {
                 return .whole(end: range.lowerBound + (try parser.skip().upperBound))
             } catch {
                 // A string without its end extends to the beginning of the next string, perhaps in another message.
-                return .damaged(place: range.lowerBound + max(1, parser.lastSkippedString))
+                return .damaged(end: range.lowerBound + max(1, parser.lastSkippedString))
             }
         }
     }
@@ -249,14 +249,14 @@ struct MessageSalvage {
     }
 
     private func follower(of end: Int) -> Follower {
-        guard let place = MessageArray.skippingSpace(in: bytes, from: end) else { return .other }
-        let next = MessageArray.skippingSpace(in: bytes, from: place + 1)
-        switch (bytes[place], next.map { bytes[$0] }) {
-        case (Byte.comma, Byte.openingBrace): return .object(next ?? place)
+        guard let mark = MessageArray.skippingSpace(in: bytes, from: end) else { return .other }
+        let next = MessageArray.skippingSpace(in: bytes, from: mark + 1)
+        switch (bytes[mark], next.map { bytes[$0] }) {
+        case (Byte.comma, Byte.openingBrace): return .object(next ?? mark)
         case (Byte.comma, let byte?) where Self.beginsValue(byte): return .value
         case (Byte.closingBracket, let byte):
             let others = [Byte.comma, Byte.closingBrace, Byte.closingBracket]
-            return .closing(place, inObject: byte.map(others.contains) ?? false)
+            return .closing(mark, inObject: byte.map(others.contains) ?? false)
         case (Byte.closingBrace, _): return .closingBrace
         default: return .other
         }
@@ -295,8 +295,8 @@ struct MessageSalvage {
     /// stand there. A damaged line break after a comma and another object counts as a line break.
     private func lineIndentation(of start: Int) -> Int? {
         guard let mark = bytes[..<start].lastIndex(where: { $0 != Byte.space && $0 != Byte.tab }) else { return nil }
-        func isComma(_ place: Int) -> Bool {
-            place >= 1 && bytes[place] == Byte.comma && bytes[place - 1] == Byte.closingBrace
+        func isComma(_ position: Int) -> Bool {
+            position >= 1 && bytes[position] == Byte.comma && bytes[position - 1] == Byte.closingBrace
         }
         if bytes[mark] == Byte.newline || isComma(mark - 1) { return start - mark - 1 }
         // The line break became a space.

@@ -13,7 +13,7 @@ struct ScopeFile {
         var offset: Int
         let id: ByteString
         /// The range of the message's ID, relative to `offset`.
-        let idPlace: Range<Int>
+        let idRange: Range<Int>
     }
 
     private(set) var entries: [Entry] = []
@@ -76,7 +76,7 @@ struct ScopeFile {
 
     /// Whether a message is still at its known offset.
     private func isThere(_ entry: Entry, in file: OpenFile) throws -> Bool {
-        let bytes = try file.read(at: entry.offset + entry.idPlace.lowerBound, count: entry.idPlace.count)
+        let bytes = try file.read(at: entry.offset + entry.idRange.lowerBound, count: entry.idRange.count)
         // Bytes other than a string are not an ID.
         let id = try? bytes.withUnsafeBytes {
             try JSONParser.read($0, replacesLoneSurrogates: true) { try $0.string() }
@@ -118,7 +118,7 @@ struct ScopeFile {
         // Two bytes precede each message: the bracket or comma, and a line break.
         var end = closing
         for message in messages {
-            add(message.message, idPlace: message.idPlace, offset: end + 2)
+            add(message.message, idRange: message.idRange, offset: end + 2)
             end += 2 + message.bytes.count
         }
         closing = end
@@ -128,11 +128,11 @@ struct ScopeFile {
     /// Writes messages and a closing bracket after an offset. Small messages are joined; messages of 1 MiB or more
     /// are not copied.
     private func write(_ messages: [EncodedMessage], behind end: Int, of file: OpenFile) throws {
-        var place = end + 1
+        var position = end + 1
         var text: [UInt8] = []
         func flush() throws {
-            try file.write(text, at: place)
-            place += text.count
+            try file.write(text, at: position)
+            position += text.count
             text = []
         }
         for (index, message) in messages.enumerated() {
@@ -143,8 +143,8 @@ struct ScopeFile {
                 if text.count >= 1 << 20 { try flush() }
             } else {
                 try flush()
-                try file.write(message.bytes, at: place)
-                place += message.bytes.count
+                try file.write(message.bytes, at: position)
+                position += message.bytes.count
             }
         }
         text.append(Byte.closingBracket)
@@ -244,16 +244,16 @@ struct ScopeFile {
     /// Adds the messages in bytes beginning at `offset` of the file. Returns `false` if one is unreadable.
     private mutating func take(_ ranges: [Range<Int>], of bytes: [UInt8], at offset: Int) -> Bool {
         for range in ranges {
-            guard let (message, idPlace) = EncodedMessage.read(bytes[range]) else { return false }
-            add(message, idPlace: idPlace, offset: offset + range.lowerBound)
+            guard let (message, idRange) = EncodedMessage.read(bytes[range]) else { return false }
+            add(message, idRange: idRange, offset: offset + range.lowerBound)
         }
         remember(end: bytes[..<(closing - offset)])
         return true
     }
 
-    private mutating func add(_ message: ConversationMessage, idPlace: Range<Int>, offset: Int) {
+    private mutating func add(_ message: ConversationMessage, idRange: Range<Int>, offset: Int) {
         let id = ByteString(message.id)
-        entries.append(Entry(offset: offset, id: id, idPlace: idPlace))
+        entries.append(Entry(offset: offset, id: id, idRange: idRange))
         ids.insert(id)
         lastRole = message.role
     }

@@ -8,7 +8,7 @@ import RecollectFileSystem
 final class SessionFiles {
     private let events: StoreEvents
     private let isDurable: Bool
-    private var place: SessionFolder
+    private var sessionFolder: SessionFolder
     /// The cached state of the files, by name.
     private var known: [String: ScopeFile] = [:]
     /// The files with a failed save. Their content on the disk is uncertain, so the next save writes them anew.
@@ -20,16 +20,16 @@ final class SessionFiles {
     /// The files with an unknown ID, already reported by an event.
     private var lost: Set<String> = []
 
-    init(_ place: SessionFolder, durability: Durability, events: StoreEvents) {
-        self.place = place
+    init(_ sessionFolder: SessionFolder, durability: Durability, events: StoreEvents) {
+        self.sessionFolder = sessionFolder
         isDurable = durability == .full
         self.events = events
     }
 
     /// The longest wait for the session's lock in the next operation.
     var lockPatience: Duration {
-        get { place.patience }
-        set { place.patience = newValue }
+        get { sessionFolder.patience }
+        set { sessionFolder.patience = newValue }
     }
 
     // MARK: Reading
@@ -66,7 +66,7 @@ final class SessionFiles {
     }
 
     private func versionOfFiles() throws -> ChatVersion {
-        guard let folder = try place.open(exclusively: false) else { return ChatVersion(rawValue: "none") }
+        guard let folder = try sessionFolder.open(exclusively: false) else { return ChatVersion(rawValue: "none") }
         return try explaining("read", folder.path) {
             let stamps = try folder.names().filter { $0.hasSuffix(".json") }.sorted().map { name in
                 (name, try folder.stamp(of: name))
@@ -84,14 +84,14 @@ final class SessionFiles {
     private func read<Item>(_ body: (OpenFolder, _ heals: Bool) throws -> [Item]) throws -> [Item] {
         do {
             do {
-                return try place.open(exclusively: false).map { try body($0, false) } ?? []
+                return try sessionFolder.open(exclusively: false).map { try body($0, false) } ?? []
             } catch is Damage {
-                return try place.open(exclusively: true).map { try body($0, true) } ?? []
+                return try sessionFolder.open(exclusively: true).map { try body($0, true) } ?? []
             }
         } catch let error as RecollectError where error.code == .foreignStore {
             if !hasReportedForeign {
                 hasReportedForeign = true
-                let scope = place.session.scope(agentId: "")
+                let scope = sessionFolder.session.scope(agentId: "")
                 events.post(StoreEvent(kind: .foreignFile, scope: scope, failure: error))
             }
             return []
@@ -134,7 +134,7 @@ final class SessionFiles {
     func save(
         _ batch: [ConversationMessage], for agentId: String, window: Int?, sameRole: SameRole
     ) throws -> BatchFilter {
-        let folder = try place.make()
+        let folder = try sessionFolder.make()
         let names = try names(in: folder)
         try explaining("tidy", folder.path) { try folder.removeLeftovers(among: names.all) }
         let existing = names.existing(for: agentId)
@@ -282,7 +282,7 @@ final class SessionFiles {
         }
         events.post(
             StoreEvent(
-                kind: .salvaged, scope: place.session.scope(agentId: agentId),
+                kind: .salvaged, scope: sessionFolder.session.scope(agentId: agentId),
                 setAside: URL(fileURLWithPath: folder.path(of: aside)), recoveredMessages: damage.ranges.count))
     }
 
@@ -307,7 +307,7 @@ final class SessionFiles {
                     return try names.id(of: name, in: folder).map { ($0, name) }
                 } catch let error as RecollectError where error.code == .damaged {
                     if lost.insert(name).inserted {
-                        let scope = place.session.scope(agentId: "")
+                        let scope = sessionFolder.session.scope(agentId: "")
                         events.post(StoreEvent(kind: .missingFile, scope: scope, failure: error))
                     }
                     return nil

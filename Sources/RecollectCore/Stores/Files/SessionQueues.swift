@@ -130,8 +130,8 @@ final class SessionQueues: @unchecked Sendable {
             let idle = sessions.filter { $0.value.waiting.isEmpty }
             if let oldest = idle.min(by: { $0.value.usedAt < $1.value.usedAt })?.key { sessions[oldest] = nil }
         }
-        let place = SessionFolder(key, base: base, patience: Self.firstPatience, knownNames: knownNames)
-        return QueuedSession(files: SessionFiles(place, durability: durability, events: events))
+        let folder = SessionFolder(key, base: base, patience: Self.firstPatience, knownNames: knownNames)
+        return QueuedSession(files: SessionFiles(folder, durability: durability, events: events))
     }
 }
 

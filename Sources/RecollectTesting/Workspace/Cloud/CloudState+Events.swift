@@ -136,7 +136,7 @@ extension CloudState {
     /// Syncthing omits and reports a file with a collision, rather than write into the other file.
     private func canTake(_ path: ByteString, _ disk: SimulatedDisk) -> Bool {
         guard let bytes = bytes(at: path) else { return true }
-        if disk.files[path] == nil && disk.foldsCase && disk.place(for: path) != path { return false }
+        if disk.files[path] == nil && disk.foldsCase && disk.pathOnDisk(for: path) != path { return false }
         return behaviour.arrivesEvicted || disk.hasRoom(for: bytes.count, at: path)
     }
 

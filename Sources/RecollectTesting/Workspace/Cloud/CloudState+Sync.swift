@@ -16,7 +16,7 @@ extension CloudState {
     mutating func upload(_ path: ByteString, from device: String) {
         guard let disk = disks[device] else { return }
         let (base, file, head) = (disk.known[path], disk.files[path], head(of: path))
-        if let twin = caseVariant(of: path), file != nil { return moveAside(path, twin: twin, on: device) }
+        if let variant = caseVariant(of: path), file != nil { return moveAside(path, variant: variant, on: device) }
         if base == head?.id || head?.bytes == nil {
             return accept(path, from: device, parents: [base, head?.id])
         }
@@ -87,10 +87,10 @@ extension CloudState {
         }.min()
     }
 
-    private mutating func moveAside(_ path: ByteString, twin: ByteString, on device: String) {
+    private mutating func moveAside(_ path: ByteString, variant: ByteString, on device: String) {
         let name = free(CopyName.caseConflicts(for: path), on: device)
         move(path, to: name, on: device)
-        note("\(path.string) of \(device) is renamed to \(name.string), because \(twin.string) exists")
+        note("\(path.string) of \(device) is renamed to \(name.string), because \(variant.string) exists")
     }
 
     /// Writes the rest of a program's data. The service may have the first part already.
@@ -199,13 +199,13 @@ extension CloudState {
         for path in inside.sorted() {
             guard let head = head(of: path) else { continue }
             if behaviour.duplicatesFolders == .splits && random(below: 2) == 0 { continue }
-            let twin = ByteString(copy.string + path.string.dropFirst(folder.string.count))
+            let variant = ByteString(copy.string + path.string.dropFirst(folder.string.count))
             let id = addRevision(parents: [], bytes: head.bytes, modified: head.modified, device: head.device)
             let losers = entries[path]?.losers ?? []
-            entries[twin] = Entry(head: id)
+            entries[variant] = Entry(head: id)
             guard behaviour.duplicatesFolders == .splits else { continue }
             // A moved file keeps its versions.
-            entries[twin]?.losers = losers
+            entries[variant]?.losers = losers
             entries[path]?.losers = []
             let deletion = addRevision(
                 parents: [head.id], bytes: nil, modified: head.modified, device: head.device)

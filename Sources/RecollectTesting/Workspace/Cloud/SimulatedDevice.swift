@@ -58,8 +58,8 @@ public struct SimulatedDevice: Sendable {
     public func edit(_ path: String, _ bytes: [UInt8]) {
         cloud.change { state in
             let disk = state.disks[name] ?? SimulatedDisk()
-            let place = disk.foldsCase ? disk.place(for: ByteString(path)) : ByteString(path)
-            state.edit(place, to: bytes, on: name)
+            let spelling = disk.foldsCase ? disk.pathOnDisk(for: ByteString(path)) : ByteString(path)
+            state.edit(spelling, to: bytes, on: name)
         }
     }
 

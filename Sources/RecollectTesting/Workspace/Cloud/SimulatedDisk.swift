@@ -79,7 +79,7 @@ struct SimulatedDisk {
     }
 
     /// Returns the disk's path for a program's path: in existing folders, as spelled on disk.
-    func place(for path: ByteString) -> ByteString {
+    func pathOnDisk(for path: ByteString) -> ByteString {
         if let there = spelling(of: path) { return there }
         guard foldsCase else { return path }
         for folder in Self.folders(above: path).reversed() {

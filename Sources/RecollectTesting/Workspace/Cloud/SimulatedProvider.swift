@@ -42,7 +42,7 @@ public struct SimulatedProvider: WorkspaceProvider {
 
     /// Returns the path as spelled on disk.
     public func spelling(of path: WorkspacePath) throws -> WorkspacePath {
-        try read { _, disk in (try? WorkspacePath(disk.place(for: Self.key(path)).string)) ?? path }
+        try read { _, disk in (try? WorkspacePath(disk.pathOnDisk(for: Self.key(path)).string)) ?? path }
     }
 
     private func item(

@@ -40,8 +40,8 @@ enum EvictedFileChecks {
             "evicted.canBeAskedFor",
             "A download can be requested repeatedly; for a local file, a request has no effect."
         ) {
-            place, provider in
-            try place.put("b.md", Array("b".utf8))
+            fixture, provider in
+            try fixture.put("b.md", Array("b".utf8))
             try provider.requestDownload(of: WorkspacePath("b.md"))
             try expectEqual(provider.text(at: "b.md"), "b", "the text of the local file")
             for _ in 0..<2 { try provider.requestDownload(of: WorkspacePath("Journal/a.md")) }
@@ -57,10 +57,10 @@ enum EvictedFileChecks {
         _ name: String, _ promise: String,
         body: @escaping @Sendable (WorkspaceProviderFixture, any WorkspaceProvider) throws -> Void
     ) -> WorkspaceProviderCheck {
-        WorkspaceProviderCheck(name, promise, needs: .evicts) { place, provider in
+        WorkspaceProviderCheck(name, promise, needs: .evicts) { fixture, provider in
             try provider.write("content", to: "Journal/a.md", replacing: nil)
-            try place.evict("Journal/a.md")
-            try body(place, provider)
+            try fixture.evict("Journal/a.md")
+            try body(fixture, provider)
         }
     }
 }

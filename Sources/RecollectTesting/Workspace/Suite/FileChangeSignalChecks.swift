@@ -6,19 +6,19 @@ import RecollectWorkspace
 enum FileChangeSignalChecks {
     static let all: [WorkspaceProviderCheck] = [
         check("changeSignal.comesAfterOwnWrites", "Every listener is notified after a write by the provider itself.") {
-            place in
-            try place.provider.write("two", to: "a.md", replacing: "one")
+            fixture in
+            try fixture.provider.write("two", to: "a.md", replacing: "one")
         },
         check("changeSignal.comesAfterForeignWrites", "Every listener is notified after a write by another program.") {
-            place in
-            try place.put("a.md", Array("foreign".utf8))
+            fixture in
+            try fixture.put("a.md", Array("foreign".utf8))
         },
         check("changeSignal.comesFromNewFolders", "Every listener is notified after a write in a new folder.") {
-            place in
-            try place.put("Journal/user/a.md", Array("foreign".utf8))
+            fixture in
+            try fixture.put("Journal/user/a.md", Array("foreign".utf8))
         },
-        check("changeSignal.comesAfterRemovals", "Every listener is notified after a removal.") { place in
-            try place.provider.remove("a.md", holding: "one")
+        check("changeSignal.comesAfterRemovals", "Every listener is notified after a removal.") { fixture in
+            try fixture.provider.remove("a.md", holding: "one")
         },
     ]
 
@@ -26,12 +26,12 @@ enum FileChangeSignalChecks {
     private static func check(
         _ name: String, _ promise: String, act: @escaping @Sendable (WorkspaceProviderFixture) throws -> Void
     ) -> WorkspaceProviderCheck {
-        WorkspaceProviderCheck(name, promise) { place in
-            try await offThePool { try place.provider.write("one", to: "a.md", replacing: nil) }
-            let listeners = [place.provider.changeSignals(), place.provider.changeSignals()]
-            try await offThePool { try act(place) }
+        WorkspaceProviderCheck(name, promise) { fixture in
+            try await offThePool { try fixture.provider.write("one", to: "a.md", replacing: nil) }
+            let listeners = [fixture.provider.changeSignals(), fixture.provider.changeSignals()]
+            try await offThePool { try act(fixture) }
             for changeSignals in listeners {
-                try await within(place.patience, "a notification") { for await _ in changeSignals { return } }
+                try await within(fixture.patience, "a notification") { for await _ in changeSignals { return } }
             }
         }
     }

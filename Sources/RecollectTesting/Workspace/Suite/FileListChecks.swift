@@ -6,11 +6,11 @@ import RecollectWorkspace
 enum FileListChecks {
     static let all: [WorkspaceProviderCheck] = [
         WorkspaceProviderCheck("list.oneLevel", "Listing a folder returns only its direct files and folders.") {
-            place, provider in
+            fixture, provider in
             try expectEqual(provider.names(), [], "the names in an empty root")
             try provider.write("a", to: "a.md", replacing: nil)
             try provider.write("b", to: "Journal/user/b.md", replacing: nil)
-            try place.put("Journal/c.md", Array("cc".utf8))
+            try fixture.put("Journal/c.md", Array("cc".utf8))
             try expectEqual(provider.names(), ["Journal", "a.md"], "the names in the root")
             let journal = try provider.items(in: WorkspacePath("Journal")).sorted { $0.path.name < $1.path.name }
             try expectEqual(
@@ -47,7 +47,7 @@ enum FileListChecks {
             "list.stampsChangeWithContent",
             "A stamp changes with every change of the content, by any writer, and only then."
         ) {
-            place, provider in
+            fixture, provider in
             try provider.write("one", to: "a.md", replacing: nil)
             let first = try provider.existing("a.md").stamp
             try provider.write("b", to: "b.md", replacing: nil)
@@ -56,32 +56,32 @@ enum FileListChecks {
             try provider.write("two", to: "a.md", replacing: "one")
             let second = try provider.existing("a.md").stamp
             try expect(second != first, "another stamp after a write of the same size", came: second)
-            try place.put("a.md", Array("three".utf8))
+            try fixture.put("a.md", Array("three".utf8))
             let third = try provider.existing("a.md").stamp
             try expect(third != second, "another stamp after another program's write", came: third)
         },
         WorkspaceProviderCheck(
             "list.leavesOutWhatIsNoWorkspaces", "Temporary files of the sync service and the system are not listed."
         ) {
-            place, provider in
+            fixture, provider in
             try provider.write("a", to: "Journal/a.md", replacing: nil)
             for name in [
                 ".syncthing.a.md.tmp", "~syncthing~a.md.tmp", ".DS_Store", "a.tmp", "~$a.md", "a.md~", "desktop.ini",
                 ".hidden.md", ".recollect-1.tmp", ".syncthing.recollect-1.tmp",
             ] {
-                try place.put("Journal/\(name)", Array("not ours".utf8))
+                try fixture.put("Journal/\(name)", Array("not ours".utf8))
             }
             try expectEqual(provider.names(in: WorkspacePath("Journal")), ["a.md"], "the names")
         },
         WorkspaceProviderCheck(
             "list.showsConflictCopies", "Conflict copies of a sync service are listed and read as files."
         ) {
-            place, provider in
+            fixture, provider in
             let names = [
                 "a (anna's conflicted copy 2026-01-15).md", "a 2.md", "a-LAPTOP.md", "a.md",
                 "a.sync-conflict-20260115-120000-ABCDEFG.md",
             ]
-            for name in names { try place.put("Journal/\(name)", Array(name.utf8)) }
+            for name in names { try fixture.put("Journal/\(name)", Array(name.utf8)) }
             try expectEqual(provider.names(in: WorkspacePath("Journal")), names, "the names")
             for name in names { try expectEqual(provider.text(at: "Journal/\(name)"), name, "the text") }
         },

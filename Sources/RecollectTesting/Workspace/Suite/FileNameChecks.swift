@@ -23,8 +23,8 @@ enum FileNameChecks {
             "name.findsDecomposedNames",
             "A file with a decomposed name, written by another program, is found by the composed path."
         ) {
-            place, provider in
-            try place.put("Journal/cafe\u{301}.md", Array("foreign".utf8))
+            fixture, provider in
+            try fixture.put("Journal/cafe\u{301}.md", Array("foreign".utf8))
             let path = "Journal/caf\u{E9}.md"
             try expectEqual(provider.text(at: path), "foreign", "the text")
             try expectEqual(
@@ -41,8 +41,8 @@ enum FileNameChecks {
             "name.twinsStayApartOrOne",
             "Names differing only in case are two files or one, and never overwrite each other."
         ) {
-            place, provider in
-            try place.put("notes.md", Array("small".utf8))
+            fixture, provider in
+            try fixture.put("notes.md", Array("small".utf8))
             do {
                 try provider.write("large", to: "Notes.md", replacing: nil)
                 try expectEqual(provider.text(at: "Notes.md"), "large", "the text of the file with the other case")

@@ -23,9 +23,9 @@ enum FileRemovalChecks {
             "remove.refusesWhatIsStale",
             "Removing a file with another content fails with a mismatch showing that content."
         ) {
-            place, provider in
+            fixture, provider in
             try provider.write("one", to: "a.md", replacing: nil)
-            try place.put("a.md", Array("foreign".utf8))
+            try fixture.put("a.md", Array("foreign".utf8))
             try expectMismatch(showing: "foreign", from: "a stale removal") {
                 try provider.remove("a.md", holding: "one")
             }

@@ -31,9 +31,9 @@ enum FileWriteChecks {
             "write.refusesWhatIsStale",
             "A write to a file with another content fails with a mismatch showing that content."
         ) {
-            place, provider in
+            fixture, provider in
             try provider.write("one", to: "context.md", replacing: nil)
-            try place.put("context.md", Array("foreign".utf8))
+            try fixture.put("context.md", Array("foreign".utf8))
             try expectMismatch(showing: "foreign", from: "a stale write") {
                 try provider.write("two", to: "context.md", replacing: "one")
             }
@@ -42,8 +42,8 @@ enum FileWriteChecks {
         WorkspaceProviderCheck(
             "write.refusesWhatIsThere", "A write expecting no file never overwrites one, even with equal content."
         ) {
-            place, provider in
-            try place.put("context.md", Array("foreign".utf8))
+            fixture, provider in
+            try fixture.put("context.md", Array("foreign".utf8))
             for text in ["mine", "foreign"] {
                 try expectMismatch(showing: "foreign", from: "a write over an unexpected file") {
                     try provider.write(text, to: "context.md", replacing: nil)

@@ -49,7 +49,7 @@ extension StoreFixture<WorkspaceProviderFixture> {
     ) -> StoreFixture<WorkspaceProviderFixture> {
         StoreFixture(
             capabilities: capabilities,
-            place: {
+            location: {
                 FileManager.default.temporaryDirectory.appendingPathComponent("workspace-\(UUID().uuidString)")
             },
             open: { folder in
@@ -76,7 +76,7 @@ extension StoreFixture<WorkspaceProviderFixture> {
         WorkspaceProviderFixture
     > {
         StoreFixture(
-            capabilities: .workspace, place: { SimulatedCloud(seed: seed, behaviour: behaviour) },
+            capabilities: .workspace, location: { SimulatedCloud(seed: seed, behaviour: behaviour) },
             open: { cloud in
                 let device = cloud.device("device")
                 return WorkspaceProviderFixture(

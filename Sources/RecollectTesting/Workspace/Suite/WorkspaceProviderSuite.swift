@@ -39,8 +39,8 @@ extension ConformanceCheck where Store == WorkspaceProviderFixture {
         _ name: String, _ promise: String, needs: StoreCapabilities = [],
         blocking body: @escaping @Sendable (WorkspaceProviderFixture, any WorkspaceProvider) throws -> Void
     ) {
-        self.init(name, promise, needs: needs) { (place: WorkspaceProviderFixture) in
-            try await offThePool { try body(place, place.provider) }
+        self.init(name, promise, needs: needs) { (fixture: WorkspaceProviderFixture) in
+            try await offThePool { try body(fixture, fixture.provider) }
         }
     }
 }

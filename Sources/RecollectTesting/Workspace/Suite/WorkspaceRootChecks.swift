@@ -9,10 +9,10 @@ enum WorkspaceRootChecks {
             "root.goneIsUnavailable",
             "While the root is missing, listing, look-ups, reads, writes and removals throw unavailable.",
             needs: .losesRoot
-        ) { place, provider in
+        ) { fixture, provider in
             let path = try WorkspacePath("Journal/a.md")
             try provider.write("a", to: "Journal/a.md", replacing: nil)
-            try place.setRootIsGone(true)
+            try fixture.setRootIsGone(true)
             try expectCode(.unavailable, of: "listing the root") { _ = try provider.items(in: .root) }
             try expectCode(.unavailable, of: "listing a folder") {
                 _ = try provider.items(in: WorkspacePath("Journal"))
@@ -26,7 +26,7 @@ enum WorkspaceRootChecks {
                 try provider.write("b", to: "Journal/a.md", replacing: "a")
             }
             try expectCode(.unavailable, of: "removing a file") { try provider.remove("Journal/a.md", holding: "a") }
-            try place.setRootIsGone(false)
+            try fixture.setRootIsGone(false)
             try expectEqual(provider.text(at: "Journal/a.md"), "a", "the text after the root is available again")
             try expectEqual(provider.names(), ["Journal"], "the names after the root is available again")
         }

@@ -261,8 +261,8 @@ struct SummarizingChatStorageTests {
                 let given = try await storage.load()
                 #expect(given.toldIds == raw.map(\.id), "step \(step)")
                 #expect(given.last == raw.last, "step \(step)")
-                let told = given.filter { !StoredSummary.isReserved($0.id) }
-                #expect(told.wholeExchanges() == told, "step \(step)")
+                let visible = given.filter { !StoredSummary.isReserved($0.id) }
+                #expect(visible.wholeExchanges() == visible, "step \(step)")
             }
             let folded = Set(summarizer.all.map { $0.ids.last ?? "" })
             #expect(!folded.contains { $0.hasSuffix("q") }, "an input is summarized without its reply")

@@ -5,7 +5,7 @@
     import RecollectTranscripts
 
     /// The location of sessions: a path and the kind of its content.
-    struct Place: ExpressibleByArgument {
+    struct StoreLocation: ExpressibleByArgument {
         /// The kind of content at a path.
         enum Kind: String, CaseIterable {
             /// A Recollect history.
@@ -37,19 +37,19 @@
         /// The standardized path, with symbolic links resolved as far as it exists.
         var resolved: String { url.resolvingSymlinksInPath().standardizedFileURL.path }
 
-        /// Returns the place with its kind detected. A source of the kind `files` becomes `transcripts`, for the
+        /// Returns the location with its kind detected. A source of the kind `files` becomes `transcripts`, for the
         /// import.
         /// - Throws: `notFound` for a missing source.
-        func detected(isSource: Bool) throws -> Place {
+        func detected(isSource: Bool) throws -> StoreLocation {
             guard kind == nil || isSource && kind == .files else { return self }
             if isSource {
                 guard FileManager.default.fileExists(atPath: path) else {
                     throw RecollectError(.notFound, "there is no file at \(path)")
                 }
-                return Place(kind: kind == nil && holdsHistory ? .store : .transcripts, path: path)
+                return StoreLocation(kind: kind == nil && holdsHistory ? .store : .transcripts, path: path)
             }
             let holdsChats = try !holdsHistory && !AgentSquadKind().transcripts(at: resolved).isEmpty
-            return Place(kind: holdsChats ? .files : .store, path: path)
+            return StoreLocation(kind: holdsChats ? .files : .store, path: path)
         }
 
         private var holdsHistory: Bool { SQLiteHistoryStore.isHistory(at: url) }

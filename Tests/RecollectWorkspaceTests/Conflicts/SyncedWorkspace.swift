@@ -5,7 +5,7 @@ import RecollectTestSupport
 @testable import RecollectWorkspace
 
 /// A workspace folder with files that a sync service may leave behind.
-struct Left {
+struct SyncedWorkspace {
     let folder: TestFolder
     let workspace: SharedWorkspace
     let now = Locked(Date())
@@ -17,14 +17,14 @@ struct Left {
         workspace = try SharedWorkspace(root: folder.root, configuration: configuration)
     }
 
-    func leave(_ text: String, at path: String) throws {
+    func put(_ text: String, at path: String) throws {
         let url = workspace.rootURL.appendingPathComponent(path)
         try FileManager.default.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
         try Data(text.utf8).write(to: url)
     }
 
     /// Copies the lineage logs of other devices into this folder, like a sync service.
-    func takeLineage(of others: Left...) throws {
+    func takeLineage(of others: SyncedWorkspace...) throws {
         for other in others {
             for file in try other.workspace.provider.lineageFiles() {
                 try workspace.provider.writeLineageFile(file.name, file.bytes)
@@ -33,30 +33,30 @@ struct Left {
     }
 
     /// Writes a text into the folder, then scans.
-    func see(_ text: String, at path: String) async throws {
-        try leave(text, at: path)
+    func putAndScan(_ text: String, at path: String) async throws {
+        try put(text, at: path)
         _ = try await workspace.status()
     }
 
     /// Writes a text like a sync service, with a modification date one minute before its arrival.
-    func bring(_ text: String, at path: String) throws {
-        try leave(text, at: path)
+    func deliver(_ text: String, at path: String) throws {
+        try put(text, at: path)
         try FileManager.default.setAttributes(
             [.modificationDate: Date(timeIntervalSinceNow: -60)],
             ofItemAtPath: workspace.rootURL.appendingPathComponent(path).path)
     }
 
     /// Writes a text like a sync service, then scans.
-    func receive(_ text: String, at path: String) async throws {
-        try bring(text, at: path)
+    func deliverAndScan(_ text: String, at path: String) async throws {
+        try deliver(text, at: path)
         _ = try await workspace.status()
     }
 
     /// Loses a conflict, then scans: the content becomes a conflict copy, and another device's version replaces it.
-    func lose(_ path: String, to winner: String, as copy: String) async throws {
-        try bring(String(contentsOf: workspace.rootURL.appendingPathComponent(path), encoding: .utf8), at: copy)
+    func loseConflict(_ path: String, to winner: String, as copy: String) async throws {
+        try deliver(String(contentsOf: workspace.rootURL.appendingPathComponent(path), encoding: .utf8), at: copy)
         now.withLock { $0 += 1 }
-        try await receive(winner, at: path)
+        try await deliverAndScan(winner, at: path)
     }
 
     func files() async throws -> [String: String] {
