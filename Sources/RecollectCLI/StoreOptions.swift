@@ -34,7 +34,7 @@
         /// Opens the history, runs a command on it, prints the events of the history to standard error, and closes
         /// the history. Then throws the error of the command, if any.
         /// - Parameters:
-        ///   - place: The history's folder; `nil` for the folder of the options.
+        ///   - folder: The history's folder; `nil` for the folder of the options.
         ///   - makes: Whether to create a missing history. Reading commands pass `false`, so a mistyped folder
         ///     does not become an empty history.
         /// - Throws: `notFound` if the history is missing and not to be created; errors of the opening and of the

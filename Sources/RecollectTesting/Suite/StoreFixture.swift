@@ -10,7 +10,7 @@ public struct StoreFixture<Store: Sendable>: Sendable {
     private let begin:
         @Sendable () async throws -> (open: @Sendable () async throws -> Store, end: @Sendable () async -> Void)
 
-    /// Creates a fixture of stores that cannot be reopened. `persistent`, `sharesPlace` and `durable` are ignored.
+    /// Creates a fixture of stores that cannot be reopened. `persistent`, `sharesLocation` and `durable` are ignored.
     public init(
         capabilities: StoreCapabilities = .standard, make: @escaping @Sendable () async throws -> Store
     ) {
@@ -22,7 +22,7 @@ public struct StoreFixture<Store: Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - capabilities: The promises of the stores.
-    ///   - place: Creates a new, empty location.
+    ///   - location: Creates a new, empty location.
     ///   - open: Opens a store at a location. Checks of persistence call it more than once.
     ///   - remove: Removes a location with its content after the check, even a failed one.
     public init<Location: Sendable>(

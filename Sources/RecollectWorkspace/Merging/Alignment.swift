@@ -9,7 +9,7 @@ struct Alignment: Hashable {
 
     /// Creates an alignment.
     /// - Parameters:
-    ///   - places: The position in the base of each element of the version; `nil` for an insertion.
+    ///   - positions: The position in the base of each element of the version; `nil` for an insertion.
     ///   - count: The number of elements of the base.
     init(_ positions: [Int?], against count: Int) {
         var isKept = Array(repeating: false, count: count)
