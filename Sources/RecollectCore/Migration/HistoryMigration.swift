@@ -12,6 +12,9 @@ extension HistoryStore {
     /// after it has become a message. Windows are not copied: an agent gets all its messages until its next save trims
     /// them.
     ///
+    /// A later migration copies the changes of the source during this one. If a copied message was edited in the source,
+    /// it throws `conflict`.
+    ///
     /// Cancellation ends the migration before the next page.
     /// - Parameters:
     ///   - userId: The owner of the sessions, in both histories.

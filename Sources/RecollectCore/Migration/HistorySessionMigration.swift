@@ -23,17 +23,13 @@ struct HistorySessionMigration {
     mutating func run(progress: (Int) -> Void) async throws -> MigrationReport {
         let current = try await target.session(session.id)
         let details = details(beside: current)
-        if current != nil, case .whole(let count) = try await compared() {
+        if current != nil, let count = try await copiedMessages() {
             if details != SessionDetails() { try await target.update(session.id, with: details) }
             if current?.metadata[Self.mark] != nil { try await finish() }
             report.count(messages: count, added: 0, isMoved: false)
             return report
         }
-        let added = try await append(details, progress: progress)
-        guard case .whole(let count) = try await compared(verifies: true) else {
-            throw RecollectError.notSaved(
-                session: session.id.sessionId, "not all of its messages are there after they were saved")
-        }
+        let (count, added) = try await append(details, progress: progress)
         try await finish()
         report.count(messages: count, added: added, isMoved: true)
         return report
@@ -41,11 +37,13 @@ struct HistorySessionMigration {
 
     // MARK: Writing
 
-    /// Appends all messages in runs of one agent, so that messages of different agents keep their order.
+    /// Appends all messages in runs of one agent, so that messages of different agents keep their order, and reads
+    /// them back.
     ///
     /// The details of the session are written first, so that an interruption does not leave messages without them.
-    private func append(_ details: SessionDetails, progress: (Int) -> Void) async throws -> Int {
+    private func append(_ details: SessionDetails, progress: (Int) -> Void) async throws -> (count: Int, added: Int) {
         var (count, added) = (0, 0)
+        var finder = MessageFinder(session.id, in: target)
         if details != SessionDetails() { try await target.update(session.id, with: details) }
         try await source.forEachPage(of: session.id, limit: Self.pageSize) { page in
             for run in page.runs {
@@ -53,10 +51,27 @@ struct HistorySessionMigration {
                 let messages = try await source.restoringAttachments(of: run.messages)
                 added += try await target.append(messages, to: session.id.scope(agentId: run.agentId)).added
             }
+            try await verify(page, &finder)
             count += page.count
             progress(count)
         }
-        return added
+        return (count, added)
+    }
+
+    /// Compares saved messages, with their attachments, with the target. The source may have changed since.
+    private func verify(_ saved: [StoredMessage], _ finder: inout MessageFinder) async throws {
+        let sessionId = session.id.sessionId
+        finder.goOn()
+        for stored in saved {
+            guard let found = try await finder.find(stored) else {
+                throw RecollectError.notSaved(
+                    session: sessionId, "message \(stored.message.id) is missing after it was saved")
+            }
+            if let field = MessageDifference.field(stored.message, found.message) {
+                throw RecollectError.notSaved(session: sessionId, message: stored.message.id, field: field)
+            }
+            try await verifyAttachments(of: stored.message)
+        }
     }
 
     /// Returns the details missing in the target.
@@ -97,49 +112,35 @@ struct HistorySessionMigration {
 
     // MARK: Comparing
 
-    private enum Comparison {
-        /// The target has every message of the source; the value is their number.
-        case whole(Int)
-        /// The target lacks messages.
-        case partial
-    }
-
-    /// Compares the target with the source, message by message.
-    /// - Parameter verifies: Whether the messages were just saved. A difference is then an error of the target, and
-    ///   attachments are read too.
-    /// - Throws: `conflict`, or `notSaved` with `verifies`, for a message with different content.
-    private func compared(verifies: Bool = false) async throws -> Comparison {
+    /// Compares the target with the source, message by message, and returns the number of messages; `nil` if the
+    /// target lacks any.
+    /// - Throws: `conflict` for a message with different content.
+    private func copiedMessages() async throws -> Int? {
         var (count, isWhole) = (0, true)
-        var kept = MessageFinder(session.id, in: target)
+        var finder = MessageFinder(session.id, in: target)
         try await source.forEachPage(of: session.id, limit: Self.pageSize) { page in
             try Task.checkCancellation()
             for stored in page {
-                guard let found = try await kept.find(stored) else {
+                guard let found = try await finder.find(stored) else {
                     isWhole = false
                     continue
                 }
                 if let field = MessageDifference.field(stored.message, found.message) {
-                    throw difference(field, stored.message.id, verifies)
+                    throw RecollectError.conflict(
+                        session: session.id.sessionId, message: stored.message.id, field: field)
                 }
-                if verifies { try await verifyAttachments(of: stored.message) }
             }
             count += page.count
         }
-        return isWhole ? .whole(count) : .partial
+        return isWhole ? count : nil
     }
 
-    private func difference(_ field: String, _ messageId: String, _ verifies: Bool) -> RecollectError {
-        let sessionId = session.id.sessionId
-        guard verifies else { return .conflict(session: sessionId, message: messageId, field: field) }
-        return .notSaved(session: sessionId, message: messageId, field: field)
-    }
-
-    /// Reads the attachments in the target. Those missing in the source may be missing.
+    /// Reads the attachments in the target. Those missing or damaged in the source may be so in the target, too.
     private func verifyAttachments(of message: ConversationMessage) async throws {
         for hash in message.storedAttachments {
             do {
                 _ = try await target.attachment(sha256: hash)
-            } catch let error as RecollectError where error.code == .notFound {
+            } catch let error as RecollectError where error.code == .notFound || error.code == .damaged {
                 guard try await !source.hasAttachment(hash) else {
                     throw RecollectError.notSaved(
                         session: session.id.sessionId, "an attachment of message \(message.id) is missing")
@@ -155,10 +156,17 @@ private struct MessageFinder {
     private let history: any HistoryStore
     private var page: ArraySlice<StoredMessage> = []
     private var request: PageRequest<MessageCursor>? = PageRequest(limit: 500)
+    /// The last message read.
+    private var last: MessageCursor?
 
     init(_ id: SessionKey, in history: any HistoryStore) {
         self.id = id
         self.history = history
+    }
+
+    /// Continues the pass after the last message read: more messages may have been appended.
+    mutating func goOn() {
+        request = request ?? PageRequest(limit: 500, after: last)
     }
 
     mutating func find(_ wanted: StoredMessage) async throws -> StoredMessage? {
@@ -173,6 +181,7 @@ private struct MessageFinder {
             guard let request else { break }
             let next = try await history.messages(of: id, agentId: nil, page: request)
             page = next.elements[...]
+            last = page.last?.cursor ?? last
             self.request = next.next.map { PageRequest(limit: 500, after: $0) }
         }
         // Either missing, or before a message requested earlier.
@@ -212,7 +221,7 @@ extension HistoryStore {
         do {
             _ = try await attachment(sha256: hash)
             return true
-        } catch let error as RecollectError where error.code == .notFound {
+        } catch let error as RecollectError where error.code == .notFound || error.code == .damaged {
             return false
         }
     }

@@ -39,7 +39,7 @@ extension RecollectError {
         RecollectError(
             .conflict,
             "session \(session): two messages with the ID \(message) differ in `\(field)`, one in each store or both in "
-                + "the source; nothing of this session was written: delete or rename one of them and migrate again")
+                + "the source; this run wrote nothing of this session: delete or rename one of them and migrate again")
     }
 
     /// Returns the error for a field read back differently from the target.

@@ -33,14 +33,17 @@ extension [ChatMessage] {
     /// Returns the entries of a session, then those of the session merged with it, each ID once.
     ///
     /// If both have an ID with different content, the entry of `newer` keeps the ID, and the other one follows
-    /// under a new ID. The new ID is the same for every repetition of the merge, on every machine.
+    /// under a new ID: the first derived one without other content in both. It is the same for every repetition of the
+    /// merge, on every machine.
     /// - Parameter sessionId: The ID of this session.
     func joined(to newer: [ChatMessage], from sessionId: String) -> [ChatMessage] {
         let others = Dictionary(newer.map { ($0.id, $0) }, uniquingKeysWith: { _, last in last })
-        let mine = flatMap { entry -> [ChatMessage] in
+        var known = others.merging(map { ($0.id, $0) }) { other, _ in other }
+        let mine = eachIdOnce().flatMap { entry -> [ChatMessage] in
             guard let other = others[entry.id], other != entry else { return [entry] }
             var copy = entry
-            copy.id = entry.copyId(from: sessionId)
+            repeat { copy.id = copy.copyId(from: sessionId) } while known[copy.id].map { $0 != copy } ?? false
+            known[copy.id] = copy
             return [other, copy]
         }
         let ids = Set(mine.map(\.id))

@@ -103,8 +103,11 @@ struct AttachmentFiles: AttachmentKeeping {
     }
 
     func read(_ sha256: String) throws -> Data {
+        // A message may have any text as a hash. It must stay readable.
         guard Self.isHash(sha256) else {
-            throw RecollectError(.invalidArgument, "\(sha256.prefix(80)) is not the SHA-256 of an attachment")
+            throw RecollectError(
+                .notFound,
+                "this store has no attachment \(sha256.prefix(80)): it is not a SHA-256 in lower-case hex digits")
         }
         let bytes: Data
         do {

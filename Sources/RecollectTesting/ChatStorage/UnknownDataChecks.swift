@@ -14,8 +14,13 @@ enum UnknownDataChecks {
                 .attachment(
                     Attachment(mediaType: "image/png", name: "é.png", content: .remote(url: "https://example.org/x"))),
             ]
+            // The bytes are in another store, or in none.
+            let hashes = [Attachment.sha256(of: Data("elsewhere".utf8)), "ABC", "../a", ""].map { hash in
+                ContentPart.attachment(
+                    Attachment(mediaType: "image/png", content: .stored(sha256: hash, byteCount: 1)))
+            }
             try await expectPreserved(
-                parts.map { [$0] } + [parts, parts.reversed(), [.text("a"), .text("b")]], in: store)
+                (parts + hashes).map { [$0] } + [parts, parts.reversed(), [.text("a"), .text("b")]], in: store)
         },
         ChatStorageCheck(
             "unknownData.inlineAttachments", rule: 9,

@@ -111,6 +111,19 @@ enum SessionRenamingChecks {
                     try same?.isExactly(message) == true, "the message of the new session: \(message.shown)",
                     came: same?.shown ?? "nil")
             }
+            // Sessions of the same name are merged one after the other.
+            var message = old[0]
+            try await store.fill("all", [message])
+            var contents = [message.content]
+            for number in 1...4 {
+                message.content = "content \(number)"
+                contents.append(message.content)
+                try await store.fill("one", [message])
+                try await store.updateSessionId(oldId: "one", newId: "all")
+                let merged = try await store.transcript(of: "all")
+                try expectEqual(Set(merged.map(\.id)).count, merged.count, "the number of different IDs")
+                try expectEqual(merged.map(\.content).sorted(), contents.sorted(), "all contents, sorted")
+            }
         },
         SessionStorageCheck(
             "renaming.toItselfChangesNothing", "Renaming a session to its own ID changes nothing."

@@ -179,6 +179,37 @@ struct HistoryMigrationTests {
         #expect(try await target.window(of: scope, maxMessages: nil).first?.text == "e\u{301}")
     }
 
+    @Test("A migration copies a session in use, and a later one completes it")
+    func inUse() async throws {
+        try await source.append(messages(0..<1_200), to: scope)
+        let (pages, continuation) = AsyncStream<Void>.makeStream()
+        let writing = Task { [source] in
+            var number = 0
+            for await _ in pages {
+                try await source.append(
+                    [ConversationMessage(id: "later \(number)", role: .user, text: "\(number)")], to: scope)
+                number += 1
+            }
+        }
+        for _ in 0..<3 { try await source.migrate(user: "ann", to: target) { _ in continuation.yield() } }
+        continuation.finish()
+        try await writing.value
+        try await source.migrate(user: "ann", to: target)
+        try await expectEqual()
+    }
+
+    @Test("A message with an attachment that no store has is migrated", arguments: ["ABC", "../a", ""])
+    func unknownAttachment(hash: String) async throws {
+        let attachment = Attachment(mediaType: "a/b", content: .stored(sha256: hash, byteCount: 1))
+        try await source.append(
+            messages(0..<2) + [ConversationMessage(id: "m", role: .user, parts: [.attachment(attachment)])], to: scope)
+        let folder = try TemporaryFolder()
+        let onDisk = folder.history()
+        #expect(try await source.migrate(user: "ann", to: onDisk).addedMessages == 3)
+        #expect(try await onDisk.migrate(user: "ann", to: target).addedMessages == 3)
+        try await expectEqual()
+    }
+
     @Test("5,000 messages migrate without losses or duplicates when runs are canceled at random points")
     func interrupted() async {
         await Seeds.run(1) { seed in
