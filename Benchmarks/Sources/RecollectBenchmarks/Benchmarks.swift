@@ -4,7 +4,7 @@ import Foundation
 /// What can be measured, by the name that the command line takes.
 enum Work: String, CaseIterable, ExpressibleByArgument {
     case save, relaxed, window, group, files, search, imports, sessions, transcripts, opening, migration, agents,
-        workspace
+        workspace, merging
 }
 
 /// How much is done: the sizes that the table promises, or small ones to see that everything runs.
@@ -19,9 +19,12 @@ struct Sizes {
     var streams = 1_000
     /// In a workspace.
     var files = 5_000
+    /// Of each version of a large file to be merged.
+    var mergedBytes = 19_000_000
 
     static let quick = Sizes(
-        turns: 4_000, messages: 50_000, rounds: 8, imports: 2, library: 5_000, streams: 100, files: 500)
+        turns: 4_000, messages: 50_000, rounds: 8, imports: 2, library: 5_000, streams: 100, files: 500,
+        mergedBytes: 500_000)
 }
 
 @main
@@ -76,6 +79,7 @@ struct Measure: AsyncParsableCommand {
         case .migration: try await migrationLines(messages: sizes.library)
         case .agents: try await agentLines(rounds: sizes.rounds, sessions: sizes.streams)
         case .workspace: try await workspaceLines(files: sizes.files, rounds: sizes.rounds)
+        case .merging: try await mergingLines(bytes: sizes.mergedBytes, rounds: 3)
         }
     }
 

@@ -23,10 +23,16 @@ struct ChatMessageLocations {
     private let session: Int64
     private var scopes: [Int64] = []
     private let pending: PendingMessageIDs
+    /// The entries as last shown or saved.
+    private let known: KnownChatMessages
 
-    init(session: Int64, owners: [UUID: Transcript.Owner]?, pending: PendingMessageIDs, _ db: Database) throws {
+    init(
+        session: Int64, owners: [UUID: Transcript.Owner]?, known: KnownChatMessages, pending: PendingMessageIDs,
+        _ db: Database
+    ) throws {
         self.session = session
         self.owners = owners
+        self.known = known
         self.pending = pending
         derivedThrough = try db.integer("SELECT \(DerivedData.through)") ?? 0
         try pending.follow(FeedState(db), db)
@@ -45,7 +51,7 @@ struct ChatMessageLocations {
             owners?[id] = nil
         }
         for name in [id.uuidString, id.uuidString.lowercased()] {
-            if let location = try location(of: name, db, where: { _ in true }) { return location }
+            if let location = try location(of: name, shownAs: id, db, where: { _ in true }) { return location }
         }
         // The known owners may be older than saves by others.
         guard id.isNameBased, !hasRead else { return nil }
@@ -74,20 +80,34 @@ struct ChatMessageLocations {
 
     /// Returns the first message with an ID and a matching agent, with its copies. Copies have the same content and
     /// are not known as entries of their own.
+    /// - Parameter entryId: The message's entry as shown. Of several messages with the ID, the one with its content is
+    ///   returned: another agent's may be the first after a merge of sessions.
     private func location(
-        of id: String, _ db: Database, where isMeant: (_ agentId: String) -> Bool
+        of id: String, shownAs entryId: UUID? = nil, _ db: Database, where isMeant: (_ agentId: String) -> Bool
     ) throws -> Location? {
         let sequences = try pending.sequences(of: id, in: session, scopes: scopes, db)
         let messages = try sequences.compactMap { sequence in
             try MessageQueries.agent(of: sequence, db).map { (sequence: sequence, agentId: $0) }
         }
-        guard let own = messages.first(where: { isMeant($0.agentId) }) else { return nil }
+        let shown = try entryId.flatMap { try index(of: $0, shownAmong: messages.map(\.sequence), db) }
+        guard let own = shown.map({ messages[$0] }) ?? messages.first(where: { isMeant($0.agentId) }) else {
+            return nil
+        }
         let others = messages.filter { $0.sequence != own.sequence && !isKnown(id, of: $0.agentId) }
         guard !others.isEmpty, let shown = try entries(of: own.sequence, db) else {
             return Location(message: own.sequence)
         }
         let copies = try others.filter { try entries(of: $0.sequence, db)?.show(theSameAs: shown) == true }
         return Location(message: own.sequence, copies: copies.map(\.sequence))
+    }
+
+    /// Returns the index of the message with the content shown as an entry; `nil` if all messages have equal content,
+    /// or the shown content is unknown.
+    private func index(of entryId: UUID, shownAmong sequences: [Int64], _ db: Database) throws -> Int? {
+        guard sequences.count > 1 else { return nil }
+        let all = try sequences.map { try entries(of: $0, db) ?? [] }
+        guard !all.allSatisfy({ $0.show(theSameAs: all[0]) }), let hash = known.hash(of: entryId) else { return nil }
+        return all.firstIndex { $0.contains { ChatMessageHash($0) == hash } }
     }
 
     private func entries(of sequence: Int64, _ db: Database) throws -> [ChatMessage]? {

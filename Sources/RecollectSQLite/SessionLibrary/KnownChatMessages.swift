@@ -21,6 +21,14 @@ enum KnownChatMessages: Sendable {
         }
     }
 
+    /// Returns the hash of the entry with an ID.
+    func hash(of id: UUID) -> ChatMessageHash? {
+        switch self {
+        case .whole(let entries): entries.first { $0.id == id }.map(ChatMessageHash.init)
+        case .hashes(let hashes, _): hashes.first { $0.id == id }
+        }
+    }
+
     /// Returns the entries known after an overlapping save: the content of entries equal in both. The content of
     /// the others depends on the order of the commits, so only their IDs stay known.
     func overlapped(by transcript: [ChatMessage]) -> KnownChatMessages {

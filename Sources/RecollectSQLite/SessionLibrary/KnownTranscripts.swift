@@ -40,6 +40,7 @@ final class KnownTranscripts: Sendable {
         fileprivate let session: ByteString
         fileprivate let version: Int
         let difference: TranscriptDifference
+        let known: KnownChatMessages
         let owners: [UUID: Transcript.Owner]?
     }
 
@@ -61,7 +62,8 @@ final class KnownTranscripts: Sendable {
         let known = state.withLock { $0.sessions[session] }
         let difference = TranscriptDifference(from: known?.entries ?? .whole([]), to: transcript)
         return Saving(
-            session: session, version: known?.version ?? 0, difference: difference, owners: known?.owners)
+            session: session, version: known?.version ?? 0, difference: difference,
+            known: known?.entries ?? .whole([]), owners: known?.owners)
     }
 
     func finish(_ saving: Saving, owners: [UUID: Transcript.Owner]?) {

@@ -138,7 +138,7 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
         let outcome = try await history.write(keeping: kept) { [agentId] changed, db, cache in
             let outcome = try SaveTranscriptOperation(
                 session: session, agentId: agentId, difference: difference, changed: changed,
-                owners: saving.owners, now: now
+                owners: saving.owners, known: saving.known, now: now
             ).run(db, cache.pending)
             return (outcome, outcome.orphans)
         }
@@ -230,7 +230,8 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
         let session = session(id)
         let owner = try await history.write { db, cache -> StoredMessage? in
             guard let number = try MessageQueries.number(of: session, db) else { return nil }
-            var locations = try ChatMessageLocations(session: number, owners: nil, pending: cache.pending, db)
+            var locations = try ChatMessageLocations(
+                session: number, owners: nil, known: .whole([]), pending: cache.pending, db)
             return try locations.find(entry, db).flatMap { try MessageQueries.stored($0.message, db) }
         }
         guard let owner else {

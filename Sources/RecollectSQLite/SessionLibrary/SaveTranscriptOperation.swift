@@ -16,6 +16,8 @@ struct SaveTranscriptOperation {
     let changed: [ChatMessage]
     /// The owners of entries not named by their IDs, or `nil` if they are unknown.
     let owners: [UUID: Transcript.Owner]?
+    /// The entries as last shown or saved.
+    let known: KnownChatMessages
     let now: Int64
 
     /// The result of a save for the storage's memory.
@@ -29,7 +31,8 @@ struct SaveTranscriptOperation {
         let before = try db.lastSequence()
         let number = try openSession(db)
         try FirstUserMessage.keep(difference.transcript.firstUserMessage, of: number, db)
-        var locations = try ChatMessageLocations(session: number, owners: owners, pending: pending, db)
+        var locations = try ChatMessageLocations(
+            session: number, owners: owners, known: known, pending: pending, db)
         let found = try edit(&locations, number, &outcome, db)
         if try isOrdered(found, &locations, db) {
             try insert(around: found, &locations, number, pending, db)

@@ -69,7 +69,7 @@ extension WorkspaceWriter {
             if case .success(nil) = Result(catching: { try scanner.fileIfThere(at: newPath) }) { return }
             throw RecollectError(
                 .conflict,
-                "\(file.path) could not be moved, and is at \(newPath) too now: remove one of both when the disk is well",
+                "the move of \(file.path) was neither completed nor undone: compare it with \(newPath), and trash one of them",
                 cause: failure)
         }
     }

@@ -242,6 +242,23 @@ struct FileDamageTests {
         }
     }
 
+    @Test(
+        "No object becomes a message if the byte before it becomes a line break", arguments: [Layout.lines, .trimmed])
+    func lineBreaks(layout: Layout) throws {
+        let target = try Target(layout, index: 1)
+        var count = 0
+        for position in target.range.dropFirst() where target.file[position + 1] == Byte.openingBrace {
+            var damaged = target.file
+            damaged[position] = Byte.newline
+            // An array after an object begins like the next message.
+            let isLikeSeparator = damaged[..<position].suffix(2).elementsEqual([Byte.closingBrace, Byte.comma])
+            guard !isLikeSeparator, ScopeFile(damaged) == nil else { continue }
+            count += 1
+            #expect(Damage(bytes: damaged).messages == target.others, "\(position)")
+        }
+        #expect(count >= 8)
+    }
+
     @Test("Bytes lost in a message hide no message after it")
     func lostBytes() async throws {
         let targets = Target.all([.lines, .pretty, .continued])

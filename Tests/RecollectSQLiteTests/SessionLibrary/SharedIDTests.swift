@@ -180,6 +180,29 @@ import Testing
         try await expectSound()
     }
 
+    @Test(
+        "After a merge, a window edits and removes its own entries, not other messages with their IDs",
+        arguments: [true, false], [true, false])
+    func mergedBehindWindow(isRead: Bool, isSameStore: Bool) async throws {
+        let id = try #require(UUID(uuidString: question.id))
+        let other = ChatMessage(role: .user, content: "other")
+        var entry = ChatMessage(id: id, role: .user, content: "mine")
+        try await sessions.updateSessionMessages(id: "s", messages: [entry, other])
+        if isRead { _ = try await sessions.getSession(id: "s") }
+        let message = ConversationMessage(id: question.id, role: .user, text: "the agent's")
+        try await chat.save(message, userId: "ann", sessionId: "t", agentId: "x", maxMessages: nil)
+        let merging = isSameStore ? sessions : SQLiteSessionStorage(history: history, userId: "ann", agentId: "ui")
+        try await merging.updateSessionId(oldId: "t", newId: "s")
+        entry.content = "mine, edited"
+        try await sessions.updateSessionMessages(id: "s", messages: [entry, other])
+        #expect(try await window("x") == ["the agent's"])
+        #expect(try await window("ui") == ["mine, edited", "other"])
+        try await sessions.updateSessionMessages(id: "s", messages: [other])
+        #expect(try await window("x") == ["the agent's"])
+        #expect(try await window("ui") == ["other"])
+        try await expectSound()
+    }
+
     @Test("A branch is restored after its original message, not after another agent's message with that ID")
     func anchors() async throws {
         try await say(as: "a")

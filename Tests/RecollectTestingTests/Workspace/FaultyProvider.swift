@@ -143,7 +143,7 @@ struct FaultyProvider: WorkspaceProvider {
             try sound.write(bytes, to: try WorkspacePath(name), replacing: expected)
         case .findsComposedNamesAlone where isSpelledOtherwise(path) && expected == nil:
             device.edit(path.names.joined(separator: "/"), bytes)
-        case .writesOverTwins:
+        case .writesOverCollision:
             let name = path.names.joined(separator: "/")
             for variant in device.files().keys where variant.lowercased() == name.lowercased() && variant != name {
                 device.edit(variant, bytes)

@@ -29,7 +29,7 @@ enum WorkspaceFault: String, NamedFault {
 
     case cutsLongNames = "name.keepsEveryName"
     case findsComposedNamesAlone = "name.findsDecomposedNames"
-    case writesOverTwins = "name.twinsStayApartOrOne"
+    case writesOverCollision = "name.collisionsStayApartOrOne"
 
     case removesWithTheFolder = "remove.removesTheFileAlone"
     case removesWithoutComparing = "remove.refusesWhatIsStale"

@@ -217,7 +217,7 @@ struct FolderProviderTests {
     }
 
     @Test("name-collisions: names that differ in case are two listed files if the file system allows it")
-    func caseTwins() throws {
+    func caseCollision() throws {
         try provider.write("lower", to: "notes.md", replacing: nil)
         do {
             try provider.write("upper", to: "Notes.md", replacing: nil)
@@ -236,7 +236,7 @@ struct FolderProviderTests {
     @Test(
         "name-collisions: of two normalizations of a name, one is the file and one a conflict version",
         .enabled(if: keepsForms, "the file system ignores Unicode normalization"))
-    func formTwins() throws {
+    func formCollision() throws {
         try folder.put("decomposed", at: "e\u{301}.md")
         try folder.put("composed", at: "\u{E9}.md")
         let path = try WorkspacePath("é.md")

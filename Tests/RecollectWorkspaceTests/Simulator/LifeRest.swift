@@ -25,7 +25,7 @@ struct LifeRest {
         var faults = rounds <= 2 ? [] : ["same-resolution: resolving took \(rounds) rounds"]
         try downloadEverything()
         faults += try unequalFolders() + leftCopies() + lostTexts()
-        faults += try await untoldTwins()
+        faults += try await unreportedNameCollisions()
         let hidden = ledger.wordsOutOfSight(among: cloud.files().values)
         if !hidden.isEmpty { faults.append("words in no file: \(hidden.joined(separator: " "))") }
         if !faults.isEmpty {
@@ -95,7 +95,7 @@ struct LifeRest {
     }
 
     /// Name collisions must be reported on every device with both files.
-    private func untoldTwins() async throws -> [String] {
+    private func unreportedNameCollisions() async throws -> [String] {
         var faults: [String] = []
         for device in devices {
             let keys = device.device.files().keys.compactMap { try? WorkspacePath($0).key }

@@ -14,7 +14,7 @@ struct LifeTexts {
 
     /// Names that collide with names in `paths` on some systems.
     static let nameCollisions = ["Context.md", "notes/Plan.md", "notes/CAF\u{C9}.md", "Journal/user/2026-01-15.MD"]
-    static let twinFolders = ["Notes/plan.md", "journal/user/2026-01-15.md"]
+    static let collidingFolders = ["Notes/plan.md", "journal/user/2026-01-15.md"]
 
     /// Returns the next version of a text.
     func next(at path: String, after old: [UInt8]?) -> [UInt8] {

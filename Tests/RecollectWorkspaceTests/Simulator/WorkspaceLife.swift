@@ -93,7 +93,7 @@ final class WorkspaceLife {
             return try WorkspacePath(ledger.one(of: LifeTexts.paths) ?? "")
         }
         // A case-insensitive service has one spelling of a folder for all devices. The simulator does not.
-        let nameCollisions = LifeTexts.nameCollisions + (cloud.behaviour.foldsCase ? [] : LifeTexts.twinFolders)
+        let nameCollisions = LifeTexts.nameCollisions + (cloud.behaviour.foldsCase ? [] : LifeTexts.collidingFolders)
         return try WorkspacePath(ledger.one(of: nameCollisions) ?? "")
     }
 
@@ -191,7 +191,12 @@ final class WorkspaceLife {
         let workspace = devices[index].workspace
         let target = try WorkspacePath("notes/moved \(ledger.word()).md")
         try await attempt("\(devices[index].name) moves \(path) to \(target)") {
-            try await workspace.move(path, to: target)
+            do {
+                try await workspace.move(path, to: target)
+            } catch let error as RecollectError where error.code == .conflict {
+                // Editors changed both files during the move.
+                return self.ledger.note("  \(error.message)")
+            }
             try await self.excuse(path, workspace)
         }
     }

@@ -23,7 +23,7 @@ extension SyncthingTests {
         @Test(
             "Names that differ only in case are two files on both devices, reported and never merged",
             .enabled(if: SyncthingTests.isCaseKept))
-        func caseTwins() async throws {
+        func caseCollision() async throws {
             let devices = try await TwoDevices()
             defer { devices.end() }
             let paths = try ["Note.md", "note.md"].map { try WorkspacePath($0) }

@@ -158,7 +158,11 @@ struct MessageSalvage {
         var position = start
         while let newline = bytes[position...].firstIndex(of: Byte.newline) {
             let next = bytes[(newline + 1)...].firstIndex { $0 != Byte.space && $0 != Byte.tab } ?? bytes.count
-            if next < bytes.count, bytes[next] == Byte.openingBrace, next - newline - 1 <= indentation { return next }
+            if next < bytes.count, bytes[next] == Byte.openingBrace, next - newline - 1 <= indentation,
+                isLineBreak(newline)
+            {
+                return next
+            }
             position = newline + 1
         }
         return nil
@@ -227,7 +231,7 @@ struct MessageSalvage {
     }
 
     private func beginsLine(_ start: Int) -> Bool {
-        bytes[..<start].last { $0 != Byte.space && $0 != Byte.tab } == Byte.newline
+        bytes[..<start].lastIndex { $0 != Byte.space && $0 != Byte.tab }.map(isLineBreak) ?? false
     }
 
     /// Whether an object begins a line, indented no deeper than messages.
@@ -298,9 +302,23 @@ struct MessageSalvage {
         func isComma(_ position: Int) -> Bool {
             position >= 1 && bytes[position] == Byte.comma && bytes[position - 1] == Byte.closingBrace
         }
-        if bytes[mark] == Byte.newline || isComma(mark - 1) { return start - mark - 1 }
+        if isLineBreak(mark) || isComma(mark - 1) { return start - mark - 1 }
         // The line break became a space.
         return !isSpaced && isComma(mark) && start > mark + 1 ? start - mark - 2 : nil
+    }
+
+    /// Whether a line break may be before a message. After a colon, a brace, a string, an array or the beginning of one
+    /// inside a message, a damaged byte became the line break.
+    private func isLineBreak(_ position: Int) -> Bool {
+        guard bytes[position] == Byte.newline else { return false }
+        guard position > 0 else { return true }
+        switch bytes[position - 1] {
+        case Byte.colon, Byte.closingBrace, Byte.closingBracket, Byte.quote: return false
+        // The array begins the file, perhaps after a byte order mark.
+        case Byte.openingBracket: return position <= 4
+        case Byte.comma: return position < 2 || ![Byte.closingBracket, Byte.quote].contains(bytes[position - 2])
+        default: return true
+        }
     }
 
     /// Whether the first message follows the bracket in its line, though one of the first bytes may be damaged.

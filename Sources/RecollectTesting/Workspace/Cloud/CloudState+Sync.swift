@@ -138,7 +138,7 @@ extension CloudState {
             note("\(part.count) of \(bytes.count) bytes of \(path.string) are on \(device)")
         }
         change(device) { disk in
-            disk.folders.formUnion(SimulatedDisk.folders(above: path))
+            disk.makeFolders(above: path)
             _ = disk.arriving.insert(path)
         }
     }

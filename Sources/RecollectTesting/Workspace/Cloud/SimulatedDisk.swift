@@ -133,6 +133,11 @@ struct SimulatedDisk {
     private mutating func put(_ file: File?, at path: ByteString) {
         files[path] = file
         arriving.remove(path)
-        if file != nil { folders.formUnion(Self.folders(above: path)) }
+        if file != nil { makeFolders(above: path) }
+    }
+
+    /// Makes the missing folders above a path. A folder with another spelling of a name is not missing.
+    mutating func makeFolders(above path: ByteString) {
+        for folder in Self.folders(above: path) where !isFolder(folder) { folders.insert(folder) }
     }
 }

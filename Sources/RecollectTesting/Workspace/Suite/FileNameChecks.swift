@@ -38,7 +38,7 @@ enum FileNameChecks {
             try expectEqual(provider.items(in: WorkspacePath("Journal")).count, 1, "the number of files")
         },
         WorkspaceProviderCheck(
-            "name.twinsStayApartOrOne",
+            "name.collisionsStayApartOrOne",
             "Names differing only in case are two files or one, and never overwrite each other."
         ) {
             fixture, provider in
