@@ -79,7 +79,7 @@ struct Measure: AsyncParsableCommand {
         case .migration: try await migrationLines(messages: sizes.library)
         case .agents: try await agentLines(rounds: sizes.rounds, sessions: sizes.streams)
         case .workspace: try await workspaceLines(files: sizes.files, rounds: sizes.rounds)
-        case .merging: try await mergingLines(bytes: sizes.mergedBytes, rounds: 3)
+        case .merging: try await mergingLines(bytes: sizes.mergedBytes, rounds: 2)
         }
     }
 

@@ -76,6 +76,8 @@ private func merge(
 ) async throws -> UInt64 {
     var configuration = WorkspaceConfiguration(stateURL: folder.url.appendingPathComponent("state"))
     configuration.logger.logLevel = .critical
+    // A merge gives each entry of a journal an ID.
+    configuration.largestFile = 100_000_000
     let root = folder.url.appendingPathComponent("root")
     let workspace = try SharedWorkspace(root: root, configuration: configuration)
     let path = try WorkspacePath(name)

@@ -76,8 +76,11 @@ struct MergeCheck {
     // MARK: Entries
 
     private var hasAllEntries: Bool {
-        let (own, merged) = (versions.map(parts), parts(of: merged))
-        let old = base.map(parts) ?? []
+        // Most lines are in several texts.
+        let lines = numbering.values.indices.map { parts(ofLine: $0) }
+        func allParts(_ text: CheckedText) -> Set<Part> { Set(text.lines.flatMap { lines[$0] }) }
+        let (own, merged) = (versions.map(allParts), allParts(merged))
+        let old = base.map(allParts) ?? []
         return zip(versions, own).allSatisfy { version, parts in
             let missing = parts.subtracting(merged).subtracting(cutHeading(of: version))
             return missing.allSatisfy { part in old.contains(part) && own.contains { !$0.contains(part) } }
@@ -92,11 +95,7 @@ struct MergeCheck {
         case heading(String)
     }
 
-    private func parts(of text: CheckedText) -> Set<Part> {
-        Set(text.lines.flatMap(parts))
-    }
-
-    private func parts(of line: Int) -> [Part] {
+    private func parts(ofLine line: Int) -> [Part] {
         let words = words(of: line)
         let text: [Part] = words.isEmpty ? [] : [.words(words)]
         // A merge adds the ID to the heading of a person, and the date.
@@ -118,7 +117,7 @@ struct MergeCheck {
         let line = numbering.values[base.lines[version.lines.count - 1]].string
         let isCut =
             line.utf8.starts(with: "## ".utf8) && line.utf8.starts(with: text.utf8) && line.utf8.count > text.utf8.count
-        return isCut ? parts(of: last) : []
+        return isCut ? parts(ofLine: last) : []
     }
 
     /// Returns the words of a line, of letters and digits; for an entry's heading, the words of its title.

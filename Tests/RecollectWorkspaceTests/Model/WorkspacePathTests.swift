@@ -150,6 +150,21 @@ struct WorkspacePathTests {
         }
     }
 
+    @Test("A long text is composed in pieces like a whole")
+    func composedInPieces() {
+        // Letters, marks, jamo, vowel signs that are letters or marks, and characters without a composition.
+        let scalars = Array(
+            "ae\u{301}\u{323}\u{1100}\u{1161}\u{11A8}\u{AC00}\u{9C7}\u{9BE}\u{3099}\u{304B}\u{6F22}\u{16D67}\u{E9}\n"
+                .unicodeScalars)
+        var random = SeededGenerator(seed: 1)
+        for _ in 0..<300 {
+            var text = String.UnicodeScalarView()
+            for _ in 0..<600 { text.append(scalars[Int.random(in: scalars.indices, using: &random)]) }
+            let whole = String(text).precomposedStringWithCanonicalMapping
+            #expect(String(text).composed.hasSameBytes(as: whole))
+        }
+    }
+
     @Test("Text of composed blocks is unchanged by Unicode composition")
     func composed() {
         let plain = (0..<0x20000).compactMap(Unicode.Scalar.init).map { String($0) }.filter(\.isOfComposedBlocks)
