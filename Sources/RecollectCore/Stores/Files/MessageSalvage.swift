@@ -314,8 +314,8 @@ struct MessageSalvage {
         guard position > 0 else { return true }
         switch bytes[position - 1] {
         case Byte.colon, Byte.closingBrace, Byte.closingBracket, Byte.quote: return false
-        // The array begins the file, perhaps after a byte order mark.
-        case Byte.openingBracket: return position <= 4
+        case Byte.openingBracket:
+            return position < 2 || ![Byte.colon, Byte.comma, Byte.openingBracket].contains(bytes[position - 2])
         case Byte.comma: return position < 2 || ![Byte.closingBracket, Byte.quote].contains(bytes[position - 2])
         default: return true
         }
