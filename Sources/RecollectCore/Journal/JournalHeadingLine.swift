@@ -34,7 +34,8 @@ package struct JournalHeadingLine: Hashable {
 
     /// Creates a heading from a line without its line break; `nil` if it is not the heading of an entry.
     package init?(_ line: String) {
-        var rest = Substring(line)
+        // A large journal has hundreds of thousands of headings, and bytes are much faster than characters.
+        var rest = line[...].utf8
         guard rest.drops("## ") else { return nil }
         isStruck = rest.drops("~~")
         guard let hour = rest.dropsNumber(ofDigits: 1...2), rest.drops(":"),
@@ -42,15 +43,14 @@ package struct JournalHeadingLine: Hashable {
         else { return nil }
         _ = rest.drops("~~")
         time = (hour < 10 ? "0" : "") + String(hour) + (minute < 10 ? ":0" : ":") + String(minute)
-        title = rest.trimmingCharacters(in: .whitespaces)
+        title = rest.trimmed
         // Users may have added words and comments of their own before and after it.
-        guard let start = rest.range(of: Self.opening, options: [.literal, .backwards]),
-            let end = rest.range(of: "-->", options: .literal, range: start.upperBound..<rest.endIndex),
+        guard let start = rest.range(ofLast: Self.opening),
+            let end = rest[start.upperBound...].range(ofFirst: "-->"),
             take(rest[start.upperBound..<end.lowerBound])
         else { return }
-        title = [rest[..<start.lowerBound], rest[end.upperBound...]].map {
-            $0.trimmingCharacters(in: .whitespaces)
-        }.filter { !$0.isEmpty }.joined(separator: " ")
+        title = [rest[..<start.lowerBound], rest[end.upperBound...]].map(\.trimmed).filter { !$0.isEmpty }
+            .joined(separator: " ")
     }
 
     /// The line, without a line break.
@@ -74,8 +74,8 @@ package struct JournalHeadingLine: Hashable {
     private static let opening = "<!-- note "
 
     /// Reads the content of a comment and returns whether it is the comment of an entry.
-    private mutating func take(_ comment: Substring) -> Bool {
-        var words = comment.split(separator: " ")[...]
+    private mutating func take(_ comment: Substring.UTF8View) -> Bool {
+        var words = comment.split(separator: UInt8(ascii: " ")).map { Substring($0) }[...]
         guard let id = words.popFirst().flatMap(Self.unescaped) else { return false }
         self.id = id
         date = words.first.flatMap { ISO8601.date(String($0)) }
@@ -100,37 +100,61 @@ package struct JournalHeadingLine: Hashable {
     /// Returns the ID without white space and without the end mark of a comment.
     private static func escaped(_ id: String) -> String {
         guard !id.isEmpty else { return "%" }
+        guard !id.utf8.allSatisfy(isUnescaped) else { return id }
         let digits = Array("0123456789ABCDEF".utf8)
-        let escaped = id.utf8.flatMap { byte -> [UInt8] in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"):
-                [byte]
-            default: [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-            }
+        let escaped = id.utf8.flatMap { byte in
+            isUnescaped(byte) ? [byte] : [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
         }
         return String(decoding: escaped, as: UTF8.self)
     }
 
+    private static func isUnescaped(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"):
+            true
+        default: false
+        }
+    }
+
     private static func unescaped(_ text: Substring) -> String? {
-        text == "%" ? "" : text.removingPercentEncoding
+        guard text.utf8.contains(UInt8(ascii: "%")) else { return String(text) }
+        return text == "%" ? "" : text.removingPercentEncoding
     }
 }
 
-extension Substring {
+extension Substring.UTF8View {
     /// Drops a prefix; returns whether it was there.
     fileprivate mutating func drops(_ beginning: String) -> Bool {
-        guard utf8.starts(with: beginning.utf8) else { return false }
-        self = self[utf8.index(startIndex, offsetBy: beginning.utf8.count)...]
+        guard starts(with: beginning.utf8) else { return false }
+        removeFirst(beginning.utf8.count)
         return true
     }
 
     /// Drops and returns a number with as many digits as possible; `nil` for too few digits.
     fileprivate mutating func dropsNumber(ofDigits count: ClosedRange<Int>) -> Int? {
-        let digits = prefix(count.upperBound).prefix { $0.isASCII && $0.isNumber }
+        let digits = prefix(count.upperBound).prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
         guard digits.count >= count.lowerBound else { return nil }
-        self = self[digits.endIndex...]
-        return Int(digits)
+        removeFirst(digits.count)
+        return Int(Substring(digits))
+    }
+
+    fileprivate func range(ofFirst text: String) -> Range<Index>? { range(of: text, at: indices) }
+
+    fileprivate func range(ofLast text: String) -> Range<Index>? { range(of: text, at: indices.reversed()) }
+
+    /// Returns the range of an ASCII text at the first of these positions with the text.
+    private func range(of text: String, at positions: some Sequence<Index>) -> Range<Index>? {
+        positions.first { self[$0...].starts(with: text.utf8) }.map { $0..<index($0, offsetBy: text.utf8.count) }
+    }
+
+    /// The text without white space at its ends: tabs and Unicode's space separators.
+    fileprivate var trimmed: String {
+        func isSpace(_ scalar: Unicode.Scalar) -> Bool {
+            scalar == "\t" || scalar.properties.generalCategory == .spaceSeparator
+        }
+        let rest = Substring(self).unicodeScalars.drop(while: isSpace)
+        return rest.lastIndex { !isSpace($0) }.map { String(rest[...$0]) } ?? ""
     }
 }
 

@@ -10,6 +10,11 @@ struct ByteText: Hashable, Comparable {
         bytes = Array(text.utf8)
     }
 
+    func hash(into hasher: inout Hasher) {
+        // In one call, not byte by byte as arrays do.
+        bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
+    }
+
     var text: String { String(decoding: bytes, as: UTF8.self) }
 
     static func < (left: ByteText, right: ByteText) -> Bool {

@@ -39,7 +39,8 @@ struct CheckedText {
             var last: Int?
             numbers = all.filter { !$0.isBlank && !Self.isMark($0) }.map { line in
                 // A comment in front matter has a line of a version.
-                let text = line.hasPrefix(Self.comment) ? String(line.dropFirst(Self.comment.count)) : line
+                let isComment = line.utf8.starts(with: Self.comment.utf8)
+                let text = isComment ? String(line.dropFirst(Self.comment.count)) : line
                 let number = numbering.number(ByteString(text), after: last)
                 last = number
                 return number

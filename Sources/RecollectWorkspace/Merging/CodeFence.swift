@@ -5,15 +5,15 @@ struct CodeFence {
 
     /// Creates a fence from a line; `nil` for any other line.
     init?(_ line: String) {
-        let rest = line.drop { $0 == " " }
-        guard line.utf8.count - rest.utf8.count < 4, let mark = rest.first, mark == "`" || mark == "~" else {
-            return nil
-        }
+        let rest = line.utf8.drop { $0 == UInt8(ascii: " ") }
+        guard line.utf8.count - rest.count < 4, let mark = rest.first,
+            mark == UInt8(ascii: "`") || mark == UInt8(ascii: "~")
+        else { return nil }
         let marks = rest.prefix { $0 == mark }
         // A line with more backticks after these is inline code.
-        if mark == "`", rest.dropFirst(marks.count).contains("`") { return nil }
+        if mark == UInt8(ascii: "`"), rest.dropFirst(marks.count).contains(mark) { return nil }
         guard marks.count >= 3 else { return nil }
-        self.marks = String(marks)
+        self.marks = String(Substring(marks))
     }
 
     /// Whether a line ends the block: it has at least as many marks, and nothing else.

@@ -16,14 +16,27 @@ struct JournalVersion {
 
     /// An entry with the text up to the next one.
     struct Entry {
-        /// The heading without its title and without strikethrough.
-        var heading: ByteText
+        var heading: Heading
         var struck: Strike
         var wordings: Alternatives
 
         func isSame(as other: Entry) -> Bool {
             heading == other.heading && struck == other.struck && wordings.isSame(as: other.wordings)
         }
+    }
+
+    /// The heading of an entry without its title and without strikethrough, ordered by its text.
+    struct Heading: Comparable {
+        let line: JournalHeadingLine
+        private let text: ByteText
+
+        init(_ line: JournalHeadingLine) {
+            self.line = line
+            text = ByteText(line.text)
+        }
+
+        static func == (left: Heading, right: Heading) -> Bool { left.text == right.text }
+        static func < (left: Heading, right: Heading) -> Bool { left.text < right.text }
     }
 
     /// The strikeout of an entry, if any, and its date. An earlier date is greater.
@@ -80,11 +93,11 @@ extension JournalVersion {
     private mutating func takeIDs(of base: JournalVersion) {
         for (time, given) in givenIDs where given.count == 1 {
             guard let known = base.givenIDs[time], known.count == 1, let old = given.first, let new = known.first,
-                entries[new] == nil, var entry = entries.removeValue(forKey: old),
-                var heading = JournalHeadingLine(entry.heading.text)
+                entries[new] == nil, var entry = entries.removeValue(forKey: old)
             else { continue }
+            var heading = entry.heading.line
             heading.id = new.text
-            entry.heading = ByteText(heading.text)
+            entry.heading = Heading(heading)
             entries[new] = entry
         }
     }
@@ -107,7 +120,7 @@ extension JournalVersion {
         let id = heading.id ?? Self.name(of: wordings, at: heading.time, on: day)
         if heading.id == nil { givenIDs[heading.time, default: []].insert(ByteText(id)) }
         heading.id = id
-        var entry = Entry(heading: ByteText(heading.text), struck: struck, wordings: wordings)
+        var entry = Entry(heading: Heading(heading), struck: struck, wordings: wordings)
         // Removed first, so that adding texts does not copy the existing ones.
         if var other = entries.removeValue(forKey: ByteText(id)) {
             other.heading = max(entry.heading, other.heading)
@@ -171,7 +184,7 @@ extension JournalVersion {
         }
         for (_, entry) in ordered {
             let (title, body) = entry.wordings.asEntry
-            guard var heading = JournalHeadingLine(entry.heading.text) else { continue }
+            var heading = entry.heading.line
             heading.title = title
             heading.isStruck = entry.struck != .never
             if case .at(let moment) = entry.struck { heading.struckAt = moment }
@@ -185,8 +198,7 @@ extension JournalVersion {
 extension JournalVersion.Entry {
     /// The sort key: the displayed time, then the date.
     fileprivate var sortKey: ByteText {
-        let line = JournalHeadingLine(heading.text)
-        return ByteText([line?.time ?? "", line?.date?.inUTC ?? ""].joined(separator: " "))
+        ByteText([heading.line.time, heading.line.date?.inUTC ?? ""].joined(separator: " "))
     }
 }
 

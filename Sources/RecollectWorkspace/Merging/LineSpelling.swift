@@ -1,5 +1,16 @@
 import RecollectCore
 
+/// A text, and the same text in composed form. Composing takes most of the time of merging a text with combining marks.
+struct SpelledText {
+    let text: String
+    let composed: String
+
+    init(_ text: String) {
+        self.text = text
+        composed = text.composed
+    }
+}
+
 /// The spelling of lines in versions of a text: their Unicode normalization and their line ends.
 ///
 /// Lines are merged in composed form and without their ends. Afterwards, each line of the merged text gets its
@@ -10,10 +21,10 @@ struct LineSpelling {
     private var spellings: [ByteString: [ByteString]] = [:]
     private let lineEnd: String
 
-    init(of versions: [String], base: String?) {
-        let lineEnds = versions.compactMap(\.lineEnd)
+    init(of versions: [SpelledText], base: SpelledText?) {
+        let lineEnds = versions.compactMap(\.text.lineEnd)
         lineEnd = Set(lineEnds).count == 1 ? lineEnds[0] : "\n"
-        if versions.allSatisfy({ $0.composed.hasSameBytes(as: $0) }) { return }
+        if versions.allSatisfy({ $0.composed.hasSameBytes(as: $0.text) }) { return }
         let old = base.map(Self.spellings) ?? [:]
         let all = versions.map(Self.spellings)
         let longest = all.reduce(into: [ByteString: [ByteString]]()) { longest, version in
@@ -30,9 +41,10 @@ struct LineSpelling {
         }
     }
 
-    private static func spellings(in text: String) -> [ByteString: [ByteString]] {
-        text.lines.lazy.filter { !$0.isASCII }.reduce(into: [:]) {
-            $0[ByteString($1.composed), default: []].append(ByteString($1))
+    private static func spellings(in text: SpelledText) -> [ByteString: [ByteString]] {
+        zip(text.composed.lines, text.text.lines).reduce(into: [:]) { spellings, line in
+            let (composed, spelled) = line
+            if !spelled.isASCII { spellings[ByteString(composed), default: []].append(ByteString(spelled)) }
         }
     }
 

@@ -25,15 +25,16 @@ enum MarkdownMerge {
     ///   for an insertion beside a line possibly moved by another version, or in place of it.
     static func merged(base: String?, versions: [String], as syntax: MarkdownSection.Syntax) -> String? {
         // Sorted, so that all devices align versions without a base in the same way.
-        let different = Set(versions.map { ByteString($0) }).sorted().map(\.string)
-        guard different.count > 1 else { return different.first ?? base ?? "" }
-        let read = (different + [base].compactMap { $0 }).map { MarkdownSection.read($0, as: syntax) }
+        let different = Set(versions.map { ByteString($0) }).sorted().map { SpelledText($0.string) }
+        guard different.count > 1 else { return different.first?.text ?? base ?? "" }
+        let base = base.map(SpelledText.init)
+        let read = (different + [base].compactMap { $0 }).map { MarkdownSection.read($0.composed, as: syntax) }
         if read.contains(where: \.hasRepeatedHeadings) { return nil }
         let root = base == nil ? nil : read.last?.section
-        let changed = zip(different, read).map { (text: $0, section: $1.section) }.filter { version in
+        let changed = zip(different, read).map { (spelled: $0, section: $1.section) }.filter { version in
             version.section.differs(from: root ?? MarkdownSection(), as: syntax)
         }
-        guard changed.count > 1 else { return changed.first?.text ?? base ?? "" }
+        guard changed.count > 1 else { return changed.first?.spelled.text ?? base?.text ?? "" }
         let section: MarkdownSection?
         do {
             section = try merged(base: root, versions: changed.map(\.section), as: syntax)
@@ -41,7 +42,7 @@ enum MarkdownMerge {
             return nil
         }
         let text = section?.text ?? ""
-        return LineSpelling(of: changed.map(\.text), base: base).spelled(text)
+        return LineSpelling(of: changed.map(\.spelled), base: base).spelled(text)
     }
 
     /// Merges one section. `nil` stands for a version without the section.

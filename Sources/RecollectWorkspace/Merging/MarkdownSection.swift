@@ -87,14 +87,14 @@ struct MarkdownSection: Hashable {
 extension MarkdownSection {
     /// Creates a section from a text.
     init(_ text: String, as syntax: Syntax) {
-        self = Self.read(text, as: syntax).section
+        self = Self.read(text.composed, as: syntax).section
     }
 
     /// Reads a text. Also returns whether a heading repeats in one section of the text or of an alternative.
+    /// - Parameter text: A text in composed form, so that `==` compares bytes. Otherwise two spellings of a letter are
+    ///   equal in a set and different in a file.
     static func read(_ text: String, as syntax: Syntax) -> (section: MarkdownSection, hasRepeatedHeadings: Bool) {
-        // Composed, so that `==` compares bytes. Otherwise two spellings of a letter are equal in a set and different
-        // in a file.
-        var reader = Reader(lines: text.composed.lines[...], syntax: syntax)
+        var reader = Reader(lines: text.lines[...], syntax: syntax)
         let section = reader.section(deeperThan: 0)
         return (section, reader.hasRepeatedHeadings)
     }

@@ -15,7 +15,8 @@ struct MergeCheck {
     let merged: CheckedText
     let versions: [CheckedText]
     let base: CheckedText?
-    private let isJournal: Bool
+    /// The numbered lines as lines of a journal; `nil` for other texts.
+    private let journalLines: [JournalLine]?
 
     /// Creates a check of a merge's result.
     /// - Parameter isJournal: Whether the texts are days of the journal.
@@ -28,18 +29,19 @@ struct MergeCheck {
         self.merged = CheckedText(mergedLines, of: count)
         self.versions = versionsLines.map { CheckedText($0, of: count) }
         self.base = baseLines.map { CheckedText($0, of: count) }
-        self.isJournal = isJournal
         self.numbering = numbering
+        var parts = Numbering<JournalLine.Part>()
+        journalLines = isJournal ? numbering.values.map { JournalLine($0.string, &parts) } : nil
     }
 
     /// Whether only deleted content is missing, and no line was moved. For a journal, the order is not checked.
     var isPassed: Bool {
-        isJournal ? hasAllEntries : hasAllLines && keepsOrder
+        journalLines.map(hasAllEntries) ?? (hasAllLines && keepsOrder)
     }
 
     /// Whether the result has a line more often than the base and all insertions of the versions together.
     var repeatsLines: Bool {
-        guard let base, !isJournal, !hasBlocks else { return false }
+        guard let base, journalLines == nil, !hasBlocks else { return false }
         return numbering.values.indices.contains { line in
             let inserted = versions.lazy.map { max(0, $0.counts[line] - base.counts[line]) }.reduce(0, +)
             return merged.counts[line] > base.counts[line] + inserted
@@ -52,11 +54,13 @@ struct MergeCheck {
     /// The lines of the versions assumed deleted, in order, each once.
     var deleted: [String] {
         var known = Set(merged.lines)
-        let words = isJournal ? Set(merged.lines.map(words)) : []
+        let words = journalLines.map { lines in Set(merged.lines.compactMap { lines[$0].words }) }
         return versions.flatMap { version in
-            version.lines.filter { known.insert($0).inserted }
-                .filter { !isJournal || !self.words(of: $0).isEmpty && !words.contains(self.words(of: $0)) }
-                .map { numbering.values[$0].string }
+            version.lines.filter { line in
+                guard known.insert(line).inserted else { return false }
+                guard let words, let lines = journalLines else { return true }
+                return lines[line].words.map { !words.contains($0) } ?? false
+            }.map { numbering.values[$0].string }
         }
     }
 
@@ -75,54 +79,70 @@ struct MergeCheck {
 
     // MARK: Entries
 
-    private var hasAllEntries: Bool {
-        // Most lines are in several texts.
-        let lines = numbering.values.indices.map { parts(ofLine: $0) }
-        func allParts(_ text: CheckedText) -> Set<Part> { Set(text.lines.flatMap { lines[$0] }) }
+    private func hasAllEntries(_ lines: [JournalLine]) -> Bool {
+        func allParts(_ text: CheckedText) -> Set<Int> { Set(text.lines.flatMap { lines[$0].parts }) }
         let (own, merged) = (versions.map(allParts), allParts(merged))
         let old = base.map(allParts) ?? []
         return zip(versions, own).allSatisfy { version, parts in
-            let missing = parts.subtracting(merged).subtracting(cutHeading(of: version))
+            let cut = cutHeading(of: version).map { lines[$0].parts } ?? []
+            let missing = parts.subtracting(merged).subtracting(cut)
             return missing.allSatisfy { part in old.contains(part) && own.contains { !$0.contains(part) } }
         }
     }
 
-    /// A part of an entry.
-    private enum Part: Hashable {
-        /// The words of a line or of a heading's title.
-        case words([String])
-        /// A heading without its title and without strikethrough.
-        case heading(String)
+    /// A line of a journal, with its parts as numbers.
+    private struct JournalLine {
+        enum Part: Hashable {
+            /// The words of a line or of a heading's title, of letters and digits.
+            case words(ByteString)
+            /// A heading without its title and without strikethrough.
+            case heading(ByteString)
+        }
+
+        /// The words; `nil` for a line without words.
+        let words: Int?
+        /// The heading of an entry with an ID and a date; `nil` for other lines. A merge adds these to the heading of
+        /// a person.
+        private let heading: Int?
+
+        var parts: [Int] { [words, heading].compactMap { $0 } }
+
+        init(_ line: String, _ numbering: inout Numbering<Part>) {
+            var heading = JournalHeadingLine(line)
+            let words = Self.words(of: heading?.title ?? line)
+            self.words = words.isEmpty ? nil : numbering.number(.words(ByteString(words)))
+            heading?.title = ""
+            heading?.isStruck = false
+            heading?.struckAt = nil
+            self.heading = heading.flatMap { heading in
+                heading.id == nil || heading.date == nil ? nil : numbering.number(.heading(ByteString(heading.text)))
+            }
+        }
+
+        /// Returns the words of letters and digits, separated by spaces.
+        private static func words(of text: String) -> String {
+            guard text.isASCII else {
+                return text.split { !$0.isLetter && !$0.isNumber }.joined(separator: " ")
+            }
+            let words = text.utf8.split { byte in
+                let letter = byte | 0x20
+                return !(UInt8(ascii: "a")...UInt8(ascii: "z")).contains(letter)
+                    && !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+            }
+            return words.map { Substring($0) }.joined(separator: " ")
+        }
     }
 
-    private func parts(ofLine line: Int) -> [Part] {
-        let words = words(of: line)
-        let text: [Part] = words.isEmpty ? [] : [.words(words)]
-        // A merge adds the ID to the heading of a person, and the date.
-        guard var heading = JournalHeadingLine(numbering.values[line].string), heading.id != nil, heading.date != nil
-        else { return text }
-        heading.title = ""
-        heading.isStruck = false
-        heading.struckAt = nil
-        return text + [.heading(heading.text)]
-    }
-
-    /// Returns the parts of a last line without a line end, if the version ends within a heading of the base, and its
+    /// Returns the last line of a version without a line end, if it ends within a heading of the base, and the
     /// other lines are the beginning of the base: a killed writer left it.
-    private func cutHeading(of version: CheckedText) -> [Part] {
+    private func cutHeading(of version: CheckedText) -> Int? {
         guard !version.endsWithLine, let last = version.lines.last, let base,
             base.lines.starts(with: version.lines.dropLast()), base.lines.count >= version.lines.count
-        else { return [] }
+        else { return nil }
         let text = numbering.values[last].string
         let line = numbering.values[base.lines[version.lines.count - 1]].string
         let isCut =
             line.utf8.starts(with: "## ".utf8) && line.utf8.starts(with: text.utf8) && line.utf8.count > text.utf8.count
-        return isCut ? parts(ofLine: last) : []
-    }
-
-    /// Returns the words of a line, of letters and digits; for an entry's heading, the words of its title.
-    private func words(of line: Int) -> [String] {
-        let text = numbering.values[line].string
-        return (JournalHeadingLine(text)?.title ?? text).split { !$0.isLetter && !$0.isNumber }.map(String.init)
+        return isCut ? last : nil
     }
 }
