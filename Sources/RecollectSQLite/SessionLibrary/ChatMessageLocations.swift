@@ -89,24 +89,24 @@ struct ChatMessageLocations {
         let messages = try sequences.compactMap { sequence in
             try MessageQueries.agent(of: sequence, db).map { (sequence: sequence, agentId: $0) }
         }
-        let shown = try entryId.flatMap { try index(of: $0, shownAmong: messages.map(\.sequence), db) }
-        guard let own = shown.map({ messages[$0] }) ?? messages.first(where: { isMeant($0.agentId) }) else {
-            return nil
+        // Most IDs are one message's: nothing is read then.
+        let all = messages.count > 1 ? try messages.map { try entries(of: $0.sequence, db) ?? [] } : []
+        guard
+            let own = entryId.flatMap({ index(of: $0, shownAmong: all) })
+                ?? messages.firstIndex(where: { isMeant($0.agentId) })
+        else { return nil }
+        let copies = messages.indices.filter { index in
+            index != own && all[index].show(theSameAs: all[own]) && !isKnown(id, of: messages[index].agentId)
         }
-        let others = messages.filter { $0.sequence != own.sequence && !isKnown(id, of: $0.agentId) }
-        guard !others.isEmpty, let shown = try entries(of: own.sequence, db) else {
-            return Location(message: own.sequence)
-        }
-        let copies = try others.filter { try entries(of: $0.sequence, db)?.show(theSameAs: shown) == true }
-        return Location(message: own.sequence, copies: copies.map(\.sequence))
+        return Location(message: messages[own].sequence, copies: copies.map { messages[$0].sequence })
     }
 
     /// Returns the index of the message with the content shown as an entry; `nil` if all messages have equal content,
     /// or the shown content is unknown.
-    private func index(of entryId: UUID, shownAmong sequences: [Int64], _ db: Database) throws -> Int? {
-        guard sequences.count > 1 else { return nil }
-        let all = try sequences.map { try entries(of: $0, db) ?? [] }
-        guard !all.allSatisfy({ $0.show(theSameAs: all[0]) }), let hash = known.hash(of: entryId) else { return nil }
+    private func index(of entryId: UUID, shownAmong all: [[ChatMessage]]) -> Int? {
+        guard let first = all.first, !all.allSatisfy({ $0.show(theSameAs: first) }),
+            let hash = known.hash(of: entryId)
+        else { return nil }
         return all.firstIndex { $0.contains { ChatMessageHash($0) == hash } }
     }
 
