@@ -16,17 +16,13 @@ import Logging
 /// of their SHA-256: names from `FileChatStorage` contain the agent ID. Events posted without a listener, such as a
 /// salvage at the opening, go to the first listener. The latest 64 of them are kept for it.
 public final class StoreEvents: Sendable {
-    private struct State {
-        var listeners: [Int: AsyncStream<StoreEvent>.Continuation] = [:]
-        var nextListener = 0
-        var undelivered: [StoreEvent] = []
-    }
-
     /// The kinds of events in normal operation. They need no action.
     private static let expected: Set<StoreEvent.Kind> = [.droppedSameRole, .resolvedConflict, .externalEdit, .erased]
 
     private let logger: Logger
-    private let state = Locked(State())
+    private let listeners = Broadcast<StoreEvent>(bufferingNewest: 1024)
+    /// The events without a listener. Its lock also orders new listeners and posted events.
+    private let undelivered = Locked<[StoreEvent]>([])
 
     /// Creates an object without listeners and with a logger.
     public init(logger: Logger = Logger(label: "recollect")) {
@@ -38,25 +34,17 @@ public final class StoreEvents: Sendable {
     ///
     /// Each listener has a buffer of 1,024 events. A full buffer drops its oldest event.
     public func stream() -> AsyncStream<StoreEvent> {
-        let (stream, continuation) = AsyncStream<StoreEvent>.makeStream(bufferingPolicy: .bufferingNewest(1024))
-        let key = state.withLock { state -> Int in
-            state.undelivered.forEach { continuation.yield($0) }
-            state.undelivered = []
-            state.nextListener += 1
-            state.listeners[state.nextListener] = continuation
-            return state.nextListener
+        undelivered.withLock { undelivered in
+            defer { undelivered = [] }
+            return listeners.stream(beginningWith: undelivered)
         }
-        continuation.onTermination = { [weak self] _ in
-            self?.state.withLock { $0.listeners[key] = nil }
-        }
-        return stream
     }
 
     /// Returns the unread events and marks them as read. For programs without a listener.
     package func takeUndelivered() -> [StoreEvent] {
-        state.withLock { state in
-            defer { state.undelivered = [] }
-            return state.undelivered
+        undelivered.withLock { undelivered in
+            defer { undelivered = [] }
+            return undelivered
         }
     }
 
@@ -65,11 +53,8 @@ public final class StoreEvents: Sendable {
         logger.log(
             level: event.failure == nil && Self.expected.contains(event.kind) ? .info : .warning,
             "\(event.kind.rawValue)", metadata: metadata(of: event))
-        state.withLock { state in
-            if state.listeners.isEmpty {
-                state.undelivered = state.undelivered.suffix(63) + [event]
-            }
-            state.listeners.values.forEach { $0.yield(event) }
+        undelivered.withLock { undelivered in
+            if !listeners.send(event) { undelivered = undelivered.suffix(63) + [event] }
         }
     }
 

@@ -10,7 +10,7 @@ final class WorkspaceWriter: Sendable {
     /// The queue for all changes of the instance.
     let queue = DispatchQueue(label: "recollect.workspace.writes")
     /// Signals the changes of the instance.
-    let changes = ChangeSignal()
+    let changes = Broadcast<Void>()
     private let events: StoreEvents
     private let counters = WriteCounters()
     private let failure = Locked<RecollectError?>(nil)

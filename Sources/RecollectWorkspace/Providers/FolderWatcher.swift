@@ -3,12 +3,8 @@ import RecollectCore
 
 /// Posts possible changes in a folder to its listeners. Watches the folder only while there is a listener.
 final class FolderWatcher: Sendable {
-    private struct State {
-        var listeners: [UUID: AsyncStream<Void>.Continuation] = [:]
-        var watch: (any FolderWatch)?
-    }
-
-    private let state = Locked(State())
+    private let watch = Locked<(any FolderWatch)?>(nil)
+    private let listeners = Broadcast<Void>()
     private let make: @Sendable (@escaping @Sendable () -> Void) -> any FolderWatch
 
     /// Creates a watcher with the best method of the system.
@@ -21,47 +17,30 @@ final class FolderWatcher: Sendable {
     }
 
     deinit {
-        stop()
+        watch.withLock { $0 }?.cancel()
     }
 
     /// Returns a stream with an element for each change after this call. For a slow listener, several changes
     /// become one element.
     func changeSignals() -> AsyncStream<Void> {
-        let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        let key = UUID()
-        // Outside the lock: if the task of the stream is already canceled, the stream ends here immediately.
-        continuation.onTermination = { [weak self] _ in self?.leave(key) }
-        state.withLock { state in
-            state.listeners[key] = continuation
-            if state.watch == nil { state.watch = make { [weak self] in self?.signal() } }
+        let stream = listeners.stream { [weak self] in self?.stop() }
+        watch.withLock { watch in
+            if watch == nil { watch = make { [weak listeners] in listeners?.signal() } }
         }
         return stream
     }
 
     /// Whether there is a listener, and so the system watches.
-    var isWatching: Bool { state.withLock { $0.watch != nil } }
-
-    private func signal() {
-        for listener in state.withLock({ Array($0.listeners.values) }) { listener.yield() }
-    }
-
-    private func leave(_ key: UUID) {
-        let watch = state.withLock { state -> (any FolderWatch)? in
-            state.listeners[key] = nil
-            guard state.listeners.isEmpty else { return nil }
-            defer { state.watch = nil }
-            return state.watch
-        }
-        watch?.cancel()
-    }
+    var isWatching: Bool { watch.withLock { $0 != nil } }
 
     private func stop() {
-        let (watch, listeners) = state.withLock { state in
-            defer { state = State() }
-            return (state.watch, state.listeners.values.map { $0 })
+        let watch = watch.withLock { watch -> (any FolderWatch)? in
+            // A new listener may have come meanwhile.
+            guard !listeners.hasListeners else { return nil }
+            defer { watch = nil }
+            return watch
         }
         watch?.cancel()
-        for listener in listeners { listener.finish() }
     }
 }
 

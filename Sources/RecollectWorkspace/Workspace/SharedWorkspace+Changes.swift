@@ -6,7 +6,7 @@ extension SharedWorkspace {
     /// task is canceled.
     ///
     /// The first changes are those since the last scan by any process, also while no program ran. In a folder never
-    /// scanned, every file is new. Simultaneous changeSignals cause a single scan. Changes are sorted by path, and several
+    /// scanned, every file is new. Simultaneous changes cause a single scan. They are sorted by path, and several
     /// changes of a file's content between two scans count as one. This call reads the last known state from the
     /// archive on this device; scans run off the cooperative pool. A mass deletion causes one `massDeletion` change and
     /// no removals.
@@ -17,7 +17,7 @@ extension SharedWorkspace {
         let known = (try? scanner.knownFiles()) ?? [:]
         return AsyncStream { stream in
             let task = Task {
-                let changeSignals = ChangeSignal()
+                let changeSignals = Broadcast<Void>()
                 let merged = changeSignals.stream()
                 changeSignals.signal()
                 async let others: Void = Self.pass(provided, to: changeSignals)
@@ -35,7 +35,7 @@ extension SharedWorkspace {
         }
     }
 
-    private static func pass(_ changeSignals: AsyncStream<Void>, to other: ChangeSignal) async {
+    private static func pass(_ changeSignals: AsyncStream<Void>, to other: Broadcast<Void>) async {
         for await _ in changeSignals { other.signal() }
     }
 }

@@ -37,7 +37,7 @@ extension SharedWorkspace {
 
     /// Waits for a download. Reads at every signal of the provider, and every two seconds in case of a missed signal.
     private func downloaded(_ path: WorkspacePath, within time: Duration) async throws -> WorkspaceFile {
-        let again = ChangeSignal()
+        let again = Broadcast<Void>()
         return try await withThrowingTaskGroup(of: WorkspaceFile?.self) { group in
             let changeSignals = again.stream()
             let provided = provider.changeSignals()

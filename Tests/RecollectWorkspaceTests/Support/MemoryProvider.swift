@@ -28,7 +28,7 @@ final class MemoryProvider: WorkspaceProvider {
 
     let rootURL = URL(fileURLWithPath: "/memory")
     let state = Locked(State())
-    let waker = ChangeSignal()
+    let waker = Broadcast<Void>()
 
     func items(in folder: WorkspacePath) throws -> [WorkspaceItem] {
         try state.withLock { state in

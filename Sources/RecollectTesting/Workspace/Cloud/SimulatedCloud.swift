@@ -27,7 +27,7 @@ public final class SimulatedCloud: Sendable {
 
     private let state: Locked<CloudState>
     /// The listeners to changes of a device's folder, by the device's name.
-    let listeners = Locked<[String: [UUID: AsyncStream<Void>.Continuation]]>([:])
+    let listeners = Locked<[String: Broadcast<Void>]>([:])
     /// The accounts signed in, by the device's name.
     let containers = Locked<[String: ContainerState]>([:])
     /// Signals the end of a hold to waiting container look-ups. It guards no state.
@@ -130,8 +130,8 @@ public final class SimulatedCloud: Sendable {
             return state.awake
         }
         guard !awake.isEmpty else { return }
-        let continuations = listeners.withLock { listeners in awake.flatMap { listeners[$0]?.values.map { $0 } ?? [] } }
-        for continuation in continuations { continuation.yield() }
+        let changed = listeners.withLock { listeners in awake.compactMap { listeners[$0] } }
+        for listeners in changed { listeners.signal() }
     }
 }
 

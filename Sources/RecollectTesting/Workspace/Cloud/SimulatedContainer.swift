@@ -38,11 +38,11 @@ public struct SimulatedContainer: CloudContainer {
 
     /// Returns a stream with an element for each change of the account.
     public func accountChanges() -> AsyncStream<Void> {
-        let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        let (containers, name, id) = (device.cloud.containers, device.name, UUID())
-        containers.withLock { $0[name, default: ContainerState()].listeners[id] = continuation }
-        continuation.onTermination = { _ in containers.withLock { $0[name]?.listeners[id] = nil } }
-        return stream
+        device.cloud.containers.withLock { containers in
+            let state = containers[device.name] ?? ContainerState()
+            containers[device.name] = state
+            return state.listeners.stream()
+        }
     }
 
     // MARK: - Test calls
@@ -86,10 +86,10 @@ public struct SimulatedContainer: CloudContainer {
         current?.setSignedIn(false)
         let listeners = device.cloud.containers.withLock { containers in
             containers[device.name, default: ContainerState()].account = account
-            return containers[device.name]?.listeners.values.map { $0 } ?? []
+            return containers[device.name]?.listeners
         }
         current?.setSignedIn(true)
-        for listener in listeners { listener.yield() }
+        listeners?.signal()
     }
 
     /// The device in the cloud of the account signed in.
@@ -119,5 +119,5 @@ struct ContainerState {
     var isMissing = false
     var isHeld = false
     var lookUps = 0
-    var listeners: [UUID: AsyncStream<Void>.Continuation] = [:]
+    let listeners = Broadcast<Void>()
 }

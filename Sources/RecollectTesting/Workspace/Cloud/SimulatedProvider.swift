@@ -213,11 +213,11 @@ public struct SimulatedProvider: WorkspaceProvider {
 
     /// Returns a stream with an element after each change of the device's folder, by any writer.
     public func changeSignals() -> AsyncStream<Void> {
-        let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        let (listeners, name, id) = (device.cloud.listeners, device.name, UUID())
-        listeners.withLock { $0[name, default: [:]][id] = continuation }
-        continuation.onTermination = { _ in listeners.withLock { $0[name]?[id] = nil } }
-        return stream
+        device.cloud.listeners.withLock { listeners in
+            let own = listeners[device.name] ?? Broadcast()
+            listeners[device.name] = own
+            return own.stream()
+        }
     }
 
     // MARK: - Disk
