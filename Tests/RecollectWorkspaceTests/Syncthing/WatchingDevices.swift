@@ -39,15 +39,18 @@ final class WatchingDevices: Sendable {
         try? FileManager.default.removeItem(at: home)
     }
 
-    /// Syncs and resolves on all devices until no device finds a conflict.
+    /// Syncs and resolves on all devices until no device finds a conflict twice in a row. Changes recorded in the second
+    /// after a write are published by the next scan, so a device may find a lost version only in the round after.
     func syncCompletely() async throws {
+        var quietRounds = 0
         for _ in 0..<20 {
             try await devices.sync()
             // By now, the winner of each conflict copy has arrived.
             clock.withLock { $0 += ConflictResolver.longestDelay + 1 }
             var resolved = 0
             for workspace in workspaces { resolved += try await workspace.resolveConflicts().count }
-            if resolved == 0 { return }
+            quietRounds = resolved == 0 ? quietRounds + 1 : 0
+            if quietRounds == 2 { return }
         }
         throw RecollectError(
             .conflict,
