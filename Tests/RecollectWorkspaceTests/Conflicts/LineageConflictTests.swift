@@ -270,7 +270,7 @@ struct LineageConflictTests {
         #expect(try await here.workspace.resolveConflicts().isEmpty)
     }
 
-    @Test("A content counts as an edit if the file's change date directly follows its modification date")
+    @Test("concurrent-edits: a content is an edit if the file's change date directly follows its modification date")
     func edits() throws {
         func isEdited(_ modified: TimeInterval?, _ changed: TimeInterval?) -> Bool {
             func date(_ seconds: TimeInterval?) -> Date? { seconds.map { Date(timeIntervalSince1970: $0) } }
