@@ -21,15 +21,27 @@ extension AgentMemory {
     /// With two orchestrators, replies may be saved in a different order than their questions, so the reply is
     /// first searched by its ID. A reply saved by another program has another ID: it is the first assistant message
     /// before the next user message, unless its ID is that of a reply to another question. In merged sessions, several
-    /// questions may precede their replies, and replies have derived IDs: then it is unknown which is whose.
+    /// questions may precede their replies, and replies have derived IDs: then it is unknown which is whose. A merge
+    /// may also have given a question a new ID, but not its reply, whose ID then seems to belong to this question.
     func answer(to input: AgentInput, in history: [ConversationMessage]) -> ConversationMessage? {
         guard input.hasGivenId, let question = history.lastIndex(where: isQuestion(of: input)) else { return nil }
         let (ids, rest) = (replyIDs(to: history[question]), history[(question + 1)...])
         let replies = rest.filter { ids.contains($0.id) }
-        guard replies.isEmpty else { return replies.first(where: \.isAnswer) }
+        guard replies.isEmpty else {
+            return hasMergedQuestion(history) ? nil : replies.first(where: \.isAnswer)
+        }
         guard history[..<question].last?.role != .user else { return nil }
         let reply = rest.prefix { $0.role != .user }.first { $0.role == .assistant && !ReplyIDs.isDerived($0.id) }
         return reply.flatMap { $0.isAnswer ? $0 : nil }
+    }
+
+    /// Whether a merge of sessions gave a question a new ID: a derived one, and of no copy made by this agent.
+    private func hasMergedQuestion(_ history: [ConversationMessage]) -> Bool {
+        let questions = history.filter { $0.role == .user }
+        let derived = questions.filter { UUID(uuidString: $0.id)?.isNameBased == true }
+        guard !derived.isEmpty else { return false }
+        let copies = Set(questions.flatMap { ids(of: $0).dropFirst() }.map(ByteString.init))
+        return derived.contains { !copies.contains(ByteString($0.id)) }
     }
 
     /// Returns the last message in the agent's history with one of the input's IDs; `nil` without a store, and for
@@ -135,15 +147,21 @@ extension AgentMemory {
 
     /// Saves an empty, interrupted reply to a message without one; returns the history with it, within the limit.
     ///
-    /// If the reply is still streaming in another process, its end replaces this one: both have the same ID.
+    /// If the reply is still streaming in another process, its end replaces this one: both have the same ID. If an
+    /// earlier message has this ID, as in a history whose question alone was deleted and asked again, the reply gets
+    /// a new one.
     private func close(
         _ message: ConversationMessage, of history: [ConversationMessage]
     ) async throws -> [ConversationMessage] {
+        let ids = replyIDs(to: message)
         var closing = ConversationMessage(
-            id: replyIDs(to: message).derived, role: .assistant, parts: [], timestamp: message.timestamp)
+            id: ids.derived, role: .assistant, parts: [], timestamp: message.timestamp)
         closing.isInterrupted = true
         guard isKept, let store else { return history + [closing] }
         try await save(closing, maxMessages: nil)
+        let saved = try await uncancelled { try await fetch(from: store) }
+        guard let last = saved.last, last.id.hasSameBytes(as: message.id), last.role == .user else { return saved }
+        try await save(closing.with(id: ids.new()), maxMessages: nil)
         return try await uncancelled { try await fetch(from: store) }
     }
 

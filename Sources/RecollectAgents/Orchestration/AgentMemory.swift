@@ -91,7 +91,7 @@ struct AgentMemory: Sendable {
             timestamp: max(Date(), question.message.timestamp))
         let draft = await beginDraft(message)
         if let reply = draft.reply { return reply }
-        if isKept, try await isAnswered(with: ids.derived, isRefused: draft.isRefused) {
+        if isKept, try await isAnswered(question.message, with: ids.derived, isRefused: draft.isRefused) {
             throw answeredElsewhere(question.message)
         }
         // The derived ID may be another message's.
@@ -126,12 +126,17 @@ struct AgentMemory: Sendable {
         }
     }
 
-    /// Whether a reply of an ID is streaming, or has been completed since the store refused it.
-    private func isAnswered(with id: String, isRefused: Bool) async throws -> Bool {
+    /// Whether the reply of an ID to a question is streaming, or has been completed since the store refused it. A reply
+    /// before the question answered an earlier one of its ID, deleted since.
+    private func isAnswered(
+        _ question: ConversationMessage, with id: String, isRefused: Bool
+    ) async throws -> Bool {
         try await uncancelled {
             if try await inFlight().contains(ByteString(id)) { return true }
             guard isRefused, let store else { return false }
-            return try await fetch(from: store, last: Self.tail).contains {
+            let tail = try await fetch(from: store, last: Self.tail)
+            let asked = tail.lastIndex { $0.role == .user && $0.id.hasSameBytes(as: question.id) }
+            return tail.dropFirst(asked ?? 0).contains {
                 $0.role == .assistant && $0.id.hasSameBytes(as: id) && $0.isAnswer
             }
         }

@@ -91,6 +91,25 @@ struct TwoOrchestratorsTests {
         }
     }
 
+    @Test("In merged sessions whose questions had one ID, neither question gets the other one's reply")
+    func mergedQuestions() async throws {
+        let history = SQLiteHistoryStore.inMemory()
+        let store = DeviceChatStorage(history: history, userId: "user")
+        let agent = ScriptedAgent { input, _, say in say(.textDelta("re \(input.text)")) }
+        let orchestrator = Orchestrator(agents: [agent], store: store)
+        try await store.saveMessages(
+            [
+                ConversationMessage(id: "q", role: .user, text: "here"),
+                ConversationMessage(id: "z", role: .assistant, text: "re here"),
+            ], userId: "user", sessionId: "session", agentId: agent.id, maxMessages: 100)
+        _ = try await orchestrator.say(.text("there", id: "q"), session: "other")
+        try await history.moveSession(SessionKey(userId: "user", sessionId: "other"), to: "session")
+        for question in try await store.all().filter({ $0.role == .user }) {
+            let reply = try await orchestrator.say(.text(question.text, id: question.id)).reply
+            #expect(reply?.text == "re \(question.text)")
+        }
+    }
+
     @Test(
         "A complete reply of another turn is never replaced, at whatever point of this turn it is saved",
         arguments: 0..<10)

@@ -72,6 +72,29 @@ struct UnfinishedTurnTests {
     }
 
     @Test(
+        "A question asked again whose earlier reply precedes it gets a reply, and the next turn works",
+        arguments: AnyStore.allCases, [true, false])
+    func replyBeforeQuestion(_ kind: AnyStore, isAskedAgain: Bool) async throws {
+        let agent = ScriptedAgent { input, _, say in say(.textDelta("re \(input.text)")) }
+        let elsewhere = Orchestrator(agents: [agent], store: InMemoryChatStorage())
+        let earlier = try #require(try await elsewhere.say(.text("one", id: "q")).reply)
+        try await kind.with { store, reopen in
+            // As left by a deletion of the question alone, and a turn that ended after saving the question again.
+            try await store.saveMessages(
+                [earlier, ConversationMessage(id: "q", role: .user, text: "one")], userId: "user", sessionId: "session",
+                agentId: agent.id, maxMessages: nil)
+            let orchestrator = Orchestrator(agents: [agent], store: store)
+            if isAskedAgain {
+                #expect(try await orchestrator.say(.text("one", id: "q")).reply?.text == "re one")
+                #expect(try await store.all().map(\.text) == ["re one", "one", "re one"])
+            }
+            for text in ["two", "three"] {
+                #expect(try await orchestrator.say(.text(text)).reply?.text == "re \(text)")
+            }
+        }
+    }
+
+    @Test(
         "A failure between a tool call and its result hides that call from the next turn", arguments: AnyStore.allCases)
     func toolCall(_ kind: AnyStore) async throws {
         try await kind.with { store, reopen in
