@@ -35,7 +35,8 @@ public typealias ChatSummarizer =
 /// **Changes of the history.** Editing or deleting covered messages leaves the summary in use if the last covered
 /// message is still there, or if the history begins with one of the messages that followed it, as after a trim.
 /// Otherwise (after a branch or a deletion) the summary is ignored, and the remaining messages are summarized
-/// again. The budget of a save is forwarded and trims the original messages; messages trimmed before a summary
+/// again. After a merge of two sessions, the messages of the old session come first, so the new session's summary
+/// seems to cover them: `fetch` leaves them out, and `fetchAllChats` returns them. The budget of a save is forwarded and trims the original messages; messages trimmed before a summary
 /// covers them are lost. Pass no budget, or one far above the size of `triggerAt` turns.
 public final class SummarizingChatStorage: ChatStorage {
     /// The prefix of the reserved agent IDs, whose scopes hold summaries.
@@ -120,11 +121,12 @@ public final class SummarizingChatStorage: ChatStorage {
     }
 
     /// Begins a streaming reply in the wrapped store.
-    /// - Throws: `invalidArgument` for a reserved agent ID; errors of the store.
+    /// - Throws: `invalidArgument` for a reserved agent ID or message ID; errors of the store.
     public func beginReply(
         _ message: ConversationMessage, userId: String, sessionId: String, agentId: String, maxMessages: Int?
     ) async throws -> StreamingReply? {
         _ = try Self.scope(userId, sessionId, agentId)
+        try Self.checkId(message.id, of: "message")
         return try await storage.beginReply(
             message, userId: userId, sessionId: sessionId, agentId: agentId, maxMessages: maxMessages)
     }

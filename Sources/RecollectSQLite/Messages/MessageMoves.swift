@@ -52,8 +52,9 @@ enum MessageMoves {
         try db.run("UPDATE message SET scope_row_id = ? WHERE sequence = ?", scope, sequence)
     }
 
-    /// Gives new IDs to messages if the target session has their IDs with other content of the same agent. Returns
-    /// the sequence numbers without those of messages already in the target with the same content.
+    /// Gives new IDs to messages if the target session has their IDs with other content of the same agent. Their
+    /// streaming replies and branches follow. Returns the sequence numbers without those of messages already in the
+    /// target with the same content.
     static func takingFreeIDs(
         _ sequences: [Int64], _ id: SessionKey, in target: Int64, _ db: Database
     ) throws -> [Int64] {
@@ -63,18 +64,39 @@ enum MessageMoves {
             else { return false }
             let others = try knownScope(like: own, in: target, db)
             var free = message.id
-            while let known = try others.flatMap({ try MessageQueries.sequence(of: free, inScope: $0, db) })
-                ?? (free == message.id ? nil : MessageQueries.sequence(of: free, inScope: own, db))
-            {
-                if try MessageQueries.message(known, db)?.hasSameContent(as: message) == true { return false }
+            var isKnown = false
+            search: while true {
+                let known =
+                    try others.flatMap { try MessageQueries.sequence(of: free, inScope: $0, db) }
+                    ?? (free == message.id ? nil : MessageQueries.sequence(of: free, inScope: own, db))
+                if let known {
+                    isKnown = try MessageQueries.message(known, db)?.hasSameContent(as: message) == true
+                    if isKnown { break search }
+                } else if try free == message.id || !StreamingReplies.isReply(free, ofAgentOf: own, in: target, db) {
+                    break search
+                }
                 free = ConversationMessage.copyId(of: free, from: id.sessionId)
             }
             if free != message.id {
-                try rename(sequence, free, inScope: own, db)
-                try StreamingReplies.rename(message.id, to: free, inScope: own, db)
+                try renameBranchPoints(message.id, to: free, inScope: own, db)
+                if !isKnown {
+                    try rename(sequence, free, inScope: own, db)
+                    try StreamingReplies.rename(message.id, to: free, inScope: own, db)
+                }
             }
-            return true
+            return !isKnown
         }
+    }
+
+    /// Gives the branches after a scope's message the message's new ID.
+    private static func renameBranchPoints(
+        _ id: String, to new: String, inScope scope: Int64, _ db: Database
+    ) throws {
+        try db.run(
+            """
+            UPDATE session SET branch_after = ?1 FROM scope WHERE scope.id = ?2 AND branch_after = ?3
+            AND branch_of = scope.session_row_id AND ifnull(branch_agent, '') IN (scope.agent_id, '')
+            """, new, scope, id)
     }
 
     private static func rename(_ sequence: Int64, _ id: String, inScope scope: Int64, _ db: Database) throws {

@@ -98,6 +98,19 @@ enum StreamingReplies {
             """, new, scope, id)
     }
 
+    /// Whether a streaming reply has an ID, in a session or in the session of a scope, and may be saved to messages of
+    /// the scope's agent. A message without an agent may become a message of any.
+    static func isReply(
+        _ id: String, ofAgentOf scope: Int64, in session: Int64, _ db: Database
+    ) throws -> Bool {
+        try db.integer(
+            """
+            SELECT 1 FROM streaming_reply JOIN scope ON scope.id = ?1
+            WHERE message_id = ?2 AND streaming_reply.session_row_id IN (?3, scope.session_row_id)
+            AND (streaming_reply.agent_id IN (scope.agent_id, '') OR scope.agent_id = '')
+            """, scope, id, session) != nil
+    }
+
     private static func isDraft(_ id: String, _ agentId: String, in number: Int64, _ db: Database) throws -> Bool {
         try db.integer(
             "SELECT 1 FROM streaming_reply WHERE session_row_id = ? AND message_id = ? AND agent_id = ?", number, id,

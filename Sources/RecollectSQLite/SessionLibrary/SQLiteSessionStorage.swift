@@ -148,8 +148,8 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
 
     /// Moves a session to another ID: see `SessionStorageProtocol`.
     nonisolated(nonsending) public func updateSessionId(oldId: String, newId: String) async throws {
-        try await history.moveSession(session(oldId), to: newId)
-        known.move(oldId, to: newId)
+        // Without a session to move, the entries shown under the old ID may be in another session by now.
+        if try await history.moveSession(session(oldId), to: newId) { known.move(oldId, to: newId) }
     }
 
     // MARK: Beyond the protocol

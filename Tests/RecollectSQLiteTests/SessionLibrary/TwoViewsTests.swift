@@ -109,6 +109,21 @@ import Testing
         #expect(Set(texts) == ["old", "new", "more"])
     }
 
+    @Test("A move of a session that another window has moved already removes no message of the new session")
+    func movedByAnotherWindow() async throws {
+        let first = ChatMessage(role: .user, content: "old")
+        try await sessions.updateSessionMessages(id: "s", messages: [first])
+        try await sessions.updateSessionMessages(id: "t", messages: [ChatMessage(role: .user, content: "new")])
+        let window = try #require(try await sessions.getSession(id: "t")).messages
+        let other = SQLiteSessionStorage(history: history, userId: "ann", agentId: "ui")
+        try await other.updateSessionId(oldId: "s", newId: "t")
+        try await sessions.updateSessionId(oldId: "s", newId: "t")
+        try await sessions.updateSessionMessages(
+            id: "t", messages: window + [ChatMessage(role: .user, content: "more")])
+        let texts = try #require(try await sessions.getSession(id: "t")).messages.map(\.content)
+        #expect(texts == ["old", "new", "more"])
+    }
+
     @Test("Saving a page with one more entry removes no messages read by a list")
     func listBesidePage() async throws {
         for number in 0..<12 {

@@ -42,6 +42,23 @@ import Testing
         #expect(try await history.check().problems.isEmpty)
     }
 
+    @Test("A branch returns after its message, even if a merge gave the message a new ID", arguments: [false, true])
+    func anchorInMergedSession(isKnown: Bool) async throws {
+        try await history.append(messages(0..<3), to: scope)
+        let branch = try await history.branch(id, from: "m2")
+        let (moved, other) = (messages(1..<2)[0], SessionKey(userId: id.userId, sessionId: "other"))
+        let new = moved.copyId(from: id.sessionId)
+        // The other session may have the message under its new ID from an earlier merge.
+        try await history.append(
+            [ConversationMessage(id: "m1", role: .assistant, text: "of the other session")]
+                + (isKnown ? [moved.with(id: new)] : []), to: other.scope(agentId: scope.agentId))
+        try await history.moveSession(id, to: other.sessionId)
+        #expect(try await history.session(branch)?.branchOf == BranchPoint(sessionId: "other", messageId: new))
+        try await history.restoreBranch(branch, in: other)
+        #expect(try await ids(other).suffix(2) == [new, "m2"])
+        #expect(try await history.check().problems.isEmpty)
+    }
+
     @Test("A branch can be restored even if its message IDs are taken")
     func takenIDs() async throws {
         try await history.append(messages(0..<3), to: scope)

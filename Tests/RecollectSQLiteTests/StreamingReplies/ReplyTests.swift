@@ -264,6 +264,24 @@ import Testing
         #expect(try await history.message("r", in: b.session)?.message == saying("whole"))
     }
 
+    @Test("A second merge gives no message the ID of a streaming reply", arguments: ["agent", ""])
+    func mergedTwice(agentId: String) async throws {
+        let (a, b) = (other("a"), other("b"))
+        let second = a.session.scope(agentId: agentId == "" ? "" : a.agentId)
+        try await history.append([saying("of b")], to: b)
+        let reply = try await history.beginReply(saying("streamed"), in: a)
+        try await history.moveSession(a.session, to: b.sessionId)
+        if agentId == "" { try await history.append([saying("of no agent")], to: b.session.scope(agentId: "")) }
+        try await history.append([saying("second of a")], to: second)
+        try await history.moveSession(a.session, to: b.sessionId)
+        try await reply.finish()
+        let all = try await history.messages(
+            of: b.session, agentId: nil, page: PageRequest(limit: 10)
+        ).elements.map(\.message.text).sorted()
+        #expect(all == ["of b"] + (agentId == "" ? ["of no agent"] : []) + ["second of a", "streamed"])
+        #expect(try await history.check().problems.isEmpty)
+    }
+
     @Test("A reply with the ID of a restored message is saved after the messages of the branch")
     func restoredBranch() async throws {
         try await history.append(messages(0..<1) + [saying("first answer")], to: scope)

@@ -221,6 +221,12 @@ struct SummarizingChatStorageTests {
             _ = try await storage.beginReply(
                 turn(0)[1], userId: "u", sessionId: "s", agentId: reserved, maxMessages: nil)
         }
+        await expectRefusal {
+            _ = try await storage.beginReply(
+                ConversationMessage(id: reserved, role: .assistant, text: ""), userId: "u", sessionId: "s",
+                agentId: "a",
+                maxMessages: nil)
+        }
     }
 
     @Test("Many concurrent turns through two wrappers of one store lose and repeat nothing")
