@@ -36,12 +36,8 @@ package struct JournalHeadingLine: Hashable {
     package init?(_ line: String) {
         // A large journal has hundreds of thousands of headings, and bytes are much faster than characters.
         var rest = line[...].utf8
-        guard rest.drops("## ") else { return nil }
-        isStruck = rest.drops("~~")
-        guard let hour = rest.dropsNumber(ofDigits: 1...2), rest.drops(":"),
-            let minute = rest.dropsNumber(ofDigits: 2...2), hour < 24, minute < 60
-        else { return nil }
-        _ = rest.drops("~~")
+        guard let (hour, minute, isStruck) = rest.dropsTime() else { return nil }
+        self.isStruck = isStruck
         time = (hour < 10 ? "0" : "") + String(hour) + (minute < 10 ? ":0" : ":") + String(minute)
         title = rest.trimmed
         // Users may have added words and comments of their own before and after it.
@@ -51,6 +47,12 @@ package struct JournalHeadingLine: Hashable {
         else { return }
         title = [rest[..<start.lowerBound], rest[end.upperBound...]].map(\.trimmed).filter { !$0.isEmpty }
             .joined(separator: " ")
+    }
+
+    /// Whether a line begins like the heading of an entry. Its first 16 bytes decide.
+    package static func isHeading(_ line: String) -> Bool {
+        var rest = line[...].utf8
+        return rest.dropsTime() != nil
     }
 
     /// The line, without a line break.
@@ -137,6 +139,17 @@ extension Substring.UTF8View {
         guard digits.count >= count.lowerBound else { return nil }
         removeFirst(digits.count)
         return Int(Substring(digits))
+    }
+
+    /// Drops and returns the beginning of a heading, such as `## ~~09:12~~`; `nil` for other text.
+    fileprivate mutating func dropsTime() -> (hour: Int, minute: Int, isStruck: Bool)? {
+        guard drops("## ") else { return nil }
+        let isStruck = drops("~~")
+        guard let hour = dropsNumber(ofDigits: 1...2), drops(":"), let minute = dropsNumber(ofDigits: 2...2),
+            hour < 24, minute < 60
+        else { return nil }
+        _ = drops("~~")
+        return (hour, minute, isStruck)
     }
 
     fileprivate func range(ofFirst text: String) -> Range<Index>? { range(of: text, at: indices) }

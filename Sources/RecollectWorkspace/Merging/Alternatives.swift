@@ -1,7 +1,7 @@
 import Foundation
 
 /// The alternatives at one position in a version of a day: one text, or several from an unresolved conflict.
-struct Alternatives {
+struct Alternatives: Equatable {
     /// A text, and its layout for use without other alternatives. Of two equivalent texts, the greater one is
     /// kept.
     private struct Alternative: Comparable {
@@ -73,7 +73,7 @@ struct Alternatives {
 
     var keys: Set<ByteText> { Set(byKey.keys) }
 
-    func isSame(as other: Alternatives) -> Bool { keys == other.keys }
+    func isSame(as other: Alternatives) -> Bool { byKey.keys == other.byKey.keys }
 
     /// Adds the texts of the same version at the same position.
     mutating func add(_ other: Alternatives) {

@@ -33,27 +33,56 @@ struct CheckedText {
         let haveBlocks: Bool
         let endWithLine: Bool
 
-        init(_ text: String, _ numbering: inout Numbering<ByteString>) {
+        init(_ text: String, _ numbering: inout LineNumbering) {
             endWithLine = text.utf8.last == UInt8(ascii: "\n")
-            let all = text.composed.lines
-            var last: Int?
-            numbers = all.filter { !$0.isBlank && !Self.isMark($0) }.map { line in
-                // A comment in front matter has a line of a version.
-                let isComment = line.utf8.starts(with: Self.comment.utf8)
-                let text = isComment ? String(line.dropFirst(Self.comment.count)) : line
-                let number = numbering.number(ByteString(text), after: last)
-                last = number
-                return number
-            }
-            haveBlocks = all.contains { $0.utf8.starts(with: "<!-- recollect:".utf8) }
-        }
-
-        private static let comment = "# recollect:or "
-
-        private static func isMark(_ line: String) -> Bool {
-            let plain = line.utf8.drop { $0 == UInt8(ascii: "\\") }
-            return plain.starts(with: "<!-- recollect:".utf8)
-                || plain.starts(with: "*Changed in two places at once;".utf8)
+            let lines = numbering.lines(of: text)
+            numbers = lines.compactMap(\.number)
+            haveBlocks = lines.contains(where: \.isMark)
         }
     }
+}
+
+/// Numbers for the lines of several texts. Lines equal in composed form have the same number. Each spelling of a line is
+/// composed once.
+struct LineNumbering {
+    struct Line {
+        /// The number; `nil` for a blank line and the marks of a conflict block.
+        let number: Int?
+        /// Whether the line begins, divides or ends a conflict block.
+        let isMark: Bool
+    }
+
+    private var spellings = Numbering<ByteString>()
+    /// The lines by the numbers of their spellings.
+    private var lines: [Line] = []
+    private var composed = Numbering<ByteString>()
+
+    /// The composed lines by their numbers.
+    var values: [ByteString] { composed.values }
+
+    mutating func lines(of text: String) -> [Line] {
+        var last: Int?
+        return text.lines.map { line in
+            let spelling = spellings.number(ByteString(line), after: last)
+            last = spelling
+            if spelling == lines.count { lines.append(self.line(line)) }
+            return lines[spelling]
+        }
+    }
+
+    private mutating func line(_ text: String) -> Line {
+        let isMark = text.utf8.starts(with: Self.mark.utf8)
+        let plain = text.utf8.drop { $0 == UInt8(ascii: "\\") }
+        if text.isBlank || plain.starts(with: Self.mark.utf8) || plain.starts(with: Self.note.utf8) {
+            return Line(number: nil, isMark: isMark)
+        }
+        // A comment in front matter has a line of a version.
+        let isComment = text.utf8.starts(with: Self.comment.utf8)
+        let line = isComment ? String(text.dropFirst(Self.comment.count)) : text
+        return Line(number: composed.number(ByteString(line.composed)), isMark: isMark)
+    }
+
+    private static let comment = "# recollect:or "
+    private static let mark = "<!-- recollect:"
+    private static let note = "*Changed in two places at once;"
 }

@@ -27,11 +27,12 @@ package enum JournalMerge {
     ///   - day: The file's day, `2026-11-21`. With it, the generated IDs of entries differ from day to day.
     package static func merged(base: [UInt8]?, versions: [[UInt8]], on day: String = "") -> [UInt8]? {
         let whole = base ?? []
-        let base = base.flatMap { JournalVersion($0, on: day) }
+        var known = JournalVersion.KnownEntries(day: day)
+        let base = base.flatMap { JournalVersion($0, knowing: &known) }
         let read = versions.compactMap { version in
             // Only a killed writer leaves the beginning of the base. Otherwise, a person wrote the last line.
             JournalVersion(
-                version, on: day, from: base, cutting: whole.starts(with: version) ? base?.headings ?? [] : [])
+                version, from: base, cutting: whole.starts(with: version) ? base?.headings ?? [] : [], knowing: &known)
         }
         guard read.count == versions.count, !read.isEmpty else { return nil }
         var result = JournalVersion()
@@ -48,6 +49,8 @@ package enum JournalMerge {
         .Entry?
     {
         let present = versions.compactMap { $0 }
+        // A shortcut: most entries are equal in all versions.
+        if present.count == versions.count, present.dropFirst().allSatisfy({ $0 == present[0] }) { return present[0] }
         let changed = present.filter { entry in base.map { !entry.isSame(as: $0) } ?? true }
         // If no version changed the entry, it is unchanged or deleted.
         let decisive = changed.isEmpty && present.count == versions.count ? present : changed

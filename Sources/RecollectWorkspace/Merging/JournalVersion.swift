@@ -15,7 +15,7 @@ struct JournalVersion {
     private var givenIDs: [String: Set<ByteText>] = [:]
 
     /// An entry with the text up to the next one.
-    struct Entry {
+    struct Entry: Equatable {
         var heading: Heading
         var struck: Strike
         var wordings: Alternatives
@@ -67,25 +67,26 @@ extension JournalVersion {
     /// Creates a day from the bytes of a file; `nil` if they are not UTF-8.
     /// - Parameters:
     ///   - bytes: The content.
-    ///   - day: The file's day.
     ///   - base: A common ancestor. Its entries without IDs are the version's, if they are the only ones at their time.
     ///   - cut: The headings of the base, if the bytes may be its beginning. A last line without a line end is an
     ///     incomplete heading if it is a prefix of one.
-    init?(_ bytes: [UInt8], on day: String, from base: JournalVersion? = nil, cutting cut: [ByteText] = []) {
+    ///   - known: The entries of this file read so far.
+    init?(
+        _ bytes: [UInt8], from base: JournalVersion? = nil, cutting cut: [ByteText] = [],
+        knowing known: inout KnownEntries
+    ) {
         guard let lines = Self.lines(of: bytes, cutting: cut) else { return nil }
-        var heading: JournalHeadingLine?
-        var body: [ByteText] = []
+        var entry: [ByteText] = []
         for line in lines {
-            if let next = Self.heading(line) {
-                take(heading, body, on: day)
+            if Self.isHeading(line) {
+                take(entry, knowing: &known)
                 headings.append(line)
-                heading = next
-                body = []
+                entry = [line]
             } else {
-                body.append(line)
+                entry.append(line)
             }
         }
-        take(heading, body, on: day)
+        take(entry, knowing: &known)
         if let base { takeIDs(of: base) }
     }
 
@@ -102,39 +103,75 @@ extension JournalVersion {
         }
     }
 
-    private mutating func take(_ heading: JournalHeadingLine?, _ body: [ByteText], on day: String) {
-        var body = body.trimmingBlankLines
-        guard var heading else {
-            if let first = body.first, Self.isDayLine(first) {
-                dayLine = first.trimmingCarriageReturn
-                body = Array(body.dropFirst()).trimmingBlankLines
-            }
-            head = Alternatives(ofHead: body)
-            return
-        }
-        let wordings = Alternatives(ofEntry: body, title: heading.title)
-        heading.title = ""
-        let struck = Strike(heading)
-        heading.isStruck = false
-        heading.struckAt = nil
-        let id = heading.id ?? Self.name(of: wordings, at: heading.time, on: day)
-        if heading.id == nil { givenIDs[heading.time, default: []].insert(ByteText(id)) }
-        heading.id = id
-        var entry = Entry(heading: Heading(heading), struck: struck, wordings: wordings)
+    /// Takes the lines up to a heading: an entry with its heading, or the text before the first entry.
+    private mutating func take(_ lines: [ByteText], knowing known: inout KnownEntries) {
+        guard !headings.isEmpty else { return takeHead(lines.trimmingBlankLines) }
+        guard let read = known.entry(lines) else { return }
+        if read.isGivenID { givenIDs[read.entry.heading.line.time, default: []].insert(read.id) }
+        var entry = read.entry
         // Removed first, so that adding texts does not copy the existing ones.
-        if var other = entries.removeValue(forKey: ByteText(id)) {
+        if var other = entries.removeValue(forKey: read.id) {
             other.heading = max(entry.heading, other.heading)
             other.struck = max(entry.struck, other.struck)
             other.wordings.add(entry.wordings)
             entry = other
         }
-        entries[ByteText(id)] = entry
+        entries[read.id] = entry
     }
 
-    /// Returns an ID for an entry written by a person, the same on all devices for the same day, time and text.
-    private static func name(of wordings: Alternatives, at time: String, on day: String) -> String {
-        let content = wordings.keys.sorted().map(\.bytes).joined(separator: [0])
-        return String(ContentHash(of: Array("\(day) \(time)\n".utf8) + content).rawValue.prefix(24))
+    private mutating func takeHead(_ lines: [ByteText]) {
+        var lines = lines
+        if let first = lines.first, Self.isDayLine(first) {
+            dayLine = first.trimmingCarriageReturn
+            lines = Array(lines.dropFirst()).trimmingBlankLines
+        }
+        head = Alternatives(ofHead: lines)
+    }
+
+    /// The entries read from the versions of a day, by their lines. Versions have most entries in common, and comparing
+    /// lines takes much less time than reading them.
+    struct KnownEntries {
+        struct ReadEntry {
+            let id: ByteText
+            /// Whether the entry has no ID in its heading.
+            let isGivenID: Bool
+            let entry: Entry
+        }
+
+        private let day: String
+        private var entries: [[ByteText]: ReadEntry] = [:]
+
+        /// - Parameter day: The file's day.
+        init(day: String) {
+            self.day = day
+        }
+
+        /// Returns the entry with these lines, the heading first; `nil` for other lines.
+        mutating func entry(_ lines: [ByteText]) -> ReadEntry? {
+            if let known = entries[lines] { return known }
+            guard let line = lines.first, var heading = JournalHeadingLine(line.trimmingCarriageReturn.text) else {
+                return nil
+            }
+            let wordings = Alternatives(ofEntry: Array(lines.dropFirst()).trimmingBlankLines, title: heading.title)
+            heading.title = ""
+            let struck = Strike(heading)
+            heading.isStruck = false
+            heading.struckAt = nil
+            let isGivenID = heading.id == nil
+            let id = heading.id ?? name(of: wordings, at: heading.time)
+            heading.id = id
+            let read = ReadEntry(
+                id: ByteText(id), isGivenID: isGivenID,
+                entry: Entry(heading: Heading(heading), struck: struck, wordings: wordings))
+            entries[lines] = read
+            return read
+        }
+
+        /// Returns an ID for an entry written by a person, the same on all devices for the same day, time and text.
+        private func name(of wordings: Alternatives, at time: String) -> String {
+            let content = wordings.keys.sorted().map(\.bytes).joined(separator: [0])
+            return String(ContentHash(of: Array("\(day) \(time)\n".utf8) + content).rawValue.prefix(24))
+        }
     }
 
     /// Returns the lines without their ends and without an incomplete heading; `nil` for invalid UTF-8.
@@ -148,16 +185,16 @@ extension JournalVersion {
         guard bytes.contains(UInt8(ascii: "\r")) else { return lines }
         // Windows editors end all lines with CR LF, also the headings written by Recollect. Otherwise a carriage
         // return is content.
-        let ours = lines.filter { isDayLine($0) || heading($0) != nil }
+        let ours = lines.filter { isDayLine($0) || isHeading($0) }
         guard let first = ours.first, first.endsWithCarriageReturn, ours.allSatisfy(\.endsWithCarriageReturn) else {
             return lines
         }
         return lines.map(\.trimmingCarriageReturn)
     }
 
-    private static func heading(_ line: ByteText) -> JournalHeadingLine? {
-        guard line.bytes.starts(with: "## ".utf8) else { return nil }
-        return JournalHeadingLine(line.trimmingCarriageReturn.text)
+    private static func isHeading(_ line: ByteText) -> Bool {
+        line.bytes.starts(with: "## ".utf8)
+            && JournalHeadingLine.isHeading(String(decoding: line.bytes.prefix(16), as: UTF8.self))
     }
 
     /// Whether a line is `# 2026-11-21`.

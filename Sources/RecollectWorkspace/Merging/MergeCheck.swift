@@ -11,7 +11,7 @@ import RecollectCore
 /// The check ignores blank lines, line ends, Unicode normalization, and the marks of conflict blocks. A merge
 /// rewrites the entries of a journal, so their check compares the words of each line, and not the order of lines.
 struct MergeCheck {
-    private let numbering: Numbering<ByteString>
+    private let numbering: LineNumbering
     let merged: CheckedText
     let versions: [CheckedText]
     let base: CheckedText?
@@ -21,7 +21,7 @@ struct MergeCheck {
     /// Creates a check of a merge's result.
     /// - Parameter isJournal: Whether the texts are days of the journal.
     init(_ merged: String, of versions: [String], base: String?, isJournal: Bool) {
-        var numbering = Numbering<ByteString>()
+        var numbering = LineNumbering()
         let mergedLines = CheckedText.Lines(merged, &numbering)
         let versionsLines = versions.map { CheckedText.Lines($0, &numbering) }
         let baseLines = base.map { CheckedText.Lines($0, &numbering) }

@@ -76,7 +76,7 @@ struct UnfinishedTurnTests {
         arguments: AnyStore.allCases, [true, false])
     func replyBeforeQuestion(_ kind: AnyStore, isAskedAgain: Bool) async throws {
         let agent = ScriptedAgent { input, _, say in say(.textDelta("re \(input.text)")) }
-        let elsewhere = Orchestrator(agents: [agent], store: InMemoryChatStorage())
+        let elsewhere = Orchestrator(agents: [agent], store: try DeviceChatStorage(userId: "user", inMemory: true))
         let earlier = try #require(try await elsewhere.say(.text("one", id: "q")).reply)
         try await kind.with { store, reopen in
             // As left by a deletion of the question alone, and a turn that ended after saving the question again.

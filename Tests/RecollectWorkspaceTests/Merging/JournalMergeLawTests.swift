@@ -72,7 +72,8 @@ private struct JournalCase {
     /// Whether several versions changed one text of the base.
     var isContradictory: Bool {
         func texts(_ bytes: [UInt8]) -> [ByteText: Alternatives] {
-            guard let version = JournalVersion(bytes, on: "2026-11-21", cutting: []) else { return [:] }
+            var known = JournalVersion.KnownEntries(day: "2026-11-21")
+            guard let version = JournalVersion(bytes, knowing: &known) else { return [:] }
             return version.entries.mapValues(\.wordings).merging([ByteText(""): version.head]) { first, _ in first }
         }
         guard let old = base.map(texts) else { return false }
