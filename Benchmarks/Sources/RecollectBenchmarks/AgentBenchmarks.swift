@@ -2,12 +2,12 @@ import ArgumentParser
 import Foundation
 import Recollect
 
-/// Says the same at once, or in pieces.
+/// An agent with a fixed answer, in one piece or in several.
 private struct Speaker: AgentProtocol {
     let name = "Agent"
     let description = "Answers at once."
     let pieces: Int
-    /// Made once: what it costs an agent to answer is not the orchestrator's.
+    /// Created once: the cost of an answer is the agent's, not the orchestrator's.
     private let answer = AgentEvent.final(ConversationMessage(role: .assistant, text: Turn.answer))
 
     init(pieces: Int) { self.pieces = pieces }
@@ -23,7 +23,7 @@ private struct Speaker: AgentProtocol {
     }
 }
 
-/// A turn with an agent that answers at once, against the calls of the store that it makes: the window, the question, the reply.
+/// A turn with an agent that answers immediately. The floor makes the turn's calls of the store: window, question, reply.
 func agentLines(rounds: Int, sessions: Int) async throws -> [Line] {
     let folder = try Folder()
     func history(_ name: String, _ durability: Durability) -> DeviceChatStorage {
@@ -72,7 +72,7 @@ private func turns(
         }
         let window = try await store.fetch(
             userId: scope.userId, sessionId: scope.sessionId, agentId: scope.agentId, maxMessages: budget)
-        // An agent is given the window, so it is there as long as the turn: a store that shares it must copy it to save.
+        // The agent keeps its window during the turn, so a store that shares the window must copy it to save.
         defer { withExtendedLifetime(window) {} }
         try await save(ConversationMessage(role: .user, text: Turn.question), nil)
         if pieces > 0 {
@@ -86,7 +86,7 @@ private func turns(
         }
         try await save(ConversationMessage(role: .assistant, text: Turn.answer), budget)
     }
-    // Both have a full window before anything is measured.
+    // Both have a full window before the measurement.
     for _ in 0..<budget {
         try await turn()
         try await calls()
@@ -99,8 +99,8 @@ private func turns(
     return (ours, floor)
 }
 
-/// Many sessions that stream at once, wave after wave in a process of its own: what it holds after all of
-/// them, against after those that filled the sessions' windows.
+/// Many sessions streaming at the same time, in several waves and a process of their own: the memory after all waves,
+/// compared with the memory after the waves that filled the windows of the sessions.
 private func streamingLine(sessions: Int) throws -> Line {
     let folder = try Folder()
     let run = try ChildProcess.run(
@@ -116,7 +116,7 @@ private func streamingLine(sessions: Int) throws -> Line {
         reach: "≤ 1.1", isMet: growth <= 1.1)
 }
 
-/// Waves of sessions that stream at once, for a process of its own.
+/// Waves of sessions streaming at the same time, for a process of its own.
 struct StreamOnce: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "stream-once",
@@ -125,7 +125,7 @@ struct StreamOnce: AsyncParsableCommand {
             + "the slowest wave's microseconds.",
         shouldDisplay: false)
 
-    /// How many waves fill the sessions' windows and SQLite's caches.
+    /// The number of waves to fill the windows of the sessions and SQLite's caches.
     private static let warming = 10
     private static let budget = 10
 
@@ -138,7 +138,7 @@ struct StreamOnce: AsyncParsableCommand {
         let history = SQLiteHistoryStore(directory: URL(fileURLWithPath: path), configuration: configuration)
         let orchestrator = Orchestrator(
             agents: [SlowSpeaker()], store: DeviceChatStorage(history: history, userId: "bench"),
-            // What agents are given must not grow from wave to wave.
+            // The agents' input must not grow from wave to wave.
             maxMessages: Self.budget)
         var memory: [Int] = []
         var slowest: UInt64 = 0
@@ -161,7 +161,7 @@ struct StreamOnce: AsyncParsableCommand {
     }
 }
 
-/// Says 50 pieces in a second.
+/// An agent that sends 50 pieces in a second.
 private struct SlowSpeaker: AgentProtocol {
     let name = "Agent"
     let description = "Takes its time."

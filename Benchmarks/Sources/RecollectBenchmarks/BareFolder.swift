@@ -8,11 +8,11 @@ import Foundation
     import Glibc
 #endif
 
-/// The floor of a look: a folder by the system's calls and nothing else.
+/// The floor of a scan: a folder, by system calls only.
 struct BareFolder {
     let path: String
 
-    /// Lists everything and asks for each file's state.
+    /// Lists all folders and reads the state of each file.
     func size() throws -> (files: Int, bytes: Int) {
         var size = (files: 0, bytes: 0)
         try forEachFile { _, status in
@@ -30,7 +30,7 @@ struct BareFolder {
             try writeFile(readFile(path), to: "\(target)/\(number)")
             number += 1
         }
-        // The call for one file system is not seen by Swift everywhere.
+        // `syncfs` is missing in Swift on some systems.
         sync()
     }
 
@@ -53,7 +53,7 @@ struct BareFolder {
     }
 }
 
-/// The floor of a write: a file written beside, synced, renamed over, and its folder synced.
+/// The floor of a write: writes a file beside the old one, syncs it, renames it over the old one, and syncs the folder.
 final class BareWriter {
     let url: URL
     private let folder: Int32

@@ -1,25 +1,25 @@
 import ArgumentParser
 import Foundation
 
-/// What can be measured, by the name that the command line takes.
+/// The benchmarks, by their names on the command line.
 enum Work: String, CaseIterable, ExpressibleByArgument {
     case save, relaxed, window, group, files, search, imports, sessions, transcripts, opening, migration, agents,
         workspace, merging
 }
 
-/// How much is done: the sizes that the table promises, or small ones to see that everything runs.
+/// The amounts of data: those promised in the table, or small ones to check that everything runs.
 struct Sizes {
     var turns = 100_000
     var messages = 1_000_000
     var rounds = 40
     var imports = 5
-    /// Of the session library: sessions in a list, messages in a session, messages to migrate.
+    /// In the session library: sessions in a list, messages in a session, messages to migrate.
     var library = 100_000
-    /// That stream at once.
+    /// The sessions streaming at the same time.
     var streams = 1_000
-    /// In a workspace.
+    /// The files in a workspace.
     var files = 5_000
-    /// Of each version of a large file to be merged.
+    /// The bytes of each version of a large file to be merged.
     var mergedBytes = 19_000_000
 
     static let quick = Sizes(

@@ -12,7 +12,7 @@ import Foundation
 enum ChildProcess {
     struct Failure: Error, CustomStringConvertible { let description: String }
 
-    /// Runs a program that the shell would find. Blocks.
+    /// Runs a program found by the shell. Blocks.
     static func run(_ program: String, _ arguments: [String]) throws -> (output: String, nanoseconds: UInt64) {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
@@ -35,7 +35,7 @@ enum ChildProcess {
     /// The largest resident memory of this process so far, in bytes.
     static var peakMemory: Int {
         var usage = rusage()
-        // RUSAGE_SELF, which the headers of Glibc give a type that its function does not take.
+        // The headers of Glibc give RUSAGE_SELF another type than the parameter's.
         getrusage(0, &usage)
         #if canImport(Darwin)
             return usage.ru_maxrss
@@ -44,9 +44,9 @@ enum ChildProcess {
         #endif
     }
 
-    /// The resident memory of this process now, in bytes; where the system has no file that tells, the largest so far.
+    /// The resident memory of this process now, in bytes; on systems without a file for it, the maximum so far.
     static var memory: Int {
-        // The second number is the resident pages.
+        // The second number is the number of resident pages.
         guard let reported = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8),
             let pages = reported.split(separator: " ").dropFirst().first.flatMap({ Int($0) })
         else { return peakMemory }

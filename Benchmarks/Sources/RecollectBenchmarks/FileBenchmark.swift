@@ -1,7 +1,7 @@
 import Foundation
 import Recollect
 
-/// `FileChatStorage` without a budget: turns around the 2,000th against those around the 20th, each in files of its own.
+/// `FileChatStorage` without a budget: turns near the 2,000th compared with turns near the 20th, each in files of its own.
 func fileLines(rounds: Int) async throws -> [Line] {
     var lines: [Line] = []
     for durability in [Durability.full, .relaxed] {
@@ -16,7 +16,7 @@ func fileLines(rounds: Int) async throws -> [Line] {
         }
         for turn in 0..<1950 { _ = try await save(turn, in: "long") }
         var (late, early) = (Samples(), Samples())
-        // Five turns of the long file and twenty of a new one in turn, so that both meet the same noise.
+        // Five turns of the long file and twenty of a new one alternate, so that noise affects both.
         for round in 0..<rounds {
             for turn in 0..<30 {
                 let taken = try await save(turn, in: "short \(round)")

@@ -1,7 +1,7 @@
 import Foundation
 import GRDBSQLite
 
-/// The floor: the same work straight on SQLite's C API, with prepared statements and nothing else.
+/// The floor: the same work on SQLite's C API, with prepared statements only.
 final class Floor {
     private let connection: OpaquePointer
     private var statements: [String: OpaquePointer] = [:]
@@ -21,7 +21,7 @@ final class Floor {
 
     struct Failure: Error { let text: String }
 
-    /// Messages, a session each, and the index to read its last ones.
+    /// Messages, each with a session, and the index to read the last ones.
     static let bareSchema = """
         CREATE TABLE IF NOT EXISTS message (
           id INTEGER PRIMARY KEY, session TEXT NOT NULL, role TEXT NOT NULL, timestamp INTEGER NOT NULL, text TEXT NOT NULL);
@@ -52,7 +52,7 @@ final class Floor {
         }
     }
 
-    /// SQLite copies what is bound before the call returns.
+    /// SQLite copies bound values before the call returns.
     private static let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
 
     func bind(_ text: String, _ index: Int32, _ statement: OpaquePointer) {
@@ -60,7 +60,7 @@ final class Floor {
     }
 }
 
-/// The bare work: a turn saved, the last messages read.
+/// The work of the floor: saving a turn, reading the last messages.
 struct BareHistory {
     private let floor: Floor
     private let begin, insert, commit, select: OpaquePointer
@@ -97,7 +97,7 @@ struct BareHistory {
         }
     }
 
-    /// Reads the last 100 messages and touches every byte of their text, without making strings of them.
+    /// Reads the last 100 messages and every byte of their text, without creating strings.
     func readLast(session: String) -> Int {
         floor.bind(session, 1, select)
         var bytes = 0

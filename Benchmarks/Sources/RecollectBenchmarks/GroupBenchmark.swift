@@ -2,8 +2,8 @@ import Foundation
 import GRDBSQLite
 import Recollect
 
-/// 64 tasks that save durably, each in a session of its own, against the C API that writes the same rows into the same
-/// tables, 64 turns a commit.
+/// 64 tasks save durably, each in a session of its own. The floor writes the same rows into the same tables on the C API, with 64
+/// turns in a commit.
 func groupLines(rounds: Int) async throws -> [Line] {
     let (tasks, turnsEach) = (64, 10)
     let configuration = HistoryConfiguration(durability: .full, indexesInBackground: false)
@@ -57,8 +57,8 @@ func groupLines(rounds: Int) async throws -> [Line] {
     ]
 }
 
-/// Turns written on the C API into a history's own tables: the rows that appends write, ids and counts settled every 512
-/// messages as there. Session n has session n and scope n.
+/// Turns written on the C API into the tables of a history: the rows of appends, with derived IDs and counts updated every 512
+/// messages, as in a history. Session n has session row n and scope n.
 private struct BareRows {
     private let floor: Floor
     private let begin, insert, commit, last: OpaquePointer
@@ -91,7 +91,7 @@ private struct BareRows {
         ].map(floor.statement)
     }
 
-    /// Commits a turn for each session.
+    /// Commits one turn for each session.
     func commit(_ turns: [[ConversationMessage]]) throws {
         try floor.run(begin)
         sqlite3_step(last)

@@ -3,7 +3,7 @@ import Foundation
 import Recollect
 import RecollectTranscripts
 
-/// A folder of Claude Code transcripts imported and indexed, as whole processes in turn: ours, and Python with `json.loads`
+/// Imports and indexes a folder of Claude Code transcripts, in alternating whole processes: Recollect, and Python with `json.loads`
 /// and `executemany` of the same rows into the same tables and FTS5 index.
 func importLines(folder transcripts: String?, runs: Int) async throws -> [Line] {
     let work = "import of a folder of Claude Code transcripts with search index, whole processes; the floor is Python"
@@ -63,7 +63,7 @@ struct ImportOnce: AsyncParsableCommand {
 }
 
 extension SQLiteHistoryStore {
-    /// Makes the database, and indexes what is missing, as a search does first.
+    /// Creates the database and indexes the missing messages, like the first search.
     fileprivate func indexed() async throws {
         _ = try await search(SearchQuery(userId: "bench", text: "anything"))
     }

@@ -1,12 +1,12 @@
 import Foundation
 import Recollect
 
-/// Invents chat about code: words as often as in real texts (Zipf), identifiers, now and then a sentence of Chinese. The
-/// same texts in every run.
+/// Invents chats about code: words with the frequencies of real texts (Zipf), identifiers, and a few sentences in Chinese. The
+/// texts are the same in every run.
 struct InventedChat {
     private var state: UInt64 = 2026
     private let words: [String]
-    /// What a word is drawn from: every place is equally likely, frequent words stand at many.
+    /// The words to choose from, frequent words many times.
     private let ranks: [Int]
     private var count = 0
 
@@ -18,7 +18,7 @@ struct InventedChat {
             let invented =
                 starts[index % 14] + ends[index / 14 % 14] + ends[index / 196 % 14]
                 + ["", "s", "ed", "ing", "er", "ly", "al", "y"][index / 2744]
-            // Every twelfth word is an identifier, in the one spelling or the other.
+            // Every twelfth word is an identifier, in one of two spellings.
             let other = words[index * 7 % words.count]
             switch index % 24 {
             case 0: words.append(invented + "_" + other)
@@ -31,7 +31,7 @@ struct InventedChat {
         self.words = words
     }
 
-    /// The next message: a short question or a longer answer.
+    /// Returns the next message: a short question or a longer answer.
     mutating func next() -> ConversationMessage {
         count += 1
         let isQuestion = !count.isMultiple(of: 2)

@@ -1,12 +1,12 @@
 import Foundation
 
-/// Times of single operations, and what is told of them.
+/// Times of single operations and their statistics.
 struct Samples {
     private(set) var nanoseconds: [UInt64] = []
 
     mutating func add(_ nanoseconds: UInt64) { self.nanoseconds.append(nanoseconds) }
 
-    /// The value that a share of the samples does not exceed, in microseconds.
+    /// Returns the time not exceeded by a share of the samples, in microseconds.
     func quantile(_ share: Double) -> Double {
         let sorted = nanoseconds.sorted()
         guard !sorted.isEmpty else { return .nan }
@@ -16,7 +16,7 @@ struct Samples {
     var median: Double { quantile(0.5) }
     var worst: Double { quantile(0.99) }
 
-    /// The samples of one stretch of the run.
+    /// The samples of one section of the run.
     func slice(_ range: Range<Double>) -> Samples {
         let count = Double(nanoseconds.count)
         var samples = Samples()
@@ -25,7 +25,7 @@ struct Samples {
         return samples
     }
 
-    /// How many times the floor's median ours is, in the middle one of the stretches that both were measured in.
+    /// Returns the ratio to the floor's median: the median of the ratios of the sections measured for both.
     static func ratio(_ ours: Samples, _ floor: Samples, stretches: Int) -> Double {
         let ratios = (0..<stretches).map { stretch in
             let range = Double(stretch) / Double(stretches)..<Double(stretch + 1) / Double(stretches)
@@ -35,24 +35,24 @@ struct Samples {
     }
 }
 
-/// The time that an operation takes, in nanoseconds.
+/// Returns the duration of an operation, in nanoseconds.
 func time(_ body: () throws -> Void) rethrows -> UInt64 {
     let start = DispatchTime.now().uptimeNanoseconds
     try body()
     return DispatchTime.now().uptimeNanoseconds - start
 }
 
-/// The time that an operation takes, in nanoseconds.
+/// Returns the duration of an operation, in nanoseconds.
 func time(_ body: () async throws -> Void) async rethrows -> UInt64 {
     let start = DispatchTime.now().uptimeNanoseconds
     try await body()
     return DispatchTime.now().uptimeNanoseconds - start
 }
 
-/// Bytes as a table shows them.
+/// Returns a number of bytes for a table.
 func megabytes(_ bytes: Int) -> String { String(format: "%.0f MB", Double(bytes) / Double(1 << 20)) }
 
-/// A folder that goes when the benchmark is done.
+/// A folder deleted at the end of a benchmark.
 struct Folder: ~Copyable {
     let url: URL
 

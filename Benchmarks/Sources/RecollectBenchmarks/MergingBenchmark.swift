@@ -60,7 +60,7 @@ private enum LargeText: String {
         String(format: "%02d:%02d", number / 60 % 24, number % 60)
     }
 
-    /// The word of the piece in the middle to be changed by one device, and of a later one by the other.
+    /// Returns the text with a change in the middle, or at another position for the second device.
     func changed(_ text: String, isLater: Bool) -> String {
         let middle = text.utf8.index(text.startIndex, offsetBy: text.utf8.count / (isLater ? 3 : 2))
         guard

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import Recollect
 
-/// Sessions moved from one library to another, in a process of its own for each size, so that its memory is its own.
+/// Migrates sessions from one library to another, in a process of its own for each size, so that its memory is measured alone.
 func migrationLines(messages count: Int) async throws -> [Line] {
     let few = count / 10
     let small = try migrateOnce(few)

@@ -11,8 +11,8 @@ struct Line {
     var reach = ""
     var isMet: Bool?
 
-    /// A line for "at most so many times the floor", and where that is asked too, so many milliseconds.
-    /// The ratio is the median of those of the stretches, each of which met the same noise.
+    /// Creates a line with an upper limit for the ratio to the floor and, if given, one in milliseconds.
+    /// The ratio is the median of the ratios of the sections, because noise affects both sides of a section.
     init(
         _ work: String, _ ours: Samples, _ floor: Samples, stretches: Int, atMost reach: Double,
         milliseconds: Double? = nil
@@ -40,7 +40,7 @@ struct Line {
         self.isMet = isMet
     }
 
-    /// Microseconds, in the unit that reads best.
+    /// Returns a time in the most readable unit.
     static func text(_ microseconds: Double) -> String {
         switch microseconds {
         case ..<1_000: String(format: "%.1f µs", microseconds)
@@ -63,7 +63,7 @@ struct Line {
         """
 }
 
-/// Prints the table line by line, and writes it with what a reader has to know of the run.
+/// Prints the table line by line, and writes it with the facts about the run.
 final class Report {
     private var lines: [Line] = []
 

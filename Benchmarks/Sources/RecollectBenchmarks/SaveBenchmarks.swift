@@ -1,7 +1,7 @@
 import Foundation
 import Recollect
 
-/// Turns as people write them: a short question, a longer answer.
+/// Turns like those of people: a short question, a longer answer.
 enum Turn {
     static let question = "How do I keep the last hundred messages of a session without reading all of them?"
     static let answer = String(
@@ -16,7 +16,7 @@ enum Turn {
     }
 }
 
-/// A 2-message turn saved, turn after turn in one session: against the floor, and the last tenth against the first.
+/// Saves turns of two messages in one session: compared with the floor, and the last tenth compared with the first.
 func saveLines(durability: Durability, turns: Int) async throws -> [Line] {
     let isFull = durability == .full
     let name = isFull ? "`.full`" : "`.relaxed`"
@@ -30,7 +30,7 @@ func saveLines(durability: Durability, turns: Int) async throws -> [Line] {
             work: "the slowest hundredth of these turns (p99), the floor's here too", ours: Line.text(ours.worst),
             floor: Line.text(floor.worst), ratio: ours.worst / floor.worst, reach: isFull ? "≤ 2.5" : "",
             isMet: isFull ? ours.worst / floor.worst <= 2.5 : nil),
-        // The floor's own change says how much of it is the machine's.
+        // The change of the floor shows the machine's part in it.
         Line(
             work:
                 "the last tenth of these turns, the floor here being the first tenth; the bare floor itself changed by "

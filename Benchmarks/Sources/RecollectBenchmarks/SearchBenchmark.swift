@@ -2,8 +2,8 @@ import Foundation
 import GRDBSQLite
 import Recollect
 
-/// Twenty hits with snippets over a million messages, by the kind of query, against the bare FTS5 query on the same index
-/// that orders by rank and asks for the same user.
+/// Twenty hits with snippets in a million messages, by the kind of query. The floor is the FTS5 query on the same index,
+/// ordered by rank and limited to the same user.
 func searchLines(messages count: Int, rounds: Int) async throws -> [Line] {
     let folder = try Folder()
     let configuration = HistoryConfiguration(durability: .relaxed, indexesInBackground: false)
@@ -37,7 +37,7 @@ func searchLines(messages count: Int, rounds: Int) async throws -> [Line] {
     return lines
 }
 
-/// What is typed, and the bare expression for it; the terms of the index are folded words and parts of identifiers.
+/// A query and its FTS5 expression; the terms of the index are folded words and parts of identifiers.
 private let queries = [
     (kind: "rare word", query: "zanzibar", match: "zanzibar"),
     (kind: "common word", query: "index", match: "index"),
@@ -59,7 +59,7 @@ private func fill(_ history: SQLiteHistoryStore, messages count: Int) async thro
     }
 }
 
-/// The bare query.
+/// The query of the floor.
 private struct BareSearch {
     private let floor: Floor
     private let select: OpaquePointer

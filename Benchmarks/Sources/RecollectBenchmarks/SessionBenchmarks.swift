@@ -2,7 +2,7 @@ import Foundation
 import GRDBSQLite
 import Recollect
 
-/// The first page of a long list of sessions, against the keyset query of a bare table that has all a summary tells in one row.
+/// The first page of a long list of sessions. The floor is the keyset query of a table with all columns of a summary.
 func sessionListLines(sessions count: Int, rounds: Int) async throws -> [Line] {
     let folder = try Folder()
     let configuration = HistoryConfiguration(durability: .relaxed, indexesInBackground: false)
@@ -42,7 +42,7 @@ func sessionListLines(sessions count: Int, rounds: Int) async throws -> [Line] {
 
 private let pageSize = 50
 
-/// The bare list: one table, one index, prepared statements.
+/// The list of the floor: one table, one index, prepared statements.
 private struct BareSessions {
     private let floor: Floor
     private let insertion, selection: OpaquePointer
@@ -84,7 +84,7 @@ private struct BareSessions {
         try floor.run(insertion)
     }
 
-    /// Reads a page and touches every byte of its text, without making strings of it.
+    /// Reads a page and every byte of its text, without creating strings.
     func readFirstPage() -> Int {
         var bytes = 0
         while sqlite3_step(selection) == SQLITE_ROW {
@@ -99,7 +99,7 @@ private struct BareSessions {
     }
 }
 
-/// A transcript saved whole after one change, in a long session and, as the floor, in a short one.
+/// Saves a whole transcript after one change, in a long session and, as the floor, in a short one.
 func transcriptLines(rounds: Int) async throws -> [Line] {
     let folder = try Folder()
     let history = SQLiteHistoryStore(
@@ -123,7 +123,7 @@ func transcriptLines(rounds: Int) async throws -> [Line] {
                         try await time {
                             try await storage.updateSessionMessages(id: "\(count)", messages: transcript)
                         })
-                    // Back to the same length, outside of the time that is taken.
+                    // Restores the length, outside the measured time.
                     try await storage.updateSessionMessages(id: "\(count)", messages: before)
                     transcripts[count] = before
                 }
@@ -143,7 +143,7 @@ private enum TranscriptChange: String, CaseIterable {
     case edit = "one was edited in the middle"
     case delete = "one was deleted in the middle"
 
-    /// - Parameter place: another each time, so that what is deleted is not what was put back last.
+    /// - Parameter position: A different one for each call, so that the message deleted is not the one just restored.
     func make(in transcript: inout [ChatMessage], _ position: Int) {
         switch self {
         case .append: transcript.append(ChatMessage(role: .assistant, content: Turn.answer))
@@ -162,7 +162,7 @@ private func transcript(_ count: Int) -> [ChatMessage] {
     }
 }
 
-/// The last 100 entries of a long session, and as the floor of a short one.
+/// The last 100 entries of a long session and, as the floor, of a short one.
 func openingLines(messages count: Int, rounds: Int) async throws -> [Line] {
     let folder = try Folder()
     let configuration = HistoryConfiguration(durability: .relaxed, indexesInBackground: false)

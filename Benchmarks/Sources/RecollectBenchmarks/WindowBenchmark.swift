@@ -1,7 +1,7 @@
 import Foundation
 import Recollect
 
-/// The last 100 messages of a session of a million, through the chat storage and from a bare table of as many.
+/// The last 100 messages of a session of a million, by the chat storage and from a plain table of the same size.
 func windowLines(messages count: Int, rounds: Int) async throws -> [Line] {
     let folder = try Folder()
     let configuration = HistoryConfiguration(durability: .relaxed, indexesInBackground: false)
@@ -35,7 +35,7 @@ func windowLines(messages count: Int, rounds: Int) async throws -> [Line] {
         + (try await freshLines(folder.url, bare: folder.path("bare.sqlite"), messages: count, rounds: rounds))
 }
 
-/// The same by a handle that is opened for it and closed again, and the first page of sessions by such a handle.
+/// The same with a handle opened and closed for it, and the first page of sessions with such a handle.
 private func freshLines(
     _ folder: URL, bare path: String, messages count: Int, rounds: Int
 ) async throws -> [Line] {

@@ -1,15 +1,15 @@
 import Foundation
 import Recollect
 
-/// A workspace in a plain folder: looking at many files, writing one, folding a conflict, and what its archive takes on the disk.
+/// A workspace in a plain folder: scanning many files, writing one, resolving a conflict, and the size of its archive.
 func workspaceLines(files: Int, rounds: Int) async throws -> [Line] {
     try await lookLines(files: files, rounds: max(3, rounds / 8)) + [
         writeLine(rounds: rounds), mergeLine(rounds: rounds),
     ]
 }
 
-/// Looks at a folder of files that rest. The floor of a first one reads them all and writes each content to a file of its own, with one
-/// sync at the end; that of one where nothing changed lists all folders and asks for each file's state.
+/// Scans a folder of unchanged files. The floor of the first scan reads them all and writes each content to a file of its own, with
+/// one sync at the end. The floor of a scan without changes lists all folders and reads the state of each file.
 private func lookLines(files: Int, rounds: Int) async throws -> [Line] {
     let folder = try Folder()
     let root = folder.url.appendingPathComponent("root")
@@ -44,7 +44,7 @@ private func lookLines(files: Int, rounds: Int) async throws -> [Line] {
     ]
 }
 
-/// A write of 2 KB over a known version. The floor writes a file beside, syncs it, renames it over, and syncs the folder.
+/// Writes 2 KB over a known version. The floor writes a file beside it, syncs it, renames it over the old one, and syncs the folder.
 private func writeLine(rounds: Int) async throws -> Line {
     let folder = try Folder()
     let workspace = try workspace(in: folder)
@@ -68,8 +68,8 @@ private func writeLine(rounds: Int) async throws -> Line {
         ours, floor, stretches: rounds, atMost: 4)
 }
 
-/// A `context.md` of 200 lines that two devices changed, found and resolved. The floor reads both versions, writes one durably as above, and
-/// removes the other.
+/// Finds and resolves a conflict of a `context.md` of 200 lines, changed by two devices. The floor reads both versions, writes one
+/// durably as above, and removes the other.
 private func mergeLine(rounds: Int) async throws -> Line {
     let folder = try Folder()
     let workspace = try workspace(in: folder)
@@ -113,20 +113,20 @@ private func workspace(root: URL, state: URL) throws -> SharedWorkspace {
     return try SharedWorkspace(root: root, configuration: configuration)
 }
 
-/// A text of 2 KB that no other number has.
+/// Returns a text of 2 KB, different for each number.
 private func text(_ number: Int) -> String {
     String(
         (0..<40).map { "On line \($0) of note \(number) stands a thought of \(number * 41 + $0).\n" }.joined().prefix(
             2_048))
 }
 
-/// 200 lines under ten headings.
+/// Returns 200 lines under ten headings.
 private func context(_ number: Int) -> String {
     (0..<200).map { $0 % 20 == 0 ? "## Part \($0 / 20)\n" : "In context \(number), line \($0), stands this.\n" }
         .joined()
 }
 
-/// Files in a hundred folders, changed a day ago.
+/// Creates files in a hundred folders, last changed a day ago.
 private func fill(_ root: URL, files: Int) throws {
     let manager = FileManager.default
     let yesterday = Date(timeIntervalSinceNow: -86_400)
