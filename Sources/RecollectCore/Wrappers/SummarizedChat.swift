@@ -24,18 +24,18 @@ struct SummarizedChat: Sendable {
 
     /// The messages to summarize next.
     struct SummaryInput {
-        let folded: ArraySlice<ConversationMessage>
+        let covered: ArraySlice<ConversationMessage>
         let left: ArraySlice<ConversationMessage>
         /// Whether more turns remain to be summarized.
         let isPart: Bool
     }
 
     /// Returns all turns but the last `keepLast`, at most `limit`; `nil` if there are none.
-    func fold(keepingLast keepLast: Int, atMost limit: Int) -> SummaryInput? {
+    func summaryInput(keepingLast keepLast: Int, atMost limit: Int) -> SummaryInput? {
         let count = min(turns.count - keepLast, limit)
         guard count > 0 else { return nil }
-        let folded = turns.first(count)
+        let covered = turns.first(count)
         return SummaryInput(
-            folded: folded, left: turns.messages[folded.endIndex...], isPart: turns.count - count > keepLast)
+            covered: covered, left: turns.messages[covered.endIndex...], isPart: turns.count - count > keepLast)
     }
 }

@@ -46,7 +46,7 @@ public final class SummarizingChatStorage: ChatStorage {
     public let events: StoreEvents
 
     private let storage: any ChatStorage
-    private let folding: SummaryGenerator
+    private let generator: SummaryGenerator
 
     /// Creates a wrapper around a store.
     /// - Parameters:
@@ -75,7 +75,7 @@ public final class SummarizingChatStorage: ChatStorage {
     ) {
         self.storage = storage
         events = StoreEvents(logger: logger)
-        folding = SummaryGenerator(
+        generator = SummaryGenerator(
             storage: storage, triggerAt: triggerAt, keepLast: keepLast, events: events, pause: pause,
             summarizer: summarizer)
     }
@@ -90,7 +90,7 @@ public final class SummarizingChatStorage: ChatStorage {
     ) async throws -> [ConversationMessage] {
         let scope = try Self.scope(userId, sessionId, agentId)
         if MessageWindow.size(for: maxMessages) == 0 { return [] }
-        return try await folding.chat(of: scope).given(maxMessages: maxMessages)
+        return try await generator.chat(of: scope).given(maxMessages: maxMessages)
     }
 
     /// Saves one message, as a batch of one.
@@ -110,7 +110,7 @@ public final class SummarizingChatStorage: ChatStorage {
         try messages.forEach { try Self.checkId($0.id, of: "message") }
         try await storage.saveMessages(
             messages, userId: userId, sessionId: sessionId, agentId: agentId, maxMessages: maxMessages)
-        folding.note(messages, in: scope)
+        generator.note(messages, in: scope)
     }
 
     /// Returns all original messages of a session, without summaries.

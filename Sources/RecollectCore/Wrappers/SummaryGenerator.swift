@@ -3,7 +3,7 @@ import Foundation
 /// The generator of summaries for a `SummarizingChatStorage`, with at most one summary in progress for each scope.
 final class SummaryGenerator: Sendable {
     /// The maximum number of turns in one call of the summarizer.
-    static let longestFold = 100
+    static let longestInput = 100
 
     /// The recorded state of a scope. It may be out of date because of other writers; a summary then starts a turn
     /// early or late.
@@ -75,7 +75,7 @@ final class SummaryGenerator: Sendable {
                 try await pause()
                 latch.open()
             }
-            let error = await failure { try await self.fold(scope) }
+            let error = await failure { try await self.summarize(scope) }
             patience.cancel()
             self.state.withLock { state in
                 state.making[scope] = nil
@@ -90,20 +90,20 @@ final class SummaryGenerator: Sendable {
     }
 
     /// Summarizes all turns but the last `keepLast`, if there are more than `triggerAt`.
-    private func fold(_ scope: Scope) async throws {
+    private func summarize(_ scope: Scope) async throws {
         var chat = try await stored(scope)
         guard chat.turns.count > triggerAt else { return }
-        while let fold = chat.fold(keepingLast: keepLast, atMost: Self.longestFold) {
-            let text = try await summarizer(chat.summary?.message.text, Array(fold.folded))
+        while let input = chat.summaryInput(keepingLast: keepLast, atMost: Self.longestInput) {
+            let text = try await summarizer(chat.summary?.message.text, Array(input.covered))
             guard text.contains(where: { !$0.isWhitespace }) else {
                 throw RecollectError(.unreadable, "the summarizer gave an empty summary; the last one stays")
             }
-            let summary = StoredSummary(text: text, covering: fold.folded, leaving: fold.left)
+            let summary = StoredSummary(text: text, covering: input.covered, leaving: input.left)
             // If another process has saved a summary in the meantime, its coverage must not shrink.
             let isOvertaken = try await self.summary(of: scope)?.message.id != chat.storedId
             if !isOvertaken { try await save(summary, of: scope, insteadOf: chat.storedId) }
             chat = try await stored(scope)
-            guard fold.isPart || (isOvertaken && chat.turns.count > triggerAt) else { break }
+            guard input.isPart || (isOvertaken && chat.turns.count > triggerAt) else { break }
         }
         remember(chat.turns.count, of: scope)
     }

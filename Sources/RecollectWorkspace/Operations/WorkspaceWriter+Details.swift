@@ -5,7 +5,7 @@ import RecollectCore
 extension WorkspaceWriter {
     /// Saves the metadata of a file, for a later restoration or for its new path.
     func saveDetails(of path: WorkspacePath) {
-        trying("kept") { try provider.saveDetails(of: path, to: archive.detailsURL(of: path)) }
+        logging("saved") { try provider.saveDetails(of: path, to: archive.detailsURL(of: path)) }
     }
 
     /// Applies the saved metadata of one path to the file at another.
@@ -13,7 +13,7 @@ extension WorkspaceWriter {
         of path: WorkspacePath, to newPath: WorkspacePath, holding version: ContentHash, isDated: Bool
     ) {
         guard archive.hasDetails(of: path) else { return }
-        trying("brought back") {
+        logging("restored") {
             try provider.applyDetails(
                 from: archive.detailsURL(of: path), to: newPath, holding: version, isDated: isDated)
         }
@@ -21,7 +21,7 @@ extension WorkspaceWriter {
 
     /// Applies the metadata of a file to a new file; does nothing if there is no such file.
     func copyDetails(of path: WorkspacePath, to copy: WorkspaceFile) {
-        trying("copied") {
+        logging("copied") {
             guard let item = try provider.item(at: path), !item.isFolder else { return }
             try provider.saveDetails(of: path, to: archive.detailsURL(of: copy.path))
             applyDetails(of: copy.path, to: copy.path, holding: copy.version, isDated: false)
@@ -31,14 +31,15 @@ extension WorkspaceWriter {
 
     /// Deletes the saved metadata of a path.
     func forgetDetails(of path: WorkspacePath) {
-        trying("forgotten") { try archive.removeDetails(of: path) }
+        logging("deleted") { try archive.removeDetails(of: path) }
     }
 
-    private func trying(_ what: String, _ work: () throws -> Void) {
+    /// Does some work, and logs a failure. The content is more important than the metadata.
+    private func logging(_ action: String, _ work: () throws -> Void) {
         do {
             try work()
         } catch {
-            configuration.logger.debug("what a file has beside its content could not be \(what): \(error)")
+            configuration.logger.debug("the metadata of a file could not be \(action): \(error)")
         }
     }
 }

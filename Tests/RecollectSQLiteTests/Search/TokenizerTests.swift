@@ -5,7 +5,7 @@ import Testing
 @testable import RecollectSQLite
 
 @Suite("Search terms")
-struct SearchTextTests {
+struct TokenizerTests {
     @Test(
         "A text is split into words, parts, pairs and characters",
         arguments: [

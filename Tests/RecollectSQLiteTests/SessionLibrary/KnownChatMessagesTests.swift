@@ -5,7 +5,7 @@ import Testing
 @testable import RecollectCore
 @testable import RecollectSQLite
 
-@Suite("Hashes of transcripts not kept in full") struct KnownEntriesTests {
+@Suite("Hashes of transcripts not kept in full") struct KnownChatMessagesTests {
     private static let entry = ChatMessage(
         role: .user, content: "text", timestamp: Date(millisecondsSince1970: 1_700_000_000_000))
 

@@ -6,7 +6,7 @@ import Testing
 @testable import RecollectSQLite
 
 /// A session storage writes the difference between two transcripts, for any change.
-@Suite("Saving a transcript") struct TranscriptSavingTests {
+@Suite("Saving a transcript") struct SaveTranscriptOperationTests {
     private let history = memory()
     private var sessions: SQLiteSessionStorage { SQLiteSessionStorage(history: history, userId: "u", agentId: "ui") }
 
