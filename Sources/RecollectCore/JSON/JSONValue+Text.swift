@@ -15,6 +15,13 @@ extension JSONValue {
         }
     }
 
+    /// Creates a value from a written one. For coders, which take a value.
+    init(writing body: (inout JSONWriter) -> Void) throws {
+        var writer = JSONWriter()
+        body(&writer)
+        self = try writer.bytes.withUnsafeBytes { bytes in try JSONParser.read(bytes) { try $0.value() } }
+    }
+
     /// Creates a value from external JSON text, for example of a model.
     ///
     /// The value is the text itself, as a string, if it is invalid JSON, nested too deeply, or has canonically

@@ -43,51 +43,24 @@ public struct Attachment: Hashable, Sendable {
 }
 
 extension Attachment: Codable {
-    private enum CodingKeys: String, CodingKey {
-        case mediaType, name, data, sha256, byteCount, url
-    }
-
-    /// The number of fields in the attachment's encoding.
-    var fieldCount: Int {
-        let fields = name == nil ? 2 : 3
-        if case .stored = content { return fields + 1 }
-        return fields
-    }
-
     /// Creates an attachment by decoding `{"mediaType", "name"?, and one of "data" (base64) | "sha256" with
-    /// "byteCount" | "url"}`.
+    /// "byteCount" | "url"}`. Other fields are ignored.
     public init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        mediaType = try container.decode(String.self, forKey: .mediaType)
-        name = try container.decodeIfPresent(String.self, forKey: .name)
-        if let sha256 = try container.decodeIfPresent(String.self, forKey: .sha256) {
-            let count = try container.decode(Int.self, forKey: .byteCount)
-            content = .stored(sha256: sha256, byteCount: count)
-        } else if let url = try container.decodeIfPresent(String.self, forKey: .url) {
-            content = .remote(url: url)
-        } else {
-            let text = try container.decode(String.self, forKey: .data)
-            guard let bytes = Data(base64Encoded: text) else {
-                throw DecodingError.dataCorruptedError(
-                    forKey: .data, in: container, debugDescription: "the attachment's data is not base64")
-            }
-            content = .inline(bytes)
+        let fields = try JSONValue(from: decoder).objectValue ?? [:]
+        let known = fields.filter { Self.fields.contains($0.key) && $0.value != .null }
+        guard let attachment = Attachment(fields: known) else {
+            throw DecodingError.dataCorrupted(
+                DecodingError.Context(
+                    codingPath: decoder.codingPath,
+                    debugDescription:
+                        "an attachment needs mediaType, and one of data (base64), sha256 with byteCount, or url"))
         }
+        self = attachment
     }
 
     /// Encodes the attachment for `init(from:)`.
     public func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(mediaType, forKey: .mediaType)
-        try container.encodeIfPresent(name, forKey: .name)
-        switch content {
-        case .inline(let bytes):
-            try container.encode(bytes.base64EncodedString(), forKey: .data)
-        case .stored(let sha256, let byteCount):
-            try container.encode(sha256, forKey: .sha256)
-            try container.encode(byteCount, forKey: .byteCount)
-        case .remote(let url):
-            try container.encode(url, forKey: .url)
-        }
+        let part = try JSONValue(writing: { $0.write([.attachment(self)]) })
+        try part.arrayValue?.first?["attachment"]?.encode(to: encoder)
     }
 }

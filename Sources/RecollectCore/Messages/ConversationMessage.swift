@@ -106,42 +106,23 @@ extension ConversationMessage {
 }
 
 extension ConversationMessage: Codable {
-    private enum Field: String, CaseIterable {
-        case id, role, parts, timestamp, metadata
-
-        var key: AnyKey { AnyKey(stringValue: rawValue) }
-    }
-
     /// Creates a message by decoding. The timestamp is in milliseconds since 1970, independent of the decoder's
     /// date strategy.
     public init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: AnyKey.self)
-        let milliseconds = try container.decode(Double.self, forKey: Field.timestamp.key)
-        var unknown: [String: JSONValue] = [:]
-        for key in container.allKeys where Field(rawValue: key.stringValue) == nil {
-            unknown[key.stringValue] = try container.decode(JSONValue.self, forKey: key)
+        do {
+            try self.init(json: JSONValue(from: decoder))
+        } catch let error as RecollectError {
+            throw DecodingError.dataCorrupted(
+                DecodingError.Context(
+                    codingPath: decoder.codingPath, debugDescription: error.message, underlyingError: error))
         }
-        self.init(
-            id: try container.decode(String.self, forKey: Field.id.key),
-            role: Role(rawValue: try container.decode(String.self, forKey: Field.role.key)),
-            parts: try container.decode([ContentPart].self, forKey: Field.parts.key),
-            timestamp: Date(timeIntervalSince1970: milliseconds / 1000),
-            metadata: try container.decodeIfPresent([String: JSONValue].self, forKey: Field.metadata.key) ?? [:],
-            unknownFields: unknown)
     }
 
     /// Encodes the message for `init(from:)`, independent of the encoder's date strategy.
+    /// - Throws: `tooLarge` for more than `JSONValue.depthLimit` levels, `invalidArgument` for a number without a
+    ///   JSON representation, or for an unknown field with the name of a known one.
     public func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: AnyKey.self)
-        try container.encode(id, forKey: Field.id.key)
-        try container.encode(role.rawValue, forKey: Field.role.key)
-        try container.encode(parts, forKey: Field.parts.key)
-        try container.encode(timestamp.millisecondsSince1970, forKey: Field.timestamp.key)
-        if !metadata.isEmpty {
-            try container.encode(metadata, forKey: Field.metadata.key)
-        }
-        for (name, value) in unknownFields where Field(rawValue: name) == nil {
-            try container.encode(value, forKey: AnyKey(stringValue: name))
-        }
+        try checkSavable()
+        try JSONValue(writing: { $0.write(self) }).encode(to: encoder)
     }
 }
