@@ -34,12 +34,15 @@ extension SQLiteHistoryStore {
     }
 
     /// Saves an interrupted reply of the message's ID, so that the ID is free. Throws `invalidArgument` if a living
-    /// process still writes the reply, or if a complete reply or a message of another role has the ID.
+    /// process still writes the reply, or if a complete reply or a message of another role has the ID, of this agent or
+    /// of none.
     private static func clearWay(
         for message: ConversationMessage, in scope: Scope, _ recovery: ReplyRecovery?, _ db: Database,
         _ cache: WriterCache
     ) throws -> [StoreEvent] {
-        if let row = try ScopeRow.find(scope, db, with: cache.lookUp),
+        let unassigned = scope.session.scope(agentId: "")
+        if let row = try ScopeRow.find(scope, db, with: cache.lookUp)
+            ?? ScopeRow.find(unassigned, db, with: cache.lookUp),
             let held = try cache.pending.find(message.id, in: row, db, derivedID: cache.derivedID),
             let known = try MessageQueries.message(held.sequence, db)
         {

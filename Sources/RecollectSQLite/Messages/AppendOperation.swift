@@ -61,7 +61,6 @@ struct AppendOperation {
         if row.feed.last - row.feed.derivedThrough > DerivedData.limit {
             try DerivedData.update(db)
             row.feed = try FeedState(db)
-            try cache.pending.follow(row.feed, db)
         }
         if isPlain { cache.keep(row, of: scope, db) } else { cache.dropRows() }
         return result

@@ -61,8 +61,11 @@ final class PendingMessageIDs: @unchecked Sendable {
 
     /// Returns a scope's message with an ID, pending or not, or else the one without an agent, or `nil` if there is
     /// neither.
-    /// - Parameter derivedID: Finds the number of a message with derived data by its scope and ID.
+    /// - Parameters:
+    ///   - row: The scope's row as of now.
+    ///   - derivedID: Finds the number of a message with derived data by its scope and ID.
     func find(_ id: String, in row: ScopeRow, _ db: Database, derivedID: HeldStatement) throws -> HeldMessage? {
+        try follow(row.feed, db)
         func derived(in scope: Int64) throws -> HeldMessage? {
             try MessageQueries.sequence(of: id, inScope: scope, with: derivedID.ready(db))
                 .map { HeldMessage(sequence: $0, scope: scope) }

@@ -37,7 +37,6 @@ final class WriterCache: @unchecked Sendable {
         let row = try read()
         // `read` may have inserted a scope into the session of a cached one.
         if db.totalChanges != before { dropRows() }
-        try pending.follow(row.feed, db)
         return row
     }
 

@@ -264,6 +264,29 @@ import Testing
         #expect(try await history.message("r", in: b.session)?.message == saying("whole"))
     }
 
+    @Test("A complete reply's ID is refused after a failed write, too", arguments: [false, true])
+    func completeAfterRollback(isOtherProcess: Bool) async throws {
+        let other = isOtherProcess ? folder.history() : history
+        try await other.beginReply(saying("complete"), in: scope).finish()
+        await #expect(throws: RecollectError.self) { try await history.restoreBranch(scope.session, in: scope.session) }
+        for _ in 0..<2 {
+            await #expect { try await history.beginReply(start, in: scope) } throws: {
+                ($0 as? RecollectError)?.code == .invalidArgument
+            }
+        }
+        #expect(try await texts(scope) == ["complete"])
+    }
+
+    @Test("The ID of a complete message without an agent is refused for a reply of an agent new to the session")
+    func completeWithoutAgent() async throws {
+        try await history.append([saying("complete")], to: scope.session.scope(agentId: ""))
+        await #expect { try await history.beginReply(start, in: scope) } throws: {
+            ($0 as? RecollectError)?.code == .invalidArgument
+        }
+        let all = try await history.messages(of: scope.session, agentId: nil, page: PageRequest(limit: 9)).elements
+        #expect(all.map(\.message) == [saying("complete")])
+    }
+
     @Test("A second merge gives no message the ID of a streaming reply", arguments: ["agent", ""])
     func mergedTwice(agentId: String) async throws {
         let (a, b) = (other("a"), other("b"))
