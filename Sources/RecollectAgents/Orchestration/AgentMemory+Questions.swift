@@ -28,20 +28,13 @@ extension AgentMemory {
         let (ids, rest) = (replyIDs(to: history[question]), history[(question + 1)...])
         let replies = rest.filter { ids.contains($0.id) }
         guard replies.isEmpty else {
-            return hasMergedQuestion(history) ? nil : replies.first(where: \.isAnswer)
+            // A merge puts a question with a new ID after the one with its earlier ID.
+            let isMerged = rest.first.map { $0.role == .user && UUID(uuidString: $0.id)?.isNameBased == true } ?? false
+            return isMerged ? nil : replies.first(where: \.isAnswer)
         }
         guard history[..<question].last?.role != .user else { return nil }
         let reply = rest.prefix { $0.role != .user }.first { $0.role == .assistant && !ReplyIDs.isDerived($0.id) }
         return reply.flatMap { $0.isAnswer ? $0 : nil }
-    }
-
-    /// Whether a merge of sessions gave a question a new ID: a derived one, and of no copy made by this agent.
-    private func hasMergedQuestion(_ history: [ConversationMessage]) -> Bool {
-        let questions = history.filter { $0.role == .user }
-        let derived = questions.filter { UUID(uuidString: $0.id)?.isNameBased == true }
-        guard !derived.isEmpty else { return false }
-        let copies = Set(questions.flatMap { ids(of: $0).dropFirst() }.map(ByteString.init))
-        return derived.contains { !copies.contains(ByteString($0.id)) }
     }
 
     /// Returns the last message in the agent's history with one of the input's IDs; `nil` without a store, and for

@@ -108,6 +108,13 @@ struct TwoOrchestratorsTests {
             let reply = try await orchestrator.say(.text(question.text, id: question.id)).reply
             #expect(reply?.text == "re \(question.text)")
         }
+        // New questions are answered once, also with a name-based ID.
+        for id in ["new", ConversationMessage.copyId(of: "new", from: "other")] {
+            _ = try await orchestrator.say(.text("new", id: id))
+            let kept = try await store.all()
+            #expect(try await orchestrator.say(.text("new", id: id)).reply == kept.last)
+            #expect(try await store.all() == kept)
+        }
     }
 
     @Test(
