@@ -101,6 +101,8 @@ final class SummaryGenerator: Sendable {
             let summary = StoredSummary(text: text, covering: input.covered, leaving: input.left)
             // If another process has saved a summary in the meantime, its coverage must not shrink.
             let isOvertaken = try await self.summary(of: scope)?.message.id != chat.storedId
+            // Messages deleted in the meantime, perhaps with their session, must not come back in a summary.
+            guard summary.uncovered(of: try await stored(scope).turns.messages) != nil else { break }
             if !isOvertaken { try await save(summary, of: scope, insteadOf: chat.storedId) }
             chat = try await stored(scope)
             guard input.isPart || (isOvertaken && chat.turns.count > triggerAt) else { break }

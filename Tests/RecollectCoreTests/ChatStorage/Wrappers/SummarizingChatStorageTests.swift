@@ -60,6 +60,17 @@ struct SummarizingChatStorageTests {
         #expect(summarizer.all.count == 1)
     }
 
+    @Test("A summary of messages deleted while it was made is not saved")
+    func deletedMeanwhile() async throws {
+        let below = InMemoryChatStorage()
+        let storage = wrap(below)
+        summarizer.beforeAnswering { try await below.save([], budget: 0) }
+        try await storage.save(turns(0..<6))
+        #expect(try await storage.load().isEmpty)
+        #expect(summarizer.all.count == 1)
+        #expect(try await below.load(agent: SummarizingChatStorage.reservedPrefix + "a").isEmpty)
+    }
+
     @Test("Concurrent calls summarize once, and canceling one of them leaves the summary to the others")
     func once() async throws {
         let storage = wrap(InMemoryChatStorage())
