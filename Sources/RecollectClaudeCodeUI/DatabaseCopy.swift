@@ -8,8 +8,8 @@ import RecollectSQLite
 /// A snapshot of another program's SQLite database, in a temporary folder. The folder is removed with the last
 /// reference. Creating a copy also removes leftovers of killed processes.
 ///
-/// The other program may write meanwhile: SQLite's backup reads under its locks, and reads its write-ahead log. All
-/// calls block.
+/// The other program may write meanwhile. SQLite's backup reads under its locks, and reads its write-ahead log. A copy
+/// made without locks is made again if the files changed meanwhile. All calls block.
 final class DatabaseCopy: Sendable {
     private let folder: String
     /// Locked for the life of the copy. `nonisolated(unsafe)` is safe because its methods are not called after
@@ -91,25 +91,60 @@ final class DatabaseCopy: Sendable {
         return header
     }
 
+    /// Copies a database. A copy made without locks may be in parts of different states, and is not used if a file
+    /// changed meanwhile.
     private static func copy(_ original: String, to path: String, in folder: String) throws {
+        let deadline = ContinuousClock.now + .seconds(30)
+        repeat {
+            if try isUnchanged(original, during: { try copyOnce(original, to: path, in: folder) }) { return }
+            for name in try FileManager.default.contentsOfDirectory(atPath: folder) where name != lockName {
+                try FileManager.default.removeItem(atPath: folder + "/" + name)
+            }
+        } while ContinuousClock.now < deadline
+        throw RecollectError(
+            .busy, "\(original) changed again and again while it was copied; close the program using it, and repeat")
+    }
+
+    /// Runs a copy, and returns whether it is consistent: made under locks, or from files without changes meanwhile.
+    /// - Parameter copy: The copy. Returns whether it was made under locks. Its error is thrown unless a file changed.
+    static func isUnchanged(_ original: String, during copy: () throws -> Bool) throws -> Bool {
+        func stamps() -> [FileStamp?] { ["", "-wal", "-journal"].map { FileStamp(at: original + $0) } }
+        let before = stamps()
+        // The clocks of file systems tick every 10 ms at most. So a change during the copy has a later date.
+        usleep(20_000)
+        let result = Result { try copy() }
+        if stamps() == before {
+            _ = try result.get()
+            return true
+        }
+        // An error may be due to the change: the next attempt throws it, if not.
+        return (try? result.get()) ?? false
+    }
+
+    /// Copies a database once; returns whether it was read under locks.
+    private static func copyOnce(_ original: String, to path: String, in folder: String) throws -> Bool {
         let isLogged = header(of: original)?[18] == 2
         let (hasLog, hasIndex) = (exists(original + "-wal"), exists(original + "-shm"))
         // A write-ahead log with an index means an open database. A log alone was left by a crash. Without a log,
         // no program has the database open. The last two cases are read without a normal connection, because it
         // would create files beside the original.
         if isLogged, hasLog, !hasIndex {
-            return try copyFiles(original, to: path, in: folder)
+            try copyFiles(original, to: path, in: folder)
+            return false
         }
+        let isClosed = isLogged && !hasLog
         do {
             let source = try ForeignDatabase(
-                uri: DatabaseURI.text(of: original, isLogged && !hasLog ? "mode=ro&immutable=1" : "mode=ro"),
+                uri: DatabaseURI.text(of: original, isClosed ? "mode=ro&immutable=1" : "mode=ro"),
                 isReadOnly: true)
             try source.backUp(to: path)
+            return !isClosed
         } catch let error as DatabaseError
             where error.resultCode == .SQLITE_READONLY || error.resultCode == .SQLITE_CANTOPEN
         {
             // A crash left a journal, and only a writer can roll it back. This happens in the copy.
             try copyFiles(original, to: path, in: folder)
+            return false
         }
     }
 

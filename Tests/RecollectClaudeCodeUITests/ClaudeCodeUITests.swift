@@ -262,6 +262,33 @@ struct ClaudeCodeUITests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["claude_code_sessions.sqlite"])
     }
 
+    @Test("A copy made without locks is not used if the database, its log or its journal changed meanwhile")
+    func changedMeanwhile() throws {
+        do { try ClaudeCodeUIDatabase(file, version: 5, journal: "WAL").add("s", first: "x", at: 0) }
+        for suffix in ["", "-wal", "-journal"] {
+            for isUnderLocks in [true, false] {
+                let isUnchanged = try DatabaseCopy.isUnchanged(file) {
+                    let handle = FileHandle(forWritingAtPath: file + suffix)
+                    if handle == nil { FileManager.default.createFile(atPath: file + suffix, contents: Data([1])) }
+                    try handle?.seekToEnd()
+                    try handle?.write(contentsOf: Data([0]))
+                    try handle?.close()
+                    return isUnderLocks
+                }
+                #expect(isUnchanged == isUnderLocks, "\(suffix)")
+            }
+        }
+        #expect(try DatabaseCopy.isUnchanged(file) { false })
+        #expect(
+            try !DatabaseCopy.isUnchanged(file) {
+                try Data([1]).write(to: URL(fileURLWithPath: file + "-wal"))
+                throw RecollectError(.damaged, "torn")
+            })
+        #expect(throws: RecollectError.self) {
+            try DatabaseCopy.isUnchanged(file) { throw RecollectError(.damaged, "damaged") }
+        }
+    }
+
     @Test("Foreign and damaged databases throw clear errors, and nothing is imported")
     func refused() async throws {
         try ForeignDatabase(uri: "file:\(file)?mode=rwc", isReadOnly: false).run("CREATE TABLE sessions (name TEXT)")
