@@ -144,11 +144,6 @@ extension Character {
     }
 
     private var isPartOfWord: Bool {
-        (isLetter || isNumber) && !isIdeograph
-    }
-
-    /// Whether the character belongs to a script without spaces between words.
-    var isIdeograph: Bool {
-        unicodeScalars.first.map { (0x3040...0x30FF).contains($0.value) || $0.properties.isIdeographic } ?? false
+        (isLetter || isNumber) && unicodeScalars.first?.isInUnspacedScript == false
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import RecollectCore
 
 /// The words of a text in their order, folded: case, accents and width are removed.
 ///
@@ -52,15 +53,7 @@ struct Words {
 extension Unicode.Scalar {
     /// Whether the scalar belongs to a script written without spaces, or to Korean.
     var isUnspacedLetter: Bool {
-        guard value >= 0x0E00 else { return false }
-        switch value {
-        case 0x0E00...0x0EFF, 0x1000...0x109F, 0x1780...0x17D3,  // Thai and Lao, Burmese, Khmer
-            0x3005...0x3007, 0x3041...0x30FA, 0x30FC...0x31FF,  // kana and bopomofo
-            0x3400...0x4DBF, 0x4E00...0x9FFF, 0xF900...0xFAFF, 0x20000...0x3FFFF,  // Han
-            0xAC00...0xD7A3:  // Hangul
-            return true
-        default: return false
-        }
+        isInUnspacedScript && isPartOfWord || (0xAC00...0xD7A3).contains(value)
     }
 
     fileprivate var isPartOfWord: Bool {

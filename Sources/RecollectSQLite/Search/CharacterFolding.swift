@@ -179,7 +179,7 @@ enum CharacterFolding {
     ]
 
     private static func kind(of scalar: Unicode.Scalar, isUpper: Bool) -> Kind {
-        let isUnspaced = unspaced.contains { $0.contains(scalar.value) }
+        let isUnspaced = scalar.isInUnspacedScript
         switch scalar.properties.generalCategory {
         case .nonspacingMark, .spacingMark, .enclosingMark, .otherLetter, .modifierLetter:
             return isUnspaced ? .unspaced : .lower
@@ -188,10 +188,4 @@ enum CharacterFolding {
         default: return .separator
         }
     }
-
-    /// Thai, Lao, Burmese, Khmer, Han, kana, Bopomofo.
-    private static let unspaced: [ClosedRange<UInt32>] = [
-        0x0E00...0x0EFF, 0x1000...0x109F, 0x1780...0x17FF, 0x3005...0x3007, 0x3040...0x30FF, 0x3105...0x312F,
-        0x31F0...0x31FF, 0x3400...0x9FFF, 0xF900...0xFAFF, 0x20000...0x3FFFF,
-    ]
 }
