@@ -180,8 +180,10 @@ final class WorkspaceLife {
         let workspace = devices[index].workspace
         try await attempt("\(devices[index].name) trashes \(path)") {
             guard let old = try await self.readIfThere(path, workspace) else { return }
+            // The file may have come in another spelling since.
+            let stored = try self.devices[index].device.provider.spelling(of: path)
             try await workspace.trash(path, replacing: old.version)
-            try await self.excuse(path, workspace)
+            try await self.excuse(stored, workspace)
         }
     }
 
