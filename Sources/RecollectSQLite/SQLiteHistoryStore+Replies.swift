@@ -66,7 +66,8 @@ extension SQLiteHistoryStore {
         guard try StreamingReplies.writers(ofReply: message.id, in: scope, db).isEmpty else {
             throw RecollectError(
                 .invalidArgument,
-                "a reply of that id is in flight for this agent; end that one, or give this one an id of its own")
+                "a reply of that id is in flight for this agent, or for none; end that one, or give this one an id of its "
+                    + "own")
         }
         return saved
     }

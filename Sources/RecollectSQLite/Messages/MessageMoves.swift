@@ -95,7 +95,11 @@ enum MessageMoves {
         try db.run(
             """
             UPDATE session SET branch_after = ?1 FROM scope WHERE scope.id = ?2 AND branch_after = ?3
-            AND branch_of = scope.session_row_id AND ifnull(branch_agent, '') IN (scope.agent_id, '')
+            AND branch_of = scope.session_row_id AND (
+              branch_agent = scope.agent_id OR ifnull(branch_agent, '') = '' AND NOT EXISTS (
+                SELECT 1 FROM scope AS own JOIN message_id ON message_id.scope_row_id = own.id
+                WHERE own.session_row_id = scope.session_row_id AND own.agent_id = '' AND scope.agent_id <> ''
+                AND message_id.message_id = ?3))
             """, new, scope, id)
     }
 

@@ -12,10 +12,13 @@ struct ScopeRow {
     var lastRole: Role?
     var feed: FeedState
 
-    /// Returns the row of a scope; `nil` if nothing was ever saved in it.
+    /// Returns the row of a scope, also in a discarded session; `nil` if nothing was ever saved in it.
     static func find(_ scope: Scope, _ db: Database, with statement: HeldStatement) throws -> ScopeRow? {
-        if case .scope(let row) = try lookUp(scope, db, with: statement) { return row }
-        return nil
+        switch try lookUp(scope, db, with: statement) {
+        case .scope(let row): row
+        case .discarded(_, let row): row
+        case .nothing, .session: nil
+        }
     }
 
     /// Returns the row of a scope, and creates the session and the scope if they are missing. Restores a discarded
@@ -27,7 +30,7 @@ struct ScopeRow {
         switch try lookUp(scope, db, with: statement) {
         case .scope(let row): return row
         case .session(let number): session = number
-        case .discarded(let number):
+        case .discarded(let number, _):
             // Saving to a discarded session restores it.
             try SessionRow.restore(number, db)
             return try findOrMake(scope, createdAt: createdAt, db, with: statement)
@@ -77,7 +80,7 @@ struct ScopeRow {
 
     private enum Found {
         case nothing
-        case discarded(Int64)
+        case discarded(Int64, ScopeRow?)
         case session(Int64)
         case scope(ScopeRow)
     }
@@ -103,14 +106,15 @@ struct ScopeRow {
         if !statement.isNull(1) {
             try confirm(statement.integer(1), of: statement.integer(0), agentId: scope.agentId, db)
         }
-        guard statement.isNull(6) else { return .discarded(statement.integer(0)) }
-        guard !statement.isNull(1) else { return .session(statement.integer(0)) }
-        return .scope(
+        let row = statement.optionalInteger(1).map { scope in
             ScopeRow(
-                session: statement.integer(0), scope: statement.integer(1),
+                session: statement.integer(0), scope: scope,
                 unassigned: statement.optionalInteger(7), windowStart: statement.integer(2),
                 lastRole: statement.optionalText(4).map(Role.init(rawValue:)),
-                feed: FeedState(last: statement.integer(3), derivedThrough: statement.integer(5))))
+                feed: FeedState(last: statement.integer(3), derivedThrough: statement.integer(5)))
+        }
+        guard statement.isNull(6) else { return .discarded(statement.integer(0), row) }
+        return row.map(Found.scope) ?? .session(statement.integer(0))
     }
 }
 

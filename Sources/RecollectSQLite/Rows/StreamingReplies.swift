@@ -77,8 +77,8 @@ enum StreamingReplies {
             for row in try rows("session_row_id = ?", [own], db) {
                 let (agentId, known) = (row.scope.agentId, row.message.id)
                 let isTaken =
-                    try isDraft(known, agentId, in: other, db)
-                    || !isMessage(known, agentId, in: own, db) && isMessage(known, agentId, in: other, db)
+                    try !isMessage(known, agentId, in: own, db)
+                    && (isDraft(known, agentId, in: other, db) || isMessage(known, agentId, in: other, db))
                 guard isTaken else { continue }
                 var free = known
                 while try [own, other].contains(where: {
@@ -89,13 +89,34 @@ enum StreamingReplies {
         }
     }
 
-    /// Gives the streaming replies for a scope's message the message's new ID.
+    /// Gives the streaming replies for a scope's message the message's new ID. A message without an agent is that of an
+    /// agent's reply, unless the agent has its own message with the ID.
     static func rename(_ id: String, to new: String, inScope scope: Int64, _ db: Database) throws {
         try db.run(
             """
             UPDATE streaming_reply SET message_id = ?1 FROM scope WHERE scope.id = ?2 AND message_id = ?3
-            AND streaming_reply.session_row_id = scope.session_row_id AND scope.agent_id IN (streaming_reply.agent_id, '')
+            AND streaming_reply.session_row_id = scope.session_row_id AND (
+              scope.agent_id = streaming_reply.agent_id OR scope.agent_id = '' AND NOT EXISTS (
+                SELECT 1 FROM scope AS own JOIN message_id ON message_id.scope_row_id = own.id
+                WHERE own.session_row_id = scope.session_row_id AND own.agent_id = streaming_reply.agent_id
+                AND message_id.message_id = ?3))
             """, new, scope, id)
+    }
+
+    /// Gives new IDs to the streaming replies of a session if messages with their IDs are copied into it.
+    /// - Parameters:
+    ///   - source: The session of these messages.
+    ///   - id: The ID of the session without messages. New IDs are derived from it.
+    static func separate(_ number: Int64, _ id: SessionKey, fromCopiesOf source: Int64, _ db: Database) throws {
+        for row in try rows("session_row_id = ?", [number], db) {
+            var free = row.message.id
+            while try isMessage(free, row.scope.agentId, in: source, db)
+                || free != row.message.id && isDraft(free, row.scope.agentId, in: number, db)
+            { free = ConversationMessage.copyId(of: free, from: id.sessionId) }
+            if free != row.message.id {
+                try db.run("UPDATE streaming_reply SET message_id = ? WHERE id = ?", free, row.number)
+            }
+        }
     }
 
     /// Whether a streaming reply has an ID, in a session or in the session of a scope, and may be saved to messages of
@@ -111,11 +132,14 @@ enum StreamingReplies {
             """, scope, id, session) != nil
     }
 
+    /// Whether a session has a streaming reply with an ID, of an agent or without one. One without an agent may become
+    /// a message of any.
     private static func isDraft(_ id: String, _ agentId: String, in number: Int64, _ db: Database) throws -> Bool {
         try db.integer(
-            "SELECT 1 FROM streaming_reply WHERE session_row_id = ? AND message_id = ? AND agent_id = ?", number, id,
-            agentId
-        ) != nil
+            """
+            SELECT 1 FROM streaming_reply WHERE session_row_id = ?1 AND message_id = ?2
+            AND (agent_id IN (?3, '') OR ?3 = '')
+            """, number, id, agentId) != nil
     }
 
     /// Whether a session has a message with an ID, of an agent or without one.
@@ -156,14 +180,15 @@ enum StreamingReplies {
         return writers
     }
 
-    /// Returns the writers, living or ended, of a scope's streaming replies with an ID.
+    /// Returns the writers, living or ended, of a scope's streaming replies with an ID, and of those without an agent. For
+    /// a scope without an agent, returns those of all agents.
     static func writers(ofReply id: String, in scope: Scope, _ db: Database) throws -> [String] {
         var writers: [String] = []
         try db.sql(
             """
             SELECT writer FROM streaming_reply
-            WHERE session_row_id = (SELECT id FROM session WHERE user_id = ? AND session_id = ?) AND message_id = ?
-            AND agent_id = ?
+            WHERE session_row_id = (SELECT id FROM session WHERE user_id = ?1 AND session_id = ?2) AND message_id = ?3
+            AND (agent_id IN (?4, '') OR ?4 = '')
             """
         ).bind(scope.userId, scope.sessionId, id, scope.agentId).forEachRow { writers.append($0.text(0)) }
         return writers

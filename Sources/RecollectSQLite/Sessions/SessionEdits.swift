@@ -129,6 +129,7 @@ enum SessionEdits {
         }
         let copy = try MessageQueries.number(of: target, db) ?? ScopeRow.makeSession(target, createdAt: 0, db)
         try copyDetails(from: number, to: copy, origin: source, messageId: messageId, db)
+        try StreamingReplies.separate(copy, target, fromCopiesOf: number, db)
         try copyMessages(from: number, to: copy, through: end, db)
         try Preview.set(copy, db)
         // The copied messages count as read.

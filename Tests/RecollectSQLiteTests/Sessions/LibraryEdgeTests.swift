@@ -59,6 +59,19 @@ import Testing
         #expect(try await history.check().problems.isEmpty)
     }
 
+    @Test("A branch stays after a message without an agent if a merge renames an agent's message of its ID")
+    func anchorWithoutAgent() async throws {
+        let other = SessionKey(userId: id.userId, sessionId: "other")
+        func message(_ text: String) -> ConversationMessage { ConversationMessage(id: "x", role: .user, text: text) }
+        try await history.append([message("of none")], to: id.scope(agentId: ""))
+        try await history.append(messages(1..<2), to: scope)
+        let branch = try await history.branch(id, from: "m1")
+        try await history.append([message("of the agent")], to: scope)
+        try await history.append([message("of the other session")], to: other.scope(agentId: scope.agentId))
+        try await history.moveSession(id, to: other.sessionId)
+        #expect(try await history.session(branch)?.branchOf == BranchPoint(sessionId: "other", messageId: "x"))
+    }
+
     @Test("A branch can be restored even if its message IDs are taken")
     func takenIDs() async throws {
         try await history.append(messages(0..<3), to: scope)

@@ -287,6 +287,78 @@ import Testing
         #expect(all.map(\.message) == [saying("complete")])
     }
 
+    @Test("A complete reply's ID is refused in a discarded session, too", arguments: ["agent", ""])
+    func completeInDiscarded(agentId: String) async throws {
+        let complete = scope.session.scope(agentId: agentId == "" ? "" : scope.agentId)
+        try await history.append([saying("complete")], to: complete)
+        try await history.discardSession(scope.session)
+        await #expect { try await history.beginReply(start, in: scope) } throws: {
+            ($0 as? RecollectError)?.code == .invalidArgument
+        }
+        #expect(try await history.message("r", in: scope.session)?.message == saying("complete"))
+    }
+
+    @Test("A second streaming reply of one ID is refused if one of the two has no agent", arguments: [false, true])
+    func streamingWithoutAgent(isFirst: Bool) async throws {
+        let unassigned = scope.session.scope(agentId: "")
+        let reply = try await history.beginReply(saying("first"), in: isFirst ? unassigned : scope)
+        await #expect { try await history.beginReply(start, in: isFirst ? scope : unassigned) } throws: {
+            ($0 as? RecollectError)?.code == .invalidArgument
+        }
+        try await reply.finish()
+        #expect(try await history.message("r", in: scope.session)?.message == saying("first"))
+    }
+
+    @Test("Of two streaming replies with one ID in merged sessions, one of an agent and one of none, both are saved")
+    func mergedWithoutAgent() async throws {
+        let (a, b) = (other("a"), other("b"))
+        let first = try await history.beginReply(saying("of none"), in: a.session.scope(agentId: ""))
+        let second = try await history.beginReply(saying("of b"), in: b)
+        try await history.moveSession(a.session, to: b.sessionId)
+        try await first.finish()
+        try await second.finish()
+        #expect(try await allTexts(b.session) == ["of b", "of none"])
+    }
+
+    @Test("A merge that gives a message without an agent a new ID leaves the reply to the agent's own message")
+    func mergedBesideUnassigned() async throws {
+        let (a, b) = (other("a"), other("b"))
+        try await history.append([saying("of the UI")], to: a.session.scope(agentId: ""))
+        try await history.append([saying("half", isInterrupted: true)], to: a)
+        try await history.append([saying("of b")], to: b.session.scope(agentId: ""))
+        let reply = try await history.beginReply(saying("whole"), in: a)
+        try await history.moveSession(a.session, to: b.sessionId)
+        try await reply.finish()
+        #expect(try await allTexts(b.session) == ["of b", "of the UI", "whole"])
+    }
+
+    @Test("A reply saved by a UI stays one message if the other merged session streams a reply of its ID")
+    func mergedBesideSaved() async throws {
+        let (a, b) = (other("a"), other("b"))
+        let first = try await history.beginReply(saying("of a"), in: a)
+        try await history.append([saying("of a")], to: a)
+        let second = try await history.beginReply(saying("of b"), in: b)
+        try await history.moveSession(a.session, to: b.sessionId)
+        try await first.finish()
+        try await second.finish()
+        #expect(try await allTexts(b.session) == ["of a", "of b"])
+    }
+
+    @Test("A fork into a session with a streaming reply keeps the copied message of its ID", arguments: ["agent", ""])
+    func forkedBesideReply(agentId: String) async throws {
+        let (a, b) = (other("a"), other("b"))
+        try await history.append([saying("copied")], to: a.session.scope(agentId: agentId == "" ? "" : a.agentId))
+        let reply = try await history.beginReply(saying("streamed"), in: b)
+        try await history.fork(a.session, at: "r", agentId: nil, into: b.sessionId)
+        try await reply.finish()
+        #expect(try await allTexts(b.session) == ["copied", "streamed"])
+    }
+
+    private func allTexts(_ session: SessionKey) async throws -> [String] {
+        try await history.messages(of: session, agentId: nil, page: PageRequest(limit: 20)).elements
+            .map(\.message.text).sorted()
+    }
+
     @Test("A second merge gives no message the ID of a streaming reply", arguments: ["agent", ""])
     func mergedTwice(agentId: String) async throws {
         let (a, b) = (other("a"), other("b"))
@@ -298,10 +370,9 @@ import Testing
         try await history.append([saying("second of a")], to: second)
         try await history.moveSession(a.session, to: b.sessionId)
         try await reply.finish()
-        let all = try await history.messages(
-            of: b.session, agentId: nil, page: PageRequest(limit: 10)
-        ).elements.map(\.message.text).sorted()
-        #expect(all == ["of b"] + (agentId == "" ? ["of no agent"] : []) + ["second of a", "streamed"])
+        #expect(
+            try await allTexts(b.session)
+                == ["of b"] + (agentId == "" ? ["of no agent"] : []) + ["second of a", "streamed"])
         #expect(try await history.check().problems.isEmpty)
     }
 
