@@ -166,3 +166,43 @@ extension JSONWriter {
         }
     }
 }
+
+// MARK: Coders
+
+extension ContentPart: Codable {
+    /// Creates a part by decoding. Any deviation from a known part makes it `unknown`, without loss of data.
+    public init(from decoder: any Decoder) throws {
+        self.init(json: try JSONValue(from: decoder))
+    }
+
+    /// Encodes the part for `init(from:)`.
+    /// - Throws: `tooLarge` for more than `JSONValue.depthLimit` levels, `invalidArgument` for a number without a
+    ///   JSON representation.
+    public func encode(to encoder: any Encoder) throws {
+        try [self].checkSavable()
+        try JSONValue(writing: { $0.write([self]) }).arrayValue?.first?.encode(to: encoder)
+    }
+}
+
+extension Attachment: Codable {
+    /// Creates an attachment by decoding `{"mediaType", "name"?, and one of "data" (base64) | "sha256" with
+    /// "byteCount" | "url"}`. Other fields are ignored.
+    public init(from decoder: any Decoder) throws {
+        let fields = try JSONValue(from: decoder).objectValue ?? [:]
+        let known = fields.filter { Self.fields.contains($0.key) && $0.value != .null }
+        guard let attachment = Attachment(fields: known) else {
+            throw DecodingError.dataCorrupted(
+                DecodingError.Context(
+                    codingPath: decoder.codingPath,
+                    debugDescription:
+                        "an attachment needs mediaType, and one of data (base64), sha256 with byteCount, or url"))
+        }
+        self = attachment
+    }
+
+    /// Encodes the attachment for `init(from:)`.
+    public func encode(to encoder: any Encoder) throws {
+        let part = try JSONValue(writing: { $0.write([.attachment(self)]) })
+        try part.arrayValue?.first?["attachment"]?.encode(to: encoder)
+    }
+}

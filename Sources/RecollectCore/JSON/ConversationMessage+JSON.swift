@@ -56,3 +56,27 @@ extension JSONWriter.Members {
 
     static let names: Set<String> = ["id", "role", "timestamp", "parts", "metadata"]
 }
+
+// MARK: Coders
+
+extension ConversationMessage: Codable {
+    /// Creates a message by decoding. The timestamp is in milliseconds since 1970, independent of the decoder's
+    /// date strategy.
+    public init(from decoder: any Decoder) throws {
+        do {
+            try self.init(json: JSONValue(from: decoder))
+        } catch let error as RecollectError {
+            throw DecodingError.dataCorrupted(
+                DecodingError.Context(
+                    codingPath: decoder.codingPath, debugDescription: error.message, underlyingError: error))
+        }
+    }
+
+    /// Encodes the message for `init(from:)`, independent of the encoder's date strategy.
+    /// - Throws: `tooLarge` for more than `JSONValue.depthLimit` levels, `invalidArgument` for a number without a
+    ///   JSON representation, or for an unknown field with the name of a known one.
+    public func encode(to encoder: any Encoder) throws {
+        try checkSavable()
+        try JSONValue(writing: { $0.write(self) }).encode(to: encoder)
+    }
+}

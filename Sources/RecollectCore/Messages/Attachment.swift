@@ -41,26 +41,3 @@ public struct Attachment: Hashable, Sendable {
         SHA256.hash(data: bytes).lowercaseHexadecimal
     }
 }
-
-extension Attachment: Codable {
-    /// Creates an attachment by decoding `{"mediaType", "name"?, and one of "data" (base64) | "sha256" with
-    /// "byteCount" | "url"}`. Other fields are ignored.
-    public init(from decoder: any Decoder) throws {
-        let fields = try JSONValue(from: decoder).objectValue ?? [:]
-        let known = fields.filter { Self.fields.contains($0.key) && $0.value != .null }
-        guard let attachment = Attachment(fields: known) else {
-            throw DecodingError.dataCorrupted(
-                DecodingError.Context(
-                    codingPath: decoder.codingPath,
-                    debugDescription:
-                        "an attachment needs mediaType, and one of data (base64), sha256 with byteCount, or url"))
-        }
-        self = attachment
-    }
-
-    /// Encodes the attachment for `init(from:)`.
-    public func encode(to encoder: any Encoder) throws {
-        let part = try JSONValue(writing: { $0.write([.attachment(self)]) })
-        try part.arrayValue?.first?["attachment"]?.encode(to: encoder)
-    }
-}

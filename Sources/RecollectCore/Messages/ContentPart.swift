@@ -34,18 +34,3 @@ extension ContentPart {
         }
     }
 }
-
-extension ContentPart: Codable {
-    /// Creates a part by decoding. Any deviation from a known part makes it `unknown`, without loss of data.
-    public init(from decoder: any Decoder) throws {
-        self.init(json: try JSONValue(from: decoder))
-    }
-
-    /// Encodes the part for `init(from:)`.
-    /// - Throws: `tooLarge` for more than `JSONValue.depthLimit` levels, `invalidArgument` for a number without a
-    ///   JSON representation.
-    public func encode(to encoder: any Encoder) throws {
-        try [self].checkSavable()
-        try JSONValue(writing: { $0.write([self]) }).arrayValue?.first?.encode(to: encoder)
-    }
-}
