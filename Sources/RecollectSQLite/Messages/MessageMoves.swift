@@ -62,29 +62,36 @@ enum MessageMoves {
             guard let message = try MessageQueries.message(sequence, db),
                 let own = try MessageQueries.scope(of: sequence, db)
             else { return false }
-            let others = try knownScope(like: own, in: target, db)
-            var free = message.id
-            var isKnown = false
-            search: while true {
-                let known =
-                    try others.flatMap { try MessageQueries.sequence(of: free, inScope: $0, db) }
-                    ?? (free == message.id ? nil : MessageQueries.sequence(of: free, inScope: own, db))
-                if let known {
-                    isKnown = try MessageQueries.message(known, db)?.hasSameContent(as: message) == true
-                    if isKnown { break search }
-                } else if try free == message.id || !StreamingReplies.isReply(free, ofAgentOf: own, in: target, db) {
-                    break search
-                }
-                free = ConversationMessage.copyId(of: free, from: id.sessionId)
-            }
-            if free != message.id {
-                try renameBranchPoints(message.id, to: free, inScope: own, db)
+            let (new, isKnown) = try self.id(of: message, inScope: own, id, in: target, db)
+            if new != message.id {
+                try renameBranchPoints(message.id, to: new, inScope: own, db)
                 if !isKnown {
-                    try rename(sequence, free, inScope: own, db)
-                    try StreamingReplies.rename(message.id, to: free, inScope: own, db)
+                    try rename(sequence, new, inScope: own, db)
+                    try StreamingReplies.rename(message.id, to: new, inScope: own, db)
                 }
             }
             return !isKnown
+        }
+    }
+
+    /// Returns the ID of a scope's message in the target session: its own, or the first one of its copies used there
+    /// for the same content, or by no other message or streaming reply. Also returns whether the target has the message.
+    private static func id(
+        of message: ConversationMessage, inScope own: Int64, _ id: SessionKey, in target: Int64, _ db: Database
+    ) throws -> (id: String, isKnown: Bool) {
+        let others = try knownScope(like: own, in: target, db)
+        var free = message.id
+        while true {
+            let known =
+                try others.flatMap { try MessageQueries.sequence(of: free, inScope: $0, db) }
+                ?? (free == message.id ? nil : MessageQueries.sequence(of: free, inScope: own, db))
+            if let known {
+                let other = try MessageQueries.message(known, db)
+                if other?.hasSameContent(as: message) == true { return (free, true) }
+            } else if try free == message.id || !StreamingReplies.isReply(free, ofAgentOf: own, in: target, db) {
+                return (free, false)
+            }
+            free = ConversationMessage.copyId(of: free, from: id.sessionId)
         }
     }
 
