@@ -110,7 +110,8 @@ final class DatabaseCopy: Sendable {
     static func isUnchanged(_ original: String, during copy: () throws -> Bool) throws -> Bool {
         func stamps() -> [FileStamp?] { ["", "-wal", "-journal"].map { FileStamp(at: original + $0) } }
         let before = stamps()
-        // The clocks of file systems tick every 10 ms at most. So a change during the copy has a later date.
+        // After a tick of the file system's clock, about 10 ms, a change has a later date. With dates in whole seconds
+        // (FAT), a change in the same second may be missed.
         usleep(20_000)
         let result = Result { try copy() }
         if stamps() == before {
