@@ -60,10 +60,11 @@ extension SQLiteHistoryStore {
                         + "own")
             }
         }
-        let writers = try StreamingReplies.writers(ofReply: message.id, in: scope, db)
+        guard let session = try MessageQueries.number(of: scope.session, db) else { return [] }
+        let writers = try StreamingReplies.writers(ofReply: message.id, scope.agentId, in: [session], db)
         guard !writers.isEmpty else { return [] }
         let saved = try recovery?.run(for: writers, db, cache) ?? []
-        guard try StreamingReplies.writers(ofReply: message.id, in: scope, db).isEmpty else {
+        guard try StreamingReplies.writers(ofReply: message.id, scope.agentId, in: [session], db).isEmpty else {
             throw RecollectError(
                 .invalidArgument,
                 "a reply of that id is in flight for this agent, or for none; end that one, or give this one an id of its "

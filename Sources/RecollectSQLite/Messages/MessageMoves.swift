@@ -56,19 +56,20 @@ enum MessageMoves {
     /// streaming replies and branches follow. Returns the sequence numbers without those of messages already in the
     /// target with the same content.
     static func takingFreeIDs(
-        _ sequences: [Int64], _ id: SessionKey, in target: Int64, _ db: Database
+        _ sequences: [Int64], of source: Int64, _ id: SessionKey, in target: Int64, _ db: Database
     ) throws -> [Int64] {
         try sequences.filter { sequence in
-            guard let message = try MessageQueries.message(sequence, db),
+            guard let stored = try MessageQueries.stored(sequence, db),
                 let own = try MessageQueries.scope(of: sequence, db)
             else { return false }
-            let (new, isKnown) = try self.id(of: message, inScope: own, id, in: target, db)
+            let message = stored.message
+            let (new, isKnown) = try self.id(of: stored, inScope: own, of: source, id, in: target, db)
+            if isKnown || new != message.id {
+                try StreamingReplies.follow(message.id, to: new, inScope: own, of: id, in: target, db)
+            }
             if new != message.id {
                 try renameBranchPoints(message.id, to: new, inScope: own, db)
-                if !isKnown {
-                    try rename(sequence, new, inScope: own, db)
-                    try StreamingReplies.rename(message.id, to: new, inScope: own, db)
-                }
+                if !isKnown { try rename(sequence, new, inScope: own, db) }
             }
             return !isKnown
         }
@@ -77,8 +78,10 @@ enum MessageMoves {
     /// Returns the ID of a scope's message in the target session: its own, or the first one of its copies used there
     /// for the same content, or by no other message or streaming reply. Also returns whether the target has the message.
     private static func id(
-        of message: ConversationMessage, inScope own: Int64, _ id: SessionKey, in target: Int64, _ db: Database
+        of stored: StoredMessage, inScope own: Int64, of source: Int64, _ id: SessionKey, in target: Int64,
+        _ db: Database
     ) throws -> (id: String, isKnown: Bool) {
+        let message = stored.message
         let others = try knownScope(like: own, in: target, db)
         var free = message.id
         while true {
@@ -88,7 +91,9 @@ enum MessageMoves {
             if let known {
                 let other = try MessageQueries.message(known, db)
                 if other?.hasSameContent(as: message) == true { return (free, true) }
-            } else if try free == message.id || !StreamingReplies.isReply(free, ofAgentOf: own, in: target, db) {
+            } else if try free == message.id
+                || StreamingReplies.writers(ofReply: free, stored.agentId, in: [source, target], db).isEmpty
+            {
                 return (free, false)
             }
             free = ConversationMessage.copyId(of: free, from: id.sessionId)

@@ -67,40 +67,23 @@ enum StreamingReplies {
         try db.run("UPDATE streaming_reply SET session_row_id = ? WHERE session_row_id = ?", target, session)
     }
 
+    // MARK: IDs
+
     /// Resolves ID conflicts before a merge of two sessions: a streaming reply gets a new ID if the other session
     /// has a message or a streaming reply with its ID.
     ///
-    /// A streaming reply already saved as a message of its own session keeps that message's ID.
+    /// A streaming reply already saved as a message of its own session follows that message: see `follow`.
     /// - Parameter id: The ID of the source. New IDs are derived from its session ID.
     static func separate(_ source: Int64, _ id: SessionKey, from target: Int64, _ db: Database) throws {
         for (own, other) in [(source, target), (target, source)] {
             for row in try rows("session_row_id = ?", [own], db) {
                 let (agentId, known) = (row.scope.agentId, row.message.id)
-                let isTaken =
-                    try !isMessage(known, agentId, in: own, db)
-                    && (isDraft(known, agentId, in: other, db) || isMessage(known, agentId, in: other, db))
-                guard isTaken else { continue }
-                var free = known
-                while try [own, other].contains(where: {
-                    try isDraft(free, agentId, in: $0, db) || isMessage(free, agentId, in: $0, db)
-                }) { free = ConversationMessage.copyId(of: free, from: id.sessionId) }
-                try db.run("UPDATE streaming_reply SET message_id = ? WHERE id = ?", free, row.number)
+                guard try !isMessage(known, agentId, in: own, db), try isUsed(known, agentId, in: [other], db) else {
+                    continue
+                }
+                try takeFreeID(row, id, in: [own, other], db)
             }
         }
-    }
-
-    /// Gives the streaming replies for a scope's message the message's new ID. A message without an agent is that of an
-    /// agent's reply, unless the agent has its own message with the ID.
-    static func rename(_ id: String, to new: String, inScope scope: Int64, _ db: Database) throws {
-        try db.run(
-            """
-            UPDATE streaming_reply SET message_id = ?1 FROM scope WHERE scope.id = ?2 AND message_id = ?3
-            AND streaming_reply.session_row_id = scope.session_row_id AND (
-              scope.agent_id = streaming_reply.agent_id OR scope.agent_id = '' AND NOT EXISTS (
-                SELECT 1 FROM scope AS own JOIN message_id ON message_id.scope_row_id = own.id
-                WHERE own.session_row_id = scope.session_row_id AND own.agent_id = streaming_reply.agent_id
-                AND message_id.message_id = ?3))
-            """, new, scope, id)
     }
 
     /// Gives new IDs to the streaming replies of a session if messages with their IDs are copied into it.
@@ -108,43 +91,62 @@ enum StreamingReplies {
     ///   - source: The session of these messages.
     ///   - id: The ID of the session without messages. New IDs are derived from it.
     static func separate(_ number: Int64, _ id: SessionKey, fromCopiesOf source: Int64, _ db: Database) throws {
-        for row in try rows("session_row_id = ?", [number], db) {
-            var free = row.message.id
-            while try isMessage(free, row.scope.agentId, in: source, db)
-                || free != row.message.id && isDraft(free, row.scope.agentId, in: number, db)
-            { free = ConversationMessage.copyId(of: free, from: id.sessionId) }
-            if free != row.message.id {
-                try db.run("UPDATE streaming_reply SET message_id = ? WHERE id = ?", free, row.number)
+        for row in try rows("session_row_id = ?", [number], db)
+        where try isMessage(row.message.id, row.scope.agentId, in: source, db) {
+            try takeFreeID(row, id, in: [number, source], db)
+        }
+    }
+
+    /// Gives the streaming replies for a scope's message the ID of that message in the target of a merge, or a free ID if
+    /// the target has a streaming reply with it.
+    ///
+    /// A message without an agent is that of an agent's reply, unless the agent has its own message with the ID.
+    /// - Parameter session: The ID of the source. New IDs are derived from its session ID.
+    static func follow(
+        _ id: String, to new: String, inScope scope: Int64, of session: SessionKey, in target: Int64, _ db: Database
+    ) throws {
+        let followers = try rows(
+            """
+            EXISTS (
+              SELECT 1 FROM scope WHERE scope.id = ?1 AND message_id = ?2
+              AND streaming_reply.session_row_id = scope.session_row_id AND (
+                scope.agent_id = streaming_reply.agent_id OR scope.agent_id = '' AND NOT EXISTS (
+                  SELECT 1 FROM scope AS own JOIN message_id ON message_id.scope_row_id = own.id
+                  WHERE own.session_row_id = scope.session_row_id AND own.agent_id = streaming_reply.agent_id
+                  AND message_id.message_id = ?2)))
+            """, [scope, id], db)
+        for row in followers {
+            if try writers(ofReply: new, row.scope.agentId, in: [target], db).isEmpty {
+                try setID(new, of: row, db)
+            } else if let own = try MessageQueries.number(of: session, db) {
+                try takeFreeID(row, session, in: [own, target], db)
             }
         }
     }
 
-    /// Whether a streaming reply has an ID, in a session or in the session of a scope, and may be saved to messages of
-    /// the scope's agent. A message without an agent may become a message of any.
-    static func isReply(
-        _ id: String, ofAgentOf scope: Int64, in session: Int64, _ db: Database
-    ) throws -> Bool {
-        try db.integer(
-            """
-            SELECT 1 FROM streaming_reply JOIN scope ON scope.id = ?1
-            WHERE message_id = ?2 AND streaming_reply.session_row_id IN (?3, scope.session_row_id)
-            AND (streaming_reply.agent_id IN (scope.agent_id, '') OR scope.agent_id = '')
-            """, scope, id, session) != nil
-    }
-
-    /// Whether a session has a streaming reply with an ID, of an agent or without one. One without an agent may become
-    /// a message of any.
-    private static func isDraft(_ id: String, _ agentId: String, in number: Int64, _ db: Database) throws -> Bool {
-        try db.integer(
-            """
-            SELECT 1 FROM streaming_reply WHERE session_row_id = ?1 AND message_id = ?2
-            AND (agent_id IN (?3, '') OR ?3 = '')
-            """, number, id, agentId) != nil
+    /// Whether no message of an agent may get an ID in the sessions, because a message or streaming reply has it: see
+    /// `writers(ofReply:_:in:_:)`.
+    private static func isUsed(_ id: String, _ agentId: String, in sessions: [Int64], _ db: Database) throws -> Bool {
+        try !writers(ofReply: id, agentId, in: sessions, db).isEmpty
+            || sessions.contains { try isMessage(id, agentId, in: $0, db) }
     }
 
     /// Whether a session has a message with an ID, of an agent or without one.
     private static func isMessage(_ id: String, _ agentId: String, in number: Int64, _ db: Database) throws -> Bool {
         try [agentId, ""].contains { try !MessageQueries.sequences(of: id, in: number, agentId: $0, db).isEmpty }
+    }
+
+    /// Gives a streaming reply the first ID used in none of the sessions.
+    private static func takeFreeID(_ row: Row, _ id: SessionKey, in sessions: [Int64], _ db: Database) throws {
+        var free = row.message.id
+        repeat {
+            free = ConversationMessage.copyId(of: free, from: id.sessionId)
+        } while try isUsed(free, row.scope.agentId, in: sessions, db)
+        try setID(free, of: row, db)
+    }
+
+    private static func setID(_ id: String, of row: Row, _ db: Database) throws {
+        try db.run("UPDATE streaming_reply SET message_id = ? WHERE id = ?", id, row.number)
     }
 
     // MARK: Reading
@@ -180,17 +182,19 @@ enum StreamingReplies {
         return writers
     }
 
-    /// Returns the writers, living or ended, of a scope's streaming replies with an ID, and of those without an agent. For
-    /// a scope without an agent, returns those of all agents.
-    static func writers(ofReply id: String, in scope: Scope, _ db: Database) throws -> [String] {
+    /// Returns the writers, living or ended, of the streaming replies with an ID that may be saved to messages of an
+    /// agent: its own and those without an agent. A message without an agent may become one of any agent, so for the
+    /// empty agent ID, returns the writers of all agents.
+    static func writers(
+        ofReply id: String, _ agentId: String, in sessions: [Int64], _ db: Database
+    ) throws -> [String] {
         var writers: [String] = []
         try db.sql(
             """
-            SELECT writer FROM streaming_reply
-            WHERE session_row_id = (SELECT id FROM session WHERE user_id = ?1 AND session_id = ?2) AND message_id = ?3
-            AND (agent_id IN (?4, '') OR ?4 = '')
+            SELECT writer FROM streaming_reply WHERE session_row_id IN (SELECT value FROM json_each(?1)) AND message_id = ?2
+            AND (agent_id IN (?3, '') OR ?3 = '')
             """
-        ).bind(scope.userId, scope.sessionId, id, scope.agentId).forEachRow { writers.append($0.text(0)) }
+        ).bind(sessions.jsonArray, id, agentId).forEachRow { writers.append($0.text(0)) }
         return writers
     }
 

@@ -41,7 +41,7 @@ enum Branches {
         }
         try StreamingReplies.separate(source, branch, from: number, db)
         let all = try MessageMoves.sequences(of: source, db)
-        let messages = try MessageMoves.takingFreeIDs(all, branch, in: number, db)
+        let messages = try MessageMoves.takingFreeIDs(all, of: source, branch, in: number, db)
         _ = try MessageDeletion.remove(Set(all).subtracting(messages).sorted(), session: source, db)
         let first = try messages.first.flatMap { try db.integer("SELECT position FROM message WHERE sequence = ?", $0) }
         if let first, first < position { try MessageMoves.putLast(messages, db) }

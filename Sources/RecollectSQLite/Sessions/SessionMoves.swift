@@ -41,7 +41,7 @@ enum SessionMoves {
             others.removeAll { $0 == known }
             order.append(known)
             // A message with a known ID but other content moves too, under a new ID.
-            let copies = try MessageMoves.takingFreeIDs([sequence], source, in: number, db)
+            let copies = try MessageMoves.takingFreeIDs([sequence], of: from, source, in: number, db)
             moving += copies
             order += copies
         }

@@ -344,6 +344,36 @@ import Testing
         #expect(try await allTexts(b.session) == ["of a", "of b"])
     }
 
+    @Test("A reply whose saved message a former merge has copied is saved to the copy")
+    func mergedIntoCopy() async throws {
+        let (a, b) = (other("a"), other("b"))
+        try await history.append([saying("of b")], to: b)
+        try await history.append([saying("half")], to: a)
+        try await history.moveSession(a.session, to: b.sessionId)
+        let reply = try await history.beginReply(saying("half"), in: a)
+        try await history.append([saying("half")], to: a)
+        try await history.moveSession(a.session, to: b.sessionId)
+        reply.append(" and half")
+        try await reply.finish()
+        #expect(try await allTexts(b.session) == ["half and half", "of b"])
+    }
+
+    @Test("Two streaming replies of merged sessions are both saved, though a UI saved the same beginning of both")
+    func mergedBothSaved() async throws {
+        let (a, b) = (other("a"), other("b"))
+        var replies: [StreamingReply] = []
+        for scope in [a, b] {
+            try await replies.append(history.beginReply(saying("half"), in: scope))
+            try await history.append([saying("half")], to: scope)
+        }
+        try await history.moveSession(a.session, to: b.sessionId)
+        for (reply, text) in zip(replies, [" of a", " of b"]) {
+            reply.append(text)
+            try await reply.finish()
+        }
+        #expect(try await allTexts(b.session) == ["half of a", "half of b"])
+    }
+
     @Test("A fork into a session with a streaming reply keeps the copied message of its ID", arguments: ["agent", ""])
     func forkedBesideReply(agentId: String) async throws {
         let (a, b) = (other("a"), other("b"))
