@@ -90,7 +90,7 @@ public struct JournalTools: Sendable {
                 })
         ]
         if let oldest = fitting.last, fitting.count < entries.count || entries.count == limit {
-            result["note"] = .string("There may be older ones: read them with until = \(oldest.date.inUTC)")
+            result["note"] = .string("There may be older ones: read them with until = \(ISO8601.text(of: oldest.date))")
         } else if fitting.isEmpty, !entries.isEmpty {
             result["note"] = "The latest note is too long to be read here."
         }

@@ -61,8 +61,8 @@ package struct JournalHeadingLine: Hashable {
         if !title.isEmpty { words.append(title) }
         if let id {
             words.append(Self.opening + Self.escaped(id))
-            if let date { words.append(date.inUTC) }
-            if let struckAt { words.append("struck \(struckAt.inUTC)") }
+            if let date { words.append(ISO8601.text(of: date)) }
+            if let struckAt { words.append("struck \(ISO8601.text(of: struckAt))") }
             if let agentId { words.append("by \(Self.escaped(agentId))") }
             if !unknown.isEmpty { words.append(unknown) }
             words.append("-->")
@@ -168,15 +168,5 @@ extension Substring.UTF8View {
         }
         let rest = Substring(self).unicodeScalars.drop(while: isSpace)
         return rest.lastIndex { !isSpace($0) }.map { String(rest[...$0]) } ?? ""
-    }
-}
-
-extension Date {
-    /// The date as `2026-11-21T09:12:07.123Z`. Date formatters truncate milliseconds inexact in binary.
-    package var inUTC: String {
-        let (seconds, rest) = millisecondsSince1970.quotientAndRemainder(dividingBy: 1000)
-        let milliseconds = rest < 0 ? rest + 1000 : rest
-        let second = Date(timeIntervalSince1970: Double(rest < 0 ? seconds - 1 : seconds))
-        return second.formatted(.iso8601).dropLast() + ".\(String(1000 + milliseconds).dropFirst())Z"
     }
 }

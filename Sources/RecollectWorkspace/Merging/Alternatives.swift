@@ -47,11 +47,8 @@ struct Alternatives: Equatable {
 
     private mutating func take(_ text: ByteText, layout: Layout?) {
         let text = text.normalised
-        let lines = text.text.lines
         // A block edited by a person is an ordinary text.
-        if let (block, count) = ConflictBlock.read(lines[...]), count == lines.count, block.alternatives.count > 1,
-            ByteText(block.text) == text
-        {
+        if let block = ConflictBlock(whole: text), block.alternatives.count > 1, ByteText(block.text) == text {
             block.alternatives.forEach { add(Alternative(text: ByteText($0).normalised)) }
         } else {
             add(Alternative(text: text, layout: layout))
@@ -65,9 +62,8 @@ struct Alternatives: Equatable {
 
     /// Returns the text without quotation marks (`>`), in composed form.
     private static func key(of text: ByteText) -> ByteText {
-        if text.bytes.allSatisfy({ $0 < 0x80 }) { return ByteText(lines: text.lines.map(\.unquoted)) }
-        let composed = ByteText(text.text.precomposedStringWithCanonicalMapping)
-        let plain = ByteText(lines: composed.lines.map(\.unquoted))
+        if text.bytes.allSatisfy({ $0 < 0x80 }) { return text.unquotedLines }
+        let plain = ByteText(text.text.precomposedStringWithCanonicalMapping).unquotedLines
         return ByteText(plain.text.precomposedStringWithCanonicalMapping)
     }
 
@@ -197,7 +193,15 @@ struct Alternatives: Equatable {
 extension ByteText {
     /// The text without Windows line ends and blank lines around it, as read back from a conflict block.
     fileprivate var normalised: ByteText {
-        ByteText(lines: lines.map(\.trimmingCarriageReturn).trimmingBlankLines)
+        func isVisible(_ line: some Sequence<UInt8>) -> Bool { line.contains { $0 > UInt8(ascii: " ") } }
+        let newline = UInt8(ascii: "\n")
+        // Most texts are.
+        if !bytes.contains(UInt8(ascii: "\r")), isVisible(bytes.prefix { $0 != newline }),
+            isVisible(bytes.reversed().prefix { $0 != newline })
+        {
+            return self
+        }
+        return ByteText(lines: lines.map(\.trimmingCarriageReturn).trimmingBlankLines)
     }
 
     /// Whether this text has all lines of another one, in order.

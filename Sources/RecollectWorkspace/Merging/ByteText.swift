@@ -52,7 +52,17 @@ struct ByteText: Hashable, Comparable {
     // MARK: As several lines
 
     init(lines: some Sequence<ByteText>) {
-        bytes = Array(lines.map(\.bytes).joined(separator: [UInt8(ascii: "\n")]))
+        var bytes: [UInt8] = []
+        for (position, line) in lines.enumerated() {
+            if position > 0 { bytes.append(UInt8(ascii: "\n")) }
+            bytes += line.bytes
+        }
+        self.bytes = bytes
+    }
+
+    /// The text with unquoted lines.
+    var unquotedLines: ByteText {
+        bytes.contains(UInt8(ascii: ">")) ? ByteText(lines: lines.map(\.unquoted)) : self
     }
 
     var lines: [ByteText] {

@@ -23,6 +23,7 @@ struct ConflictBlock: Hashable {
     /// The number of the block, to distinguish it from other blocks with the same alternatives: usually 1.
     var number = 1
 
+    private static let beginning = "<!-- recollect:both"
     private static let or = "<!-- recollect:or -->"
     private static let end = "<!-- recollect:end -->"
     private static let label =
@@ -32,7 +33,7 @@ struct ConflictBlock: Hashable {
     var lines: [String] {
         let ordered = alternatives.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
         let parts = ordered.map { [""] + $0.lines.map(Self.escaped) + [""] }
-        let begin = "<!-- recollect:both\(number == 1 ? "" : " \(number)") -->"
+        let begin = "\(Self.beginning)\(number == 1 ? "" : " \(number)") -->"
         return [begin] + (ordered.count > 1 ? [Self.label] : []) + Array(parts.joined(separator: [Self.or])) + [
             Self.end
         ]
@@ -58,8 +59,8 @@ struct ConflictBlock: Hashable {
 
     /// Returns the number of the block beginning in a line; `nil` for other lines.
     private static func number(of line: String) -> Int? {
-        guard line.utf8.starts(with: "<!-- recollect:both".utf8), line.hasSuffix(" -->") else { return nil }
-        let number = line.dropFirst("<!-- recollect:both".count).dropLast(" -->".count)
+        guard line.utf8.starts(with: beginning.utf8), line.hasSuffix(" -->") else { return nil }
+        let number = line.dropFirst(beginning.count).dropLast(" -->".count)
         return number.isEmpty ? 1 : Int(number.dropFirst()).flatMap { number == " \($0)" && $0 > 1 ? $0 : nil }
     }
 
@@ -114,13 +115,19 @@ extension RandomAccessCollection where Element == String {
 // MARK: - In a day of the journal
 
 extension ConflictBlock {
+    /// Creates a block from a text; `nil` if the text is not exactly one block.
+    init?(whole text: ByteText) {
+        guard text.bytes.starts(with: Self.beginning.utf8) else { return nil }
+        let lines = text.text.lines
+        guard let (block, count) = Self.read(lines[...]), count == lines.count else { return nil }
+        self = block
+    }
+
     /// Returns the text of a block with alternatives.
     static func text(of alternatives: Set<String>) -> String { ConflictBlock(alternatives: alternatives).text }
 
     /// Returns the alternatives of a text if it is a single block; otherwise the text itself.
     static func alternatives(in text: String) -> Set<String> {
-        let lines = text.lines
-        guard let (block, count) = read(lines[...]), count == lines.count else { return [text] }
-        return block.alternatives
+        ConflictBlock(whole: ByteText(text))?.alternatives ?? [text]
     }
 }

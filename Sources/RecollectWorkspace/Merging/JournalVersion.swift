@@ -10,7 +10,7 @@ struct JournalVersion {
     /// The entries by their IDs.
     var entries: [ByteText: Entry] = [:]
     /// The unchanged lines of the entries' headings.
-    private(set) var headings: [ByteText] = []
+    private(set) var headings: [ArraySlice<UInt8>] = []
     /// The IDs given to entries without one, by their time.
     private var givenIDs: [String: Set<ByteText>] = [:]
 
@@ -72,21 +72,23 @@ extension JournalVersion {
     ///     incomplete heading if it is a prefix of one.
     ///   - known: The entries of this file read so far.
     init?(
-        _ bytes: [UInt8], from base: JournalVersion? = nil, cutting cut: [ByteText] = [],
+        _ bytes: [UInt8], from base: JournalVersion? = nil, cutting cut: [ArraySlice<UInt8>] = [],
         knowing known: inout KnownEntries
     ) {
-        guard let lines = Self.lines(of: bytes, cutting: cut) else { return nil }
-        var entry: [ByteText] = []
-        for line in lines {
-            if Self.isHeading(line) {
-                take(entry, knowing: &known)
-                headings.append(line)
-                entry = [line]
-            } else {
-                entry.append(line)
+        guard let text = Self.text(of: bytes, cutting: cut) else { return nil }
+        /// The first byte of the current entry.
+        var start = text.startIndex
+        var position = start
+        while position < text.endIndex {
+            let end = text[position...].firstIndex(of: UInt8(ascii: "\n")) ?? text.endIndex
+            if Self.isHeading(text[position..<end]) {
+                take(text[start..<position], knowing: &known)
+                headings.append(text[position..<end])
+                start = position
             }
+            position = end + 1
         }
-        take(entry, knowing: &known)
+        take(text[start...], knowing: &known)
         if let base { takeIDs(of: base) }
     }
 
@@ -103,10 +105,11 @@ extension JournalVersion {
         }
     }
 
-    /// Takes the lines up to a heading: an entry with its heading, or the text before the first entry.
-    private mutating func take(_ lines: [ByteText], knowing known: inout KnownEntries) {
-        guard !headings.isEmpty else { return takeHead(lines.trimmingBlankLines) }
-        guard let read = known.entry(lines) else { return }
+    /// Takes the text up to a heading: an entry with its heading, or the text before the first entry.
+    private mutating func take(_ text: ArraySlice<UInt8>, knowing known: inout KnownEntries) {
+        let text = ByteText(text)
+        guard !headings.isEmpty else { return takeHead(text.lines.trimmingBlankLines) }
+        guard let read = known.entry(text) else { return }
         if read.isGivenID { givenIDs[read.entry.heading.line.time, default: []].insert(read.id) }
         var entry = read.entry
         // Removed first, so that adding texts does not copy the existing ones.
@@ -128,8 +131,8 @@ extension JournalVersion {
         head = Alternatives(ofHead: lines)
     }
 
-    /// The entries read from the versions of a day, by their lines. Versions have most entries in common, and comparing
-    /// lines takes much less time than reading them.
+    /// The entries read from the versions of a day, by their text. Versions have most entries in common, and comparing
+    /// texts takes much less time than reading them.
     struct KnownEntries {
         struct ReadEntry {
             let id: ByteText
@@ -139,16 +142,17 @@ extension JournalVersion {
         }
 
         private let day: String
-        private var entries: [[ByteText]: ReadEntry] = [:]
+        private var entries: [ByteText: ReadEntry] = [:]
 
         /// - Parameter day: The file's day.
         init(day: String) {
             self.day = day
         }
 
-        /// Returns the entry with these lines, the heading first; `nil` for other lines.
-        mutating func entry(_ lines: [ByteText]) -> ReadEntry? {
-            if let known = entries[lines] { return known }
+        /// Returns the entry with this text, the heading first; `nil` for another text.
+        mutating func entry(_ text: ByteText) -> ReadEntry? {
+            if let known = entries[text] { return known }
+            let lines = text.lines
             guard let line = lines.first, var heading = JournalHeadingLine(line.trimmingCarriageReturn.text) else {
                 return nil
             }
@@ -163,7 +167,7 @@ extension JournalVersion {
             let read = ReadEntry(
                 id: ByteText(id), isGivenID: isGivenID,
                 entry: Entry(heading: Heading(heading), struck: struck, wordings: wordings))
-            entries[lines] = read
+            entries[text] = read
             return read
         }
 
@@ -174,27 +178,28 @@ extension JournalVersion {
         }
     }
 
-    /// Returns the lines without their ends and without an incomplete heading; `nil` for invalid UTF-8.
-    private static func lines(of bytes: [UInt8], cutting headings: [ByteText]) -> [ByteText]? {
-        let bytes = bytes[...].droppingByteOrderMark.droppingCutCharacter
-        guard String(decoding: bytes, as: UTF8.self).utf8.elementsEqual(bytes) else { return nil }
-        var lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map { ByteText($0) }
-        if let last = lines.last, headings.contains(where: { $0.continues(last) }) {
-            lines[lines.count - 1] = ByteText("")
+    /// Returns the text without an incomplete heading, and without Windows line ends; `nil` for invalid UTF-8.
+    private static func text(of bytes: [UInt8], cutting headings: [ArraySlice<UInt8>]) -> ArraySlice<UInt8>? {
+        var text = bytes[...].droppingByteOrderMark.droppingCutCharacter
+        guard String(decoding: text, as: UTF8.self).utf8.elementsEqual(text) else { return nil }
+        let last = text[(text.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? text.startIndex)...]
+        if !last.isEmpty, headings.contains(where: { $0.count > last.count && $0.starts(with: last) }) {
+            text = text[..<last.startIndex]
         }
-        guard bytes.contains(UInt8(ascii: "\r")) else { return lines }
+        guard text.contains(UInt8(ascii: "\r")) else { return text }
         // Windows editors end all lines with CR LF, also the headings written by Recollect. Otherwise a carriage
         // return is content.
-        let ours = lines.filter { isDayLine($0) || isHeading($0) }
+        let lines = ByteText(text).lines
+        let ours = lines.filter { isDayLine($0) || isHeading($0.bytes[...]) }
         guard let first = ours.first, first.endsWithCarriageReturn, ours.allSatisfy(\.endsWithCarriageReturn) else {
-            return lines
+            return text
         }
-        return lines.map(\.trimmingCarriageReturn)
+        return ByteText(lines: lines.map(\.trimmingCarriageReturn)).bytes[...]
     }
 
-    private static func isHeading(_ line: ByteText) -> Bool {
-        line.bytes.starts(with: "## ".utf8)
-            && JournalHeadingLine.isHeading(String(decoding: line.bytes.prefix(16), as: UTF8.self))
+    private static func isHeading(_ line: ArraySlice<UInt8>) -> Bool {
+        line.starts(with: "## ".utf8)
+            && JournalHeadingLine.isHeading(String(decoding: line.prefix(16), as: UTF8.self))
     }
 
     /// Whether a line is `# 2026-11-21`.
@@ -216,9 +221,7 @@ extension JournalVersion {
         if let dayLine { parts.append(dayLine.bytes) }
         let head = head.asHead
         if !head.isEmpty { parts.append(head) }
-        let ordered = entries.map { id, entry in (key: [entry.sortKey, id], entry: entry) }.sorted { left, right in
-            left.key.lexicographicallyPrecedes(right.key)
-        }
+        let ordered = entries.map { id, entry in (key: entry.sortKey(id), entry: entry) }.sorted { $0.key < $1.key }
         for (_, entry) in ordered {
             let (title, body) = entry.wordings.asEntry
             var heading = entry.heading.line
@@ -228,14 +231,20 @@ extension JournalVersion {
             parts.append(Array(heading.text.utf8))
             if !body.isEmpty { parts.append(body) }
         }
-        return Array(parts.map { $0 + [UInt8(ascii: "\n")] }.joined(separator: [UInt8(ascii: "\n")]))
+        var bytes: [UInt8] = []
+        for part in parts {
+            if !bytes.isEmpty { bytes.append(UInt8(ascii: "\n")) }
+            bytes += part
+            bytes.append(UInt8(ascii: "\n"))
+        }
+        return bytes
     }
 }
 
 extension JournalVersion.Entry {
-    /// The sort key: the displayed time, then the date.
-    fileprivate var sortKey: ByteText {
-        ByteText([heading.line.time, heading.line.date?.inUTC ?? ""].joined(separator: " "))
+    /// The sort key: the displayed time, then the date, then the ID.
+    fileprivate func sortKey(_ id: ByteText) -> ByteText {
+        ByteText("\(heading.line.time) \(heading.line.date.map(ISO8601.text) ?? "")\0".utf8 + id.bytes)
     }
 }
 

@@ -80,13 +80,22 @@ struct MergeCheck {
     // MARK: Entries
 
     private func hasAllEntries(_ lines: [JournalLine]) -> Bool {
-        func allParts(_ text: CheckedText) -> Set<Int> { Set(text.lines.flatMap { lines[$0].parts }) }
+        let count = lines.lazy.flatMap(\.parts).max().map { $0 + 1 } ?? 0
+        func allParts(_ text: CheckedText) -> [Bool] {
+            var parts = Array(repeating: false, count: count)
+            for line in text.lines {
+                for part in lines[line].parts { parts[part] = true }
+            }
+            return parts
+        }
         let (own, merged) = (versions.map(allParts), allParts(merged))
-        let old = base.map(allParts) ?? []
+        let old = base.map(allParts)
         return zip(versions, own).allSatisfy { version, parts in
             let cut = cutHeading(of: version).map { lines[$0].parts } ?? []
-            let missing = parts.subtracting(merged).subtracting(cut)
-            return missing.allSatisfy { part in old.contains(part) && own.contains { !$0.contains(part) } }
+            return parts.indices.allSatisfy { part in
+                if !parts[part] || merged[part] || cut.contains(part) { return true }
+                return old?[part] == true && own.contains { !$0[part] }
+            }
         }
     }
 
