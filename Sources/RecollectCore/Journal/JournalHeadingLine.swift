@@ -34,8 +34,16 @@ package struct JournalHeadingLine: Hashable {
 
     /// Creates a heading from a line without its line break; `nil` if it is not the heading of an entry.
     package init?(_ line: String) {
-        // A large journal has hundreds of thousands of headings, and bytes are much faster than characters.
-        var rest = line[...].utf8
+        var line = line
+        guard let heading = line.withUTF8({ JournalHeadingLine($0[...]) }) else { return nil }
+        self = heading
+    }
+
+    // A large journal has hundreds of thousands of headings, and bytes are much faster than characters.
+    fileprivate typealias Bytes = Slice<UnsafeBufferPointer<UInt8>>
+
+    private init?(_ line: Bytes) {
+        var rest = line
         guard let (hour, minute, isStruck) = rest.dropsTime() else { return nil }
         self.isStruck = isStruck
         time = (hour < 10 ? "0" : "") + String(hour) + (minute < 10 ? ":0" : ":") + String(minute)
@@ -49,9 +57,9 @@ package struct JournalHeadingLine: Hashable {
             .joined(separator: " ")
     }
 
-    /// Whether a line begins like the heading of an entry. Its first 16 bytes decide.
-    package static func isHeading(_ line: String) -> Bool {
-        var rest = line[...].utf8
+    /// Whether a line begins like the heading of an entry.
+    package static func isHeading(_ line: UnsafeBufferPointer<UInt8>) -> Bool {
+        var rest = line[...]
         return rest.dropsTime() != nil
     }
 
@@ -76,15 +84,15 @@ package struct JournalHeadingLine: Hashable {
     private static let opening = "<!-- note "
 
     /// Reads the content of a comment and returns whether it is the comment of an entry.
-    private mutating func take(_ comment: Substring.UTF8View) -> Bool {
-        var words = comment.split(separator: UInt8(ascii: " ")).map { Substring($0) }[...]
+    private mutating func take(_ comment: Bytes) -> Bool {
+        var words = comment.split(separator: UInt8(ascii: " ")).map { String(decoding: $0, as: UTF8.self) }[...]
         guard let id = words.popFirst().flatMap(Self.unescaped) else { return false }
         self.id = id
-        date = words.first.flatMap { ISO8601.date(String($0)) }
+        date = words.first.flatMap(ISO8601.date)
         if date != nil { words.removeFirst() }
-        var others: [Substring] = []
+        var others: [String] = []
         while let word = words.popFirst() {
-            if word == "struck", let moment = words.first.flatMap({ ISO8601.date(String($0)) }) {
+            if word == "struck", let moment = words.first.flatMap(ISO8601.date) {
                 struckAt = moment
                 isStruck = true
                 words.removeFirst()
@@ -119,13 +127,13 @@ package struct JournalHeadingLine: Hashable {
         }
     }
 
-    private static func unescaped(_ text: Substring) -> String? {
-        guard text.utf8.contains(UInt8(ascii: "%")) else { return String(text) }
+    private static func unescaped(_ text: String) -> String? {
+        guard text.utf8.contains(UInt8(ascii: "%")) else { return text }
         return text == "%" ? "" : text.removingPercentEncoding
     }
 }
 
-extension Substring.UTF8View {
+extension JournalHeadingLine.Bytes {
     /// Drops a prefix; returns whether it was there.
     fileprivate mutating func drops(_ beginning: String) -> Bool {
         guard starts(with: beginning.utf8) else { return false }
@@ -138,7 +146,7 @@ extension Substring.UTF8View {
         let digits = prefix(count.upperBound).prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
         guard digits.count >= count.lowerBound else { return nil }
         removeFirst(digits.count)
-        return Int(Substring(digits))
+        return digits.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
     }
 
     /// Drops and returns the beginning of a heading, such as `## ~~09:12~~`; `nil` for other text.
@@ -158,7 +166,9 @@ extension Substring.UTF8View {
 
     /// Returns the range of an ASCII text at the first of these positions with the text.
     private func range(of text: String, at positions: some Sequence<Index>) -> Range<Index>? {
-        positions.first { self[$0...].starts(with: text.utf8) }.map { $0..<index($0, offsetBy: text.utf8.count) }
+        let first = text.utf8.first
+        return positions.first { self[$0] == first && self[$0...].starts(with: text.utf8) }
+            .map { $0..<$0 + text.utf8.count }
     }
 
     /// The text without white space at its ends: tabs and Unicode's space separators.
@@ -166,7 +176,8 @@ extension Substring.UTF8View {
         func isSpace(_ scalar: Unicode.Scalar) -> Bool {
             scalar == "\t" || scalar.properties.generalCategory == .spaceSeparator
         }
-        let rest = Substring(self).unicodeScalars.drop(while: isSpace)
+        let text = String(decoding: drop { $0 == UInt8(ascii: " ") }, as: UTF8.self)
+        let rest = text.unicodeScalars.drop(while: isSpace)
         return rest.lastIndex { !isSpace($0) }.map { String(rest[...$0]) } ?? ""
     }
 }

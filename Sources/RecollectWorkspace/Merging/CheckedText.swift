@@ -61,8 +61,14 @@ struct LineNumbering {
     var values: [ByteString] { composed.values }
 
     mutating func lines(of text: String) -> [Line] {
+        let all = text.lines
+        // Most lines are in all texts.
+        if lines.isEmpty {
+            spellings.reserveCapacity(all.count)
+            composed.reserveCapacity(all.count)
+        }
         var last: Int?
-        return text.lines.map { line in
+        return all.map { line in
             let spelling = spellings.number(ByteString(line), after: last)
             last = spelling
             if spelling == lines.count { lines.append(self.line(line)) }

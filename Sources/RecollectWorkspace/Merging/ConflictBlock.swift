@@ -23,6 +23,7 @@ struct ConflictBlock: Hashable {
     /// The number of the block, to distinguish it from other blocks with the same alternatives: usually 1.
     var number = 1
 
+    private static let mark = "<!-- recollect:"
     private static let beginning = "<!-- recollect:both"
     private static let or = "<!-- recollect:or -->"
     private static let end = "<!-- recollect:end -->"
@@ -66,7 +67,8 @@ struct ConflictBlock: Hashable {
 
     /// Returns a line for use outside a block: a mark is escaped.
     static func harmless(_ line: String) -> String {
-        line == or || line == end || number(of: line) != nil ? "\\" + line : line
+        guard line.utf8.starts(with: mark.utf8) else { return line }
+        return line == or || line == end || number(of: line) != nil ? "\\" + line : line
     }
 
     /// Adds a backslash to a line similar to a mark.
@@ -79,7 +81,7 @@ struct ConflictBlock: Hashable {
     }
 
     private static func isMarkLike(_ line: String) -> Bool {
-        line.drop { $0 == "\\" }.hasPrefix("<!-- recollect:") || line.drop { $0 == "\\" } == label
+        line.drop { $0 == "\\" }.hasPrefix(mark) || line.drop { $0 == "\\" } == label
     }
 }
 

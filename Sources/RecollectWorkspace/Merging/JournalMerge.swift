@@ -38,8 +38,11 @@ package enum JournalMerge {
         var result = JournalVersion()
         result.dayLine = latest(of: read.compactMap(\.dayLine), base: base?.dayLine)
         result.head = Alternatives.joined(read.map(\.head), base: base?.head)
-        for id in Set(read.flatMap(\.entries.keys)) {
-            result.entries[id] = joined(read.map { $0.entries[id] }, base: base?.entries[id])
+        result.entries.reserveCapacity(read.map(\.entries.count).max() ?? 0)
+        for (position, version) in read.enumerated() {
+            for id in version.entries.keys where !read[..<position].contains(where: { $0.entries[id] != nil }) {
+                result.entries[id] = joined(read.map { $0.entries[id] }, base: base?.entries[id])
+            }
         }
         return result.bytes
     }

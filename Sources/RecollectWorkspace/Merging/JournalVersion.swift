@@ -76,6 +76,7 @@ extension JournalVersion {
         knowing known: inout KnownEntries
     ) {
         guard let text = Self.text(of: bytes, cutting: cut) else { return nil }
+        entries.reserveCapacity(known.count)
         /// The first byte of the current entry.
         var start = text.startIndex
         var position = start
@@ -144,6 +145,9 @@ extension JournalVersion {
         private let day: String
         private var entries: [ByteText: ReadEntry] = [:]
 
+        /// The number of different entries.
+        var count: Int { entries.count }
+
         /// - Parameter day: The file's day.
         init(day: String) {
             self.day = day
@@ -173,8 +177,12 @@ extension JournalVersion {
 
         /// Returns an ID for an entry written by a person, the same on all devices for the same day, time and text.
         private func name(of wordings: Alternatives, at time: String) -> String {
-            let content = wordings.keys.sorted().map(\.bytes).joined(separator: [0])
-            return String(ContentHash(of: Array("\(day) \(time)\n".utf8) + content).rawValue.prefix(24))
+            var content = Array("\(day) \(time)\n".utf8)
+            for (position, key) in wordings.keys.sorted().enumerated() {
+                if position > 0 { content.append(0) }
+                content += key.bytes
+            }
+            return String(ContentHash(of: content).rawValue.prefix(24))
         }
     }
 
@@ -198,8 +206,7 @@ extension JournalVersion {
     }
 
     private static func isHeading(_ line: ArraySlice<UInt8>) -> Bool {
-        line.starts(with: "## ".utf8)
-            && JournalHeadingLine.isHeading(String(decoding: line.prefix(16), as: UTF8.self))
+        line.withUnsafeBufferPointer(JournalHeadingLine.isHeading)
     }
 
     /// Whether a line is `# 2026-11-21`.

@@ -25,9 +25,10 @@ enum MarkdownMerge {
     ///   for an insertion beside a line possibly moved by another version, or in place of it.
     static func merged(base: String?, versions: [String], as syntax: MarkdownSection.Syntax) -> String? {
         // Sorted, so that all devices align versions without a base in the same way.
-        let different = Set(versions.map { ByteString($0) }).sorted().map { SpelledText($0.string) }
+        var composer = TextComposer()
+        let different = Set(versions.map { ByteString($0) }).sorted().map { composer.spelled($0.string) }
         guard different.count > 1 else { return different.first?.text ?? base ?? "" }
-        let base = base.map(SpelledText.init)
+        let base = base.map { composer.spelled($0) }
         let read = (different + [base].compactMap { $0 }).map { MarkdownSection.read($0.composed, as: syntax) }
         if read.contains(where: \.hasRepeatedHeadings) { return nil }
         let root = base == nil ? nil : read.last?.section

@@ -133,12 +133,20 @@ struct MergeCheck {
             guard text.isASCII else {
                 return text.split { !$0.isLetter && !$0.isNumber }.joined(separator: " ")
             }
-            let words = text.utf8.split { byte in
+            var words: [UInt8] = []
+            words.reserveCapacity(text.utf8.count)
+            var isInWord = false
+            for byte in text.utf8 {
                 let letter = byte | 0x20
-                return !(UInt8(ascii: "a")...UInt8(ascii: "z")).contains(letter)
-                    && !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+                let wasInWord = isInWord
+                isInWord =
+                    (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(letter)
+                    || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+                guard isInWord else { continue }
+                if !wasInWord, !words.isEmpty { words.append(UInt8(ascii: " ")) }
+                words.append(byte)
             }
-            return words.map { Substring($0) }.joined(separator: " ")
+            return String(decoding: words, as: UTF8.self)
         }
     }
 

@@ -5,6 +5,12 @@ struct Numbering<Value: Hashable> {
     /// The different values, in the order of their numbers.
     private(set) var values: [Value] = []
 
+    /// Reserves memory for a number of values.
+    mutating func reserveCapacity(_ count: Int) {
+        numbers.reserveCapacity(count)
+        values.reserveCapacity(count)
+    }
+
     /// Returns the number of a value; `nil` for an unknown value.
     ///
     /// Versions of a text mostly have the same lines in the same order. So the value with the next number is

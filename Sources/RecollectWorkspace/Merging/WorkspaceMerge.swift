@@ -33,10 +33,12 @@ package enum WorkspaceMerge {
 
     /// Merges like `merged`. Also returns the content missing in the result.
     static func mergedAndChecked(base: [UInt8]?, versions: [[UInt8]], at path: WorkspacePath) -> Result? {
-        let different = Set(versions)
-        guard different.count > 1 else { return different.first.map { Result(bytes: $0, deleted: []) } }
         // Sorted, so that all devices get the same result.
-        let ordered = different.sorted { $0.lexicographicallyPrecedes($1) }
+        let ordered = versions.sorted { $0.lexicographicallyPrecedes($1) }.reduce(into: [[UInt8]]()) {
+            ordered, version in
+            if ordered.last != version { ordered.append(version) }
+        }
+        guard ordered.count > 1 else { return ordered.first.map { Result(bytes: $0, deleted: []) } }
         let structure = Structure(of: path)
         guard structure != .chat else { return ChatProjection.mergedAndChecked(base: base, versions: ordered) }
         let texts = ordered.compactMap { String(validUTF8: $0) }

@@ -12,27 +12,26 @@ struct ConflictResolution {
 
     /// Creates the resolution for a file on this device and a folder of the same name on another. All contents are
     /// kept beside the folder.
-    init(apart contents: Set<[UInt8]>) {
+    init(apart contents: [ContentHash: [UInt8]]) {
         whole = nil
-        apart = Self.ordered(contents)
+        apart = Self.ordered(contents.keys).compactMap { contents[$0] }
         outcome = .keptBoth
         deleted = []
     }
 
-    private static func ordered(_ contents: Set<[UInt8]>) -> [[UInt8]] {
-        contents.map { ($0, ContentHash(of: $0).rawValue) }.sorted { $0.1 < $1.1 }.map(\.0)
+    private static func ordered(_ hashes: some Sequence<ContentHash>) -> [ContentHash] {
+        hashes.sorted { $0.rawValue < $1.rawValue }
     }
 
-    init(_ contents: Set<[UInt8]>, at path: WorkspacePath, _ archive: VersionArchive, _ logs: LineageLogs) throws {
-        let hashes = Dictionary(uniqueKeysWithValues: contents.map { ($0, ContentHash(of: $0)) })
-        let ordered = Self.ordered(contents)
-        let lineage = logs.lineage(of: path, contradicting: Set(hashes.values))
-        let latest = ordered.filter { one in
-            !ordered.contains { other in
-                guard let ancestor = hashes[one], let descendant = hashes[other] else { return false }
-                return lineage.isAncestor(ancestor, of: descendant)
-            }
-        }
+    /// Creates the resolution of a conflict.
+    /// - Parameter contents: The different contents by their hashes.
+    init(
+        _ contents: [ContentHash: [UInt8]], at path: WorkspacePath, _ archive: VersionArchive, _ logs: LineageLogs
+    ) throws {
+        let all = Self.ordered(contents.keys)
+        let lineage = logs.lineage(of: path, contradicting: Set(all))
+        let hashes = all.filter { one in !all.contains { lineage.isAncestor(one, of: $0) } }
+        let latest = hashes.compactMap { contents[$0] }
         guard latest.count > 1 else {
             whole = latest.first
             apart = []
@@ -40,9 +39,8 @@ struct ConflictResolution {
             deleted = []
             return
         }
-        let all = Dictionary(uniqueKeysWithValues: hashes.map { ($1, $0) })
-        let base = try lineage.base(of: latest.compactMap { hashes[$0] }) { Set(try archive.sizes(of: $0).keys) }
-            .flatMap { try lineage.havePart(all, since: $0) ? nil : archive.wholeBytes(of: $0) }
+        let base = try lineage.base(of: hashes) { Set(try archive.sizes(of: $0).keys) }
+            .flatMap { try lineage.havePart(contents, since: $0) ? nil : archive.wholeBytes(of: $0) }
         let mergeable = latest.filter { WorkspaceMerge.canMerge($0, at: path) }
         if let merged = WorkspaceMerge.mergedAndChecked(base: base, versions: mergeable, at: path) {
             whole = merged.bytes

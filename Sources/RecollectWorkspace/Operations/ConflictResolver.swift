@@ -135,7 +135,10 @@ final class ConflictResolver: Sendable {
         let file = try main == nil ? nil : archive.index().files[path]
         let lost = try file.map { try self.lost($0.overwritten, replacedBy: $0.content, at: path, logs) } ?? []
         let earlier = try files.flatMap { try contentsBefore($0) } + lost.compactMap { try archive.wholeBytes(of: $0) }
-        let contents = Set(([main].compactMap { $0 } + files).map(\.bytes) + all.map(\.bytes) + earlier)
+        let contents = Dictionary(
+            ([main].compactMap { $0 } + files).map { ($0.version, $0.bytes) }
+                + (all.map(\.bytes) + earlier).map { (ContentHash(of: $0), $0) },
+            uniquingKeysWith: { first, _ in first })
         // A file with another spelling does not descend from this file's versions.
         let isVariant = copies.contains { ConflictCopies.original(of: $0) != path }
         let resolution =
@@ -156,7 +159,7 @@ final class ConflictResolver: Sendable {
         let kept = try writer.queue.sync {
             let kept = try resolution.apart.map { try writer.keep($0, beside: path) }
             try writer.keep(versions, of: main)
-            let parents = contents.map { ContentHash(of: $0) }.sorted { $0.rawValue < $1.rawValue }
+            let parents = contents.keys.sorted { $0.rawValue < $1.rawValue }
             if let whole = resolution.whole, whole != main?.bytes {
                 _ = try writer.put(
                     whole, to: path, replacing: main?.version, by: .recollect, as: .merged, parents: parents)

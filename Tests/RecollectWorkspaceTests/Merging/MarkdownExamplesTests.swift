@@ -319,6 +319,10 @@ struct MarkdownExamplesTests {
         let both = merged("caf\u{E9}\nb\n", one, other)
         #expect(Array(both.utf8) == Array("cafe\u{301}\na\nb\nc\n".utf8))
         #expect(Array(merged("caf\u{E9}\nb\n", both, one).utf8) == Array(both.utf8))
+        let twice = "caf\u{E9}\nx\ncafe\u{301}\n"
+        #expect(Array(merged(twice, twice + "a\n", "b\n" + twice).utf8) == Array("b\n\(twice)a\n".utf8))
+        let kept = "u\u{308}\nend\n"
+        #expect(Array(merged(twice + kept, kept + "a\n", "b\n" + kept).utf8) == Array("b\n\(kept)a\n".utf8))
         let front = "---\nname: \u{FA19}\n---\n\u{FA19}\n"
         let changed = try #require(
             try file("a.md", front, front + "x\n", front.replacing("---\n\u{FA19}", with: "a: b\n---\n\u{FA19}")))
