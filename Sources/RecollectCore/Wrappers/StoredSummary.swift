@@ -13,22 +13,33 @@ struct StoredSummary: Sendable {
     let message: ConversationMessage
     /// The ID of the last message covered by the summary.
     private let through: ByteString
-    /// The IDs of the messages after that one at the time of the summary.
+    /// The IDs of the last covered messages. Between these, other messages are not covered: a UI has inserted or moved them.
+    private let covered: [ByteString]
+    /// The IDs of the messages after the last covered one at the time of the summary.
     private let followers: Set<ByteString>
 
     private static let field = "summary"
+    /// The maximum number of IDs of covered messages, to bound the summary.
+    private static let limit = 256
 
     /// Creates a summary covering the first messages and leaving the others.
-    init(text: String, covering covered: ArraySlice<ConversationMessage>, leaving rest: ArraySlice<ConversationMessage>)
-    {
+    /// - Parameter previous: The summary of the messages before these.
+    init(
+        text: String, after previous: StoredSummary?, covering covered: ArraySlice<ConversationMessage>,
+        leaving rest: ArraySlice<ConversationMessage>
+    ) {
         let through = covered.last?.id ?? ""
+        self.covered = ((previous?.covered ?? []) + covered.map { ByteString($0.id) }).suffix(Self.limit)
         let followers = rest.map(\.id)
         self.through = ByteString(through)
         self.followers = Set(followers.map { ByteString($0) })
         message = ConversationMessage(
             id: Self.prefix + UUID().uuidString, role: .system, parts: [.text(text)],
             metadata: [
-                Self.field: ["through": .string(through), "followedBy": .array(followers.map { .string($0) })]
+                Self.field: [
+                    "through": .string(through), "covers": .array(self.covered.map { .string($0.string) }),
+                    "followedBy": .array(followers.map { .string($0) }),
+                ]
             ])
     }
 
@@ -40,6 +51,7 @@ struct StoredSummary: Sendable {
         else { return nil }
         self.message = message
         self.through = ByteString(through)
+        covered = (fields["covers"]?.arrayValue ?? []).compactMap(\.stringValue).map { ByteString($0) }
         self.followers = Set(followers.compactMap(\.stringValue).map { ByteString($0) })
     }
 
@@ -74,7 +86,10 @@ struct StoredSummary: Sendable {
     /// Otherwise the message was deleted or replaced by a branch, and the summary describes removed content.
     func uncovered(of messages: [ConversationMessage]) -> [ConversationMessage]? {
         if let last = messages.lastIndex(where: { ByteString($0.id) == through }) {
-            return Array(messages[(last + 1)...])
+            let covered = Set(covered)
+            let inserted = messages[..<last].drop { !covered.contains(ByteString($0.id)) }
+                .filter { !covered.contains(ByteString($0.id)) }
+            return inserted + messages[(last + 1)...]
         }
         guard let first = messages.first, followers.contains(ByteString(first.id)) else { return nil }
         return messages

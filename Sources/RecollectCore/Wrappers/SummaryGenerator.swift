@@ -98,7 +98,8 @@ final class SummaryGenerator: Sendable {
             guard text.contains(where: { !$0.isWhitespace }) else {
                 throw RecollectError(.unreadable, "the summarizer gave an empty summary; the last one stays")
             }
-            let summary = StoredSummary(text: text, covering: input.covered, leaving: input.left)
+            let summary = StoredSummary(
+                text: text, after: chat.summary, covering: input.covered, leaving: input.left)
             // If another process has saved a summary in the meantime, its coverage must not shrink.
             let isOvertaken = try await self.summary(of: scope)?.message.id != chat.storedId
             // Messages deleted in the meantime, perhaps with their session, must not come back in a summary.

@@ -49,6 +49,23 @@ struct SummarizingChatStorageTests {
         }
     }
 
+    @Test("Messages inserted between covered ones, and moved behind them, are not covered")
+    func inserted() throws {
+        let all = turns(0..<200)
+        let first = StoredSummary(text: "s", after: nil, covering: all[..<300], leaving: all[300...])
+        let second = StoredSummary(text: "s", after: first, covering: all[300..<390], leaving: all[390...])
+        let summary = try #require(StoredSummary(in: second.batch))
+        #expect(summary.uncovered(of: all) == Array(all[390...]))
+        #expect(summary.uncovered(of: Array(all[200...])) == Array(all[390...]))
+        var inserted = all
+        let new = ConversationMessage(role: .user, text: "inserted")
+        inserted.insert(new, at: 250)
+        #expect(summary.uncovered(of: inserted) == [new] + all[390...])
+        var moved = all
+        moved.append(moved.remove(at: 389))
+        #expect(summary.uncovered(of: moved) == Array(all[390...]))
+    }
+
     @Test("A restart reuses the stored summary")
     func restart() async throws {
         let folder = try TemporaryFolder()
