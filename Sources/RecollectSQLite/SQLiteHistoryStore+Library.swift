@@ -18,6 +18,11 @@ extension SQLiteHistoryStore {
     /// Moves a session to another session ID: see `HistoryStore`.
     @discardableResult
     public func moveSession(_ session: SessionKey, to newSessionId: String) async throws -> Bool {
+        try await move(session, to: newSessionId) != .nothing
+    }
+
+    /// Moves a session, and returns what happened.
+    func move(_ session: SessionKey, to newSessionId: String) async throws -> SessionMoves.Outcome {
         try await write { try SessionMoves.move(session, to: newSessionId, $0) }
     }
 

@@ -82,7 +82,7 @@ extension SQLiteHistoryStore {
             let orphans = try messages.flatMap { message in
                 let ending = EndReplyOperation(
                     number: number, message: message, scope: scope, maxMessages: maxMessages, retention: retention)
-                return try ending.run(db, cache)
+                return try ending.run(db, cache).orphans
             }
             return ((), orphans)
         }

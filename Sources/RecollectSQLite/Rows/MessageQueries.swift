@@ -162,18 +162,19 @@ enum MessageQueries {
         return Page(elements: messages, next: next)
     }
 
-    /// Returns all messages of a session in order, with their agents.
-    static func all(of number: Int64, _ db: Database) throws -> [AgentMessage] {
+    /// Returns all messages of a session in order, with their agents and sequence numbers.
+    static func all(of number: Int64, _ db: Database) throws -> [(sequence: Int64, message: AgentMessage)] {
         var agents: [Int64: String] = [:]
         for scope in try SessionRow.scopes(of: number, db) { agents[scope.number] = scope.agentId }
-        var messages: [AgentMessage] = []
+        var messages: [(sequence: Int64, message: AgentMessage)] = []
         try db.sql(
             """
-            SELECT \(MessageRow.columns), scope_row_id FROM message
+            SELECT \(MessageRow.columns), scope_row_id, sequence FROM message
             WHERE scope_row_id IN (SELECT id FROM scope WHERE session_row_id = ?) ORDER BY position
             """
         ).bind(number).forEachRow {
-            messages.append(AgentMessage(agentId: agents[$0.integer(7)] ?? "", message: MessageRow.read($0)))
+            let message = AgentMessage(agentId: agents[$0.integer(7)] ?? "", message: MessageRow.read($0))
+            messages.append(($0.integer(8), message))
         }
         return messages
     }

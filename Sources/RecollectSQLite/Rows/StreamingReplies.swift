@@ -72,16 +72,19 @@ enum StreamingReplies {
     /// Resolves ID conflicts before a merge of two sessions: a streaming reply gets a new ID if the other session
     /// has a message or a streaming reply with its ID.
     ///
-    /// A streaming reply already saved as a message of its own session follows that message: see `follow`.
+    /// A streaming reply already saved as a message of its own session follows that message: see `follow`. A message
+    /// without an agent is that of an agent's reply, unless the other session has a message of the agent with the ID.
     /// - Parameter id: The ID of the source. New IDs are derived from its session ID.
     static func separate(_ source: Int64, _ id: SessionKey, from target: Int64, _ db: Database) throws {
         for (own, other) in [(source, target), (target, source)] {
             for row in try rows("session_row_id = ?", [own], db) {
                 let (agentId, known) = (row.scope.agentId, row.message.id)
-                guard try !isMessage(known, agentId, in: own, db), try isUsed(known, agentId, in: [other], db) else {
-                    continue
+                let isSaved =
+                    try isMessage(known, of: agentId, in: own, db)
+                    || isMessage(known, of: "", in: own, db) && !isMessage(known, of: agentId, in: other, db)
+                if try !isSaved && isUsed(known, agentId, in: [other], db) {
+                    try takeFreeID(row, id, in: [own, other], db)
                 }
-                try takeFreeID(row, id, in: [own, other], db)
             }
         }
     }
@@ -133,7 +136,12 @@ enum StreamingReplies {
 
     /// Whether a session has a message with an ID, of an agent or without one.
     private static func isMessage(_ id: String, _ agentId: String, in number: Int64, _ db: Database) throws -> Bool {
-        try [agentId, ""].contains { try !MessageQueries.sequences(of: id, in: number, agentId: $0, db).isEmpty }
+        try [agentId, ""].contains { try isMessage(id, of: $0, in: number, db) }
+    }
+
+    /// Whether an agent has a message with an ID in a session.
+    private static func isMessage(_ id: String, of agentId: String, in number: Int64, _ db: Database) throws -> Bool {
+        try !MessageQueries.sequences(of: id, in: number, agentId: agentId, db).isEmpty
     }
 
     /// Gives a streaming reply the first ID used in none of the sessions.

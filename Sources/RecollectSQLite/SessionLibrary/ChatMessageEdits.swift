@@ -25,10 +25,26 @@ struct ChatMessageEdits {
         return true
     }
 
-    /// Replaces the whole message with an entry if the message has the entry's ID. Returns false otherwise.
+    /// Replaces the message with an entry if the message has the entry's ID. Returns false otherwise.
     mutating func replaceAll(by entry: ChatMessage, answering callId: String?) -> Bool {
-        guard UUID(uuidString: message.id) == entry.id else { return false }
+        guard hasID(of: entry) else { return false }
+        if entry.messageType == .text, entries.contains(where: { $0.messageType != .text }) {
+            return replaceTexts(by: entry)
+        }
         whole = ConversationMessage(entry, answering: callId)
+        return true
+    }
+
+    /// Replaces the texts of a message of several entries with the text of an entry, for a UI that shows the message as
+    /// this entry. Tool calls, results and other entries stay. Returns false for other messages and entries.
+    mutating func replaceTexts(by entry: ChatMessage) -> Bool {
+        let texts = entries.indices.filter { entries[$0].messageType == .text }
+        guard entry.messageType == .text, entries.count > 1, let first = texts.first else { return false }
+        if texts.map({ entries[$0].content }).joined().hasSameBytes(as: entry.content) { return true }
+        var text = entry
+        text.id = entries[first].id
+        entries[first] = text
+        for index in texts.dropFirst().reversed() { entries.remove(at: index) }
         return true
     }
 
@@ -38,6 +54,12 @@ struct ChatMessageEdits {
         entries.remove(at: index)
         return true
     }
+
+    /// Whether the message has the ID of an entry.
+    func hasID(of entry: ChatMessage) -> Bool { UUID(uuidString: message.id) == entry.id }
+
+    /// Whether the message has one entry after these changes.
+    var hasOneEntry: Bool { whole != nil || entries.count == 1 }
 
     /// The message after these changes, or `nil` if no entry is left.
     var edited: ConversationMessage? { whole ?? message.replacing(entries) }

@@ -32,6 +32,9 @@ struct ChatMessageHash: Hashable, Identifiable, Sendable {
         content = 0
     }
 
+    /// Whether the content is known and equal, regardless of the IDs.
+    func hasSameContent(as other: ChatMessageHash) -> Bool { content != 0 && content == other.content }
+
     /// The same ID with unknown content. It differs from the hash of every entry.
     var withoutContent: ChatMessageHash { ChatMessageHash(id: id) }
 }

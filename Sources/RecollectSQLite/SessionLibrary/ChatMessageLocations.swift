@@ -4,13 +4,20 @@ import RecollectCore
 
 /// Finds the messages of a transcript's entries.
 ///
-/// Most entry IDs are message IDs: an entry created by a UI is a message with the same ID, perhaps in lower case.
+/// An entry shown or saved by the storage belongs to the message with a known sequence number. Another message with its
+/// ID is the same for the storage only with the content it has shown or saved.
+///
+/// Most other entry IDs are message IDs: an entry created by a UI is a message with the same ID, perhaps in lower case.
 /// Name-based IDs are derived from messages, so the first unknown one causes one read of the whole session.
 struct ChatMessageLocations {
     /// The messages shown as one entry, or as several entries of one message.
     struct Location {
         /// The sequence number of the first message.
         let message: Int64
+        /// The ID of the entry within the message.
+        var entryId: UUID
+        /// Whether the storage has shown or saved the message as this entry alone.
+        var isAlone = false
         /// The sequence numbers of other agents' messages with the same ID and content, in order.
         var copies: [Int64] = []
 
@@ -18,20 +25,21 @@ struct ChatMessageLocations {
     }
 
     private(set) var owners: [UUID: Transcript.Owner]?
+    /// The changed messages of entries.
+    private(set) var messages: [UUID: EntryMessages.Message?] = [:]
+    /// The entries whose IDs belong to messages never shown or saved as these entries.
+    private(set) var withTakenIDs: Set<UUID> = []
     private var hasRead = false
     let derivedThrough: Int64
     private let session: Int64
     private var scopes: [Int64] = []
     private let pending: PendingMessageIDs
     /// The entries as last shown or saved.
-    private let known: KnownChatMessages
+    private let known: KnownTranscripts.Known
 
-    init(
-        session: Int64, owners: [UUID: Transcript.Owner]?, known: KnownChatMessages, pending: PendingMessageIDs,
-        _ db: Database
-    ) throws {
+    init(session: Int64, known: KnownTranscripts.Known, pending: PendingMessageIDs, _ db: Database) throws {
         self.session = session
-        self.owners = owners
+        owners = known.owners
         self.known = known
         self.pending = pending
         derivedThrough = try db.integer("SELECT \(DerivedData.through)") ?? 0
@@ -46,44 +54,111 @@ struct ChatMessageLocations {
 
     /// Returns the messages of an entry, or `nil` for a new entry.
     mutating func find(_ id: UUID, _ db: Database) throws -> Location? {
+        let message = messages[id] ?? known.messages[id]
+        if let message, var location = try location(of: message, shownAs: id, db) {
+            location.isAlone = message.isAlone
+            return location
+        }
+        guard let location = try findByID(id, db) else { return nil }
+        let isKnown = message != nil || known.isMerged && known.entries.hash(of: id) != nil
+        if !isKnown || location.message == message?.sequence { return location }
+        if let hash = known.entries.hash(of: id),
+            let entry = try entries(of: location.message, db)?.first(where: { $0.id == location.entryId }),
+            ChatMessageHash(entry).hasSameContent(as: hash)
+        {
+            return location
+        }
+        withTakenIDs.insert(id)
+        return nil
+    }
+
+    private mutating func findByID(_ id: UUID, _ db: Database) throws -> Location? {
         if let owner = owners?[id] {
             if let location = try location(of: owner, db) { return location }
             owners?[id] = nil
         }
         for name in [id.uuidString, id.uuidString.lowercased()] {
-            if let location = try location(of: name, shownAs: id, db, where: { _ in true }) { return location }
+            if let location = try location(of: name, entry: id, shownAs: id, db, where: { _ in true }) {
+                return location
+            }
         }
         // The known owners may be older than saves by others.
         guard id.isNameBased, !hasRead else { return nil }
-        let owners = try Transcript(MessageQueries.all(of: session, db)).owners
+        let owners = try Transcript(MessageQueries.all(of: session, db).map(\.message)).owners
         self.owners = owners
         hasRead = true
         return try owners[id].flatMap { try location(of: $0, db) }
     }
 
-    /// Returns the ID of a found entry within its message.
-    func ownID(of id: UUID) -> UUID {
-        owners?[id]?.entryId ?? id
+    /// Returns the messages of an entry with a known message; `nil` if the message was deleted or is in another session,
+    /// or if no entry of the message is this one.
+    private func location(
+        of message: EntryMessages.Message, shownAs id: UUID, _ db: Database
+    ) throws -> Location? {
+        guard
+            let name = try db.optionalText(
+                """
+                SELECT message_id FROM message WHERE sequence = ?
+                AND scope_row_id IN (SELECT id FROM scope WHERE session_row_id = ?)
+                """, message.sequence, session),
+            let entries = try entries(of: message.sequence, db),
+            let entry = entry(id, of: message, among: entries)
+        else { return nil }
+        return try location(of: name, entry: entry, db, whereMessage: { $0.sequence == message.sequence })
+    }
+
+    /// Returns the ID of an entry within its message. Since it was shown, a merge of sessions may have given the message
+    /// and its entries new IDs.
+    private func entry(_ id: UUID, of message: EntryMessages.Message, among entries: [ChatMessage]) -> UUID? {
+        let own = owners?[id]?.entryId ?? id
+        if entries.contains(where: { $0.id == own }) { return own }
+        if message.isAlone, entries.count == 1 { return entries[0].id }
+        guard let hash = known.entries.hash(of: id) else { return nil }
+        let same = entries.filter { ChatMessageHash($0).hasSameContent(as: hash) }
+        return same.count == 1 ? same[0].id : nil
+    }
+
+    /// Notes the message of an entry.
+    mutating func note(_ id: UUID, _ sequence: Int64, isAlone: Bool) {
+        messages[id] = EntryMessages.Message(sequence, isAlone: isAlone)
+    }
+
+    /// Notes that another message has the ID of an entry.
+    mutating func noteTakenID(of id: UUID) { withTakenIDs.insert(id) }
+
+    /// Whether the session has a message with an ID, of any agent.
+    func isUsed(_ id: String, _ db: Database) throws -> Bool {
+        try !pending.sequences(of: id, in: session, scopes: scopes, db).isEmpty
     }
 
     /// Marks an entry as belonging to no message.
     mutating func forgetOwner(of id: UUID) {
         owners?[id] = nil
+        messages[id] = .some(nil)
     }
 
     private func location(of owner: Transcript.Owner, _ db: Database) throws -> Location? {
-        let own = try location(of: owner.messageId, db) { $0.hasSameBytes(as: owner.agentId) }
+        let own = try location(of: owner.messageId, entry: owner.entryId, db) { $0.hasSameBytes(as: owner.agentId) }
         guard own == nil, owner.agentId.isEmpty else { return own }
         // An agent has adopted the message.
-        return try location(of: owner.messageId, db) { !isKnown(owner.messageId, of: $0) }
+        return try location(of: owner.messageId, entry: owner.entryId, db) { !isKnown(owner.messageId, of: $0) }
     }
 
-    /// Returns the first message with an ID and a matching agent, with its copies. Copies have the same content and
-    /// are not known as entries of their own.
+    /// Returns the first message with an ID and a matching agent, with its copies.
     /// - Parameter entryId: The message's entry as shown. Of several messages with the ID, the one with its content is
     ///   returned: another agent's may be the first after a merge of sessions.
     private func location(
-        of id: String, shownAs entryId: UUID? = nil, _ db: Database, where isMeant: (_ agentId: String) -> Bool
+        of id: String, entry: UUID, shownAs entryId: UUID? = nil, _ db: Database,
+        where isMeant: (_ agentId: String) -> Bool
+    ) throws -> Location? {
+        try location(of: id, entry: entry, shownAs: entryId, db, whereMessage: { isMeant($0.agentId) })
+    }
+
+    /// Returns the first meant message with an ID, with its copies. Copies have the same content and are not known as
+    /// entries of their own.
+    private func location(
+        of id: String, entry: UUID, shownAs entryId: UUID? = nil, _ db: Database,
+        whereMessage isMeant: ((sequence: Int64, agentId: String)) -> Bool
     ) throws -> Location? {
         let sequences = try pending.sequences(of: id, in: session, scopes: scopes, db)
         let messages = try sequences.compactMap { sequence in
@@ -91,21 +166,22 @@ struct ChatMessageLocations {
         }
         // Most IDs are one message's: nothing is read then.
         let all = messages.count > 1 ? try messages.map { try entries(of: $0.sequence, db) ?? [] } : []
-        guard
-            let own = entryId.flatMap({ index(of: $0, shownAmong: all) })
-                ?? messages.firstIndex(where: { isMeant($0.agentId) })
-        else { return nil }
+        guard let own = entryId.flatMap({ index(of: $0, shownAmong: all) }) ?? messages.firstIndex(where: isMeant)
+        else {
+            return nil
+        }
         let copies = messages.indices.filter { index in
             index != own && all[index].show(theSameAs: all[own]) && !isKnown(id, of: messages[index].agentId)
         }
-        return Location(message: messages[own].sequence, copies: copies.map { messages[$0].sequence })
+        return Location(
+            message: messages[own].sequence, entryId: entry, copies: copies.map { messages[$0].sequence })
     }
 
     /// Returns the index of the message with the content shown as an entry; `nil` if all messages have equal content,
     /// or the shown content is unknown.
     private func index(of entryId: UUID, shownAmong all: [[ChatMessage]]) -> Int? {
         guard let first = all.first, !all.allSatisfy({ $0.show(theSameAs: first) }),
-            let hash = known.hash(of: entryId)
+            let hash = known.entries.hash(of: entryId)
         else { return nil }
         return all.firstIndex { $0.contains { ChatMessageHash($0) == hash } }
     }

@@ -5,17 +5,22 @@ import RecollectCore
 ///
 /// Only an entry shown or saved before may be removed. Only an entry differing from its shown or saved content was
 /// edited by the UI. The transcripts of the most recently used sessions are kept in full and share their texts with
-/// the UI. For all other sessions, 24 bytes per entry hold an ID and a hash, and the same rules apply.
+/// the UI. For all other sessions, 48 bytes per entry hold an ID, a hash and a sequence number, and the same rules apply.
 final class KnownTranscripts: Sendable {
     /// The maximum number of transcripts kept in full.
     static let limit = 16
 
-    private struct Known {
-        var entries = KnownChatMessages.whole([])
-        /// `nil` if the messages of entries are unknown.
-        var owners: [UUID: Transcript.Owner]?
+    /// The entries of a session, and their messages.
+    struct Known: Sendable {
+        fileprivate(set) var entries = KnownChatMessages.whole([])
+        /// The owners of entries not named by their IDs, or `nil` if they are unknown.
+        fileprivate(set) var owners: [UUID: Transcript.Owner]?
+        fileprivate(set) var messages = EntryMessages()
+        /// Whether the session was merged into another one. Then entries without a known message were streaming replies,
+        /// and may have new IDs.
+        fileprivate(set) var isMerged = false
         /// The number of saves, so that a read begun before a save does not replace its result.
-        var version = 0
+        fileprivate var version = 0
     }
 
     private struct State {
@@ -38,10 +43,12 @@ final class KnownTranscripts: Sendable {
 
     struct Saving: Sendable {
         fileprivate let session: ByteString
-        fileprivate let version: Int
         let difference: TranscriptDifference
-        let known: KnownChatMessages
-        let owners: [UUID: Transcript.Owner]?
+        let known: Known
+    }
+
+    func entries(of id: String) -> Known {
+        state.withLock { $0.sessions[ByteString(id)] } ?? Known()
     }
 
     func beginReading(_ id: String) -> Reading {
@@ -54,22 +61,26 @@ final class KnownTranscripts: Sendable {
             guard known.version == reading.version else { return }
             known.entries = .whole(transcript.entries)
             known.owners = transcript.owners
+            known.messages = EntryMessages(transcript.messages)
+            known.isMerged = false
         }
     }
 
     func beginSaving(_ id: String, _ transcript: [ChatMessage]) -> Saving {
-        let session = ByteString(id)
-        let known = state.withLock { $0.sessions[session] }
-        let difference = TranscriptDifference(from: known?.entries ?? .whole([]), to: transcript)
+        let known = entries(of: id)
         return Saving(
-            session: session, version: known?.version ?? 0, difference: difference,
-            known: known?.entries ?? .whole([]), owners: known?.owners)
+            session: ByteString(id), difference: TranscriptDifference(from: known.entries, to: transcript), known: known
+        )
     }
 
-    func finish(_ saving: Saving, owners: [UUID: Transcript.Owner]?) {
+    /// - Parameter messages: The changed messages of entries.
+    func finish(
+        _ saving: Saving, owners: [UUID: Transcript.Owner]?, messages: [UUID: EntryMessages.Message?] = [:]
+    ) {
         update(saving.session) { known in
             // Overlapping saves may end in another order than that of their commits.
-            let isAlone = known.version == saving.version
+            let isAlone = known.version == saving.known.version
+            known.messages.update(with: messages)
             let transcript = saving.difference.transcript
             known.entries = isAlone ? .whole(transcript) : known.entries.overlapped(by: transcript)
             known.owners = isAlone ? owners : nil
@@ -77,14 +88,15 @@ final class KnownTranscripts: Sendable {
         }
     }
 
-    func move(_ id: String, to newId: String) {
+    func move(_ id: String, to newId: String, isMerge: Bool) {
         state.withLock { state in
             guard id != newId, let moved = state.remove(ByteString(id)) else { return }
             // After a merge of two sessions, messages of one may be between messages of the other. A window with
             // the transcript of one must not remove messages of the other.
             let other = state.sessions[ByteString(newId)]
             state.sessions[ByteString(newId)] = Known(
-                entries: .hashes(moved.entries.hashes, inOrder: false),
+                entries: .hashes(moved.entries.hashes, inOrder: false), messages: moved.messages,
+                isMerged: isMerge || moved.isMerged,
                 version: max(moved.version, other?.version ?? 0) + 1)
         }
     }
@@ -107,6 +119,7 @@ final class KnownTranscripts: Sendable {
             guard let entries = state.sessions[oldest]?.entries else { return }
             state.sessions[oldest]?.entries = entries.compact
             state.sessions[oldest]?.owners = nil
+            state.sessions[oldest]?.messages.compact()
         }
     }
 }

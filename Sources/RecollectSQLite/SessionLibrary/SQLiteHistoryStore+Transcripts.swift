@@ -3,20 +3,22 @@ import RecollectCore
 
 /// Operations for the session view.
 extension SQLiteHistoryStore {
-    /// Returns all messages of a session in order, with their agents. Streaming replies are at the end.
-    func transcript(of session: SessionKey) async throws -> [AgentMessage] {
+    /// Returns all messages of a session in order, with their agents, and the sequence numbers of the saved ones. Streaming
+    /// replies are at the end.
+    func transcript(of session: SessionKey) async throws -> (messages: [AgentMessage], sequences: [Int64]) {
         // Replies are read first: a reply ending between the two reads is then in both, not in neither.
         let replies = try await streamingReplies(in: session)
-        let messages = try await read { db in
+        let saved = try await read { db in
             try MessageQueries.number(of: session, db).map { try MessageQueries.all(of: $0, db) } ?? []
         }
-        guard !replies.isEmpty else { return messages }
+        let (messages, sequences) = (saved.map(\.message), saved.map(\.sequence))
+        guard !replies.isEmpty else { return (messages, sequences) }
         // The reply may have ended meanwhile, or a UI saved it while it was streaming.
-        let saved = Set(messages.map { [ByteString($0.agentId), ByteString($0.message.id)] })
-        return messages
-            + replies.filter { reply in
-                ["", reply.agentId].allSatisfy { !saved.contains([ByteString($0), ByteString(reply.message.id)]) }
-            }
+        let ids = Set(messages.map { [ByteString($0.agentId), ByteString($0.message.id)] })
+        let streaming = replies.filter { reply in
+            ["", reply.agentId].allSatisfy { !ids.contains([ByteString($0), ByteString(reply.message.id)]) }
+        }
+        return (messages + streaming, sequences)
     }
 
     /// Returns the entries of a page's messages as the whole transcript shows them, without entries shown before
@@ -61,7 +63,7 @@ extension SQLiteHistoryStore {
         let messages = try readNow { db in
             try MessageQueries.number(of: session, db).map { try MessageQueries.all(of: $0, db) } ?? []
         }
-        return try messages.map { item in
+        return try messages.map(\.message).map { item in
             let restored = try item.message.mappingAttachments { content in
                 guard case .stored(let hash, _) = content else { return content }
                 do {

@@ -25,7 +25,12 @@ import RecollectCore
 ///   session need two storages over the same history.
 /// - It writes only new entries and entries edited by the UI, so an entry deleted or edited elsewhere meanwhile
 ///   stays deleted or edited. An entry edited by the UI is saved again even if it was deleted elsewhere.
-/// - These rules hold for every session shown or saved by this storage and take 24 bytes of memory per entry.
+/// - An entry belongs to the message shown or saved as this entry, also after a merge gave the message a new ID. Another
+///   message with the entry's ID is edited or removed only if it has the known content. Otherwise the edited entry becomes
+///   a message of its own.
+/// - The text of an entry replaces the texts of its message, if another writer has given the message several parts. Tool
+///   calls and results stay.
+/// - These rules hold for every session shown or saved by this storage and take 48 bytes of memory per entry.
 /// - Each save is one transaction, durable at its return. Overlapping saves of one session lose nothing.
 ///
 /// Listing reads no messages. The messages of a listed session are read on first access, and a failure of this read
@@ -103,8 +108,8 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
             known.forget(id)
             return nil
         }
-        let messages = try await history.transcript(of: key)
-        let transcript = Transcript(try await history.restoringAttachments(of: messages))
+        let (messages, sequences) = try await history.transcript(of: key)
+        let transcript = Transcript(try await history.restoringAttachments(of: messages), sequences: sequences)
         known.finish(reading, with: transcript)
         return stored(session, transcript.entries)
     }
@@ -138,18 +143,22 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
         let outcome = try await history.write(keeping: kept) { [agentId] changed, db, cache in
             let outcome = try SaveTranscriptOperation(
                 session: session, agentId: agentId, difference: difference, changed: changed,
-                owners: saving.owners, known: saving.known, now: now
+                known: saving.known, now: now
             ).run(db, cache.pending)
             return (outcome, outcome.orphans)
         }
-        known.finish(saving, owners: outcome.owners)
+        known.finish(saving, owners: outcome.owners, messages: outcome.messages)
         history.upkeep.noteSave()
     }
 
     /// Moves a session to another ID: see `SessionStorageProtocol`.
     nonisolated(nonsending) public func updateSessionId(oldId: String, newId: String) async throws {
         // Without a session to move, the entries shown under the old ID may be in another session by now.
-        if try await history.moveSession(session(oldId), to: newId) { known.move(oldId, to: newId) }
+        switch try await history.move(session(oldId), to: newId) {
+        case .nothing: break
+        case .renamed: known.move(oldId, to: newId, isMerge: false)
+        case .merged: known.move(oldId, to: newId, isMerge: true)
+        }
     }
 
     // MARK: Beyond the protocol
@@ -228,10 +237,10 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
         of entry: UUID, in id: String
     ) async throws -> (agentId: String, id: String) {
         let session = session(id)
+        let known = known.entries(of: id)
         let owner = try await history.write { db, cache -> StoredMessage? in
             guard let number = try MessageQueries.number(of: session, db) else { return nil }
-            var locations = try ChatMessageLocations(
-                session: number, owners: nil, known: .whole([]), pending: cache.pending, db)
+            var locations = try ChatMessageLocations(session: number, known: known, pending: cache.pending, db)
             return try locations.find(entry, db).flatMap { try MessageQueries.stored($0.message, db) }
         }
         guard let owner else {

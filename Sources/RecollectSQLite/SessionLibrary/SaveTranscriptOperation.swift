@@ -14,37 +14,38 @@ struct SaveTranscriptOperation {
     let difference: TranscriptDifference
     /// The changed entries, with attachments stored by hash.
     let changed: [ChatMessage]
-    /// The owners of entries not named by their IDs, or `nil` if they are unknown.
-    let owners: [UUID: Transcript.Owner]?
     /// The entries as last shown or saved.
-    let known: KnownChatMessages
+    let known: KnownTranscripts.Known
     let now: Int64
 
     /// The result of a save for the storage's memory.
     struct Outcome: Sendable {
+        /// The owners of entries not named by their IDs, or `nil` if they are unknown.
         var owners: [UUID: Transcript.Owner]?
+        /// The changed messages of entries.
+        var messages: [UUID: EntryMessages.Message?] = [:]
         var orphans: [String] = []
     }
 
     func run(_ db: Database, _ pending: PendingMessageIDs) throws -> Outcome {
-        var outcome = Outcome(owners: owners)
+        var outcome = Outcome()
         let before = try db.lastSequence()
         let number = try openSession(db)
-        try FirstUserMessage.keep(difference.transcript.firstUserMessage, of: number, db)
-        var locations = try ChatMessageLocations(
-            session: number, owners: owners, known: known, pending: pending, db)
+        var locations = try ChatMessageLocations(session: number, known: known, pending: pending, db)
         let found = try edit(&locations, number, &outcome, db)
         if try isOrdered(found, &locations, db) {
             try insert(around: found, &locations, number, pending, db)
         } else {
-            let new = try newMessages(found, number, db)
-            _ = try insert(new, behind: nil, number, pending, db)
+            let new = try newMessages(found, locations, number, db)
+            _ = try insert(new, behind: nil, &locations, number, pending, db)
             try locations.readScopes(db)
             try reorder(&locations, number, db)
         }
-        try touch(number, hasTold: db.lastSequence() > before, db)
+        let hasNewFirst = try keepFirstUserMessage(&locations, number, db)
+        try touch(number, hasTold: db.lastSequence() > before, hasNewFirst: hasNewFirst, db)
         if try db.lastSequence() - locations.derivedThrough > DerivedData.limit { try DerivedData.update(db) }
         outcome.owners = locations.owners
+        outcome.messages = locations.messages
         return outcome
     }
 
@@ -63,12 +64,27 @@ struct SaveTranscriptOperation {
     }
 
     /// Updates the access date and the read mark: a program saving a transcript has it open and has read it.
-    private func touch(_ number: Int64, hasTold: Bool, _ db: Database) throws {
-        if try !hasTold && SessionRow.isUnread(number, db) {
+    private func touch(_ number: Int64, hasTold: Bool, hasNewFirst: Bool, _ db: Database) throws {
+        if try !hasTold && (hasNewFirst || SessionRow.isUnread(number, db)) {
             try db.recordChange(.sessionUpdated, session)
         }
         try db.run("UPDATE session SET read_through = ? WHERE id = ?", db.lastSequence(), number)
         try SessionEdits.access(session, now: now, db)
+    }
+
+    /// Saves the first user message with a message in the session, if none is saved. Others were deleted meanwhile.
+    /// Returns whether it was saved.
+    private func keepFirstUserMessage(
+        _ locations: inout ChatMessageLocations, _ number: Int64, _ db: Database
+    ) throws -> Bool {
+        guard try !FirstUserMessage.isKept(of: number, db) else { return false }
+        try locations.readScopes(db)
+        for entry in difference.transcript where entry.role == .user && !entry.content.isEmpty {
+            guard try locations.find(entry.id, db) != nil else { continue }
+            try FirstUserMessage.keep(entry.content, of: number, db)
+            return true
+        }
+        return false
     }
 
     // MARK: Editing and removing
@@ -89,22 +105,28 @@ struct SaveTranscriptOperation {
             // An entry unchanged by this storage may have been edited by another since.
             guard let location = found[index], !difference.unchanged.contains(entry.id) else { continue }
             var own = entry
-            own.id = locations.ownID(of: entry.id)
+            own.id = location.entryId
             let call = callId(answeredBy: index)
             // Another writer may have replaced the message's parts, so that none of them is this entry.
             let isThere = try location.all.map { sequence in
-                try edit(sequence) { $0.replace(own) || $0.replaceAll(by: entry, answering: call) }
+                try edit(sequence) {
+                    location.isAlone && $0.replaceTexts(by: entry) || $0.replace(own)
+                        || $0.replaceAll(by: entry, answering: call)
+                }
             }
-            if isThere.first != true {
+            if isThere.first == true {
+                let isAlone = location.isAlone || edits[location.message]?.hasOneEntry == true
+                locations.note(entry.id, location.message, isAlone: isAlone)
+            } else {
                 // Another writer removed this part from its message: the edited entry becomes a message of its own.
                 locations.forgetOwner(of: entry.id)
+                if edits[location.message]?.hasID(of: entry) == true { locations.noteTakenID(of: entry.id) }
                 found[index] = nil
             }
         }
         for id in difference.removed {
             guard let location = try locations.find(id, db) else { continue }
-            let own = locations.ownID(of: id)
-            for sequence in location.all { _ = try edit(sequence) { $0.remove(own) } }
+            for sequence in location.all { _ = try edit(sequence) { $0.remove(location.entryId) } }
         }
         var deleted: [Int64] = []
         for (sequence, edit) in edits.sorted(by: { $0.key < $1.key }) {
@@ -132,26 +154,26 @@ struct SaveTranscriptOperation {
     ) throws {
         let inFlight = try StreamingReplies.agents(of: number, db)
         var previous = try position(before: difference.changed.lowerBound, &locations, db)
-        var waiting: [AgentMessage] = []
+        var waiting: [NewMessage] = []
         for (offset, location) in found.enumerated() {
             if let location {
-                previous = try insert(waiting, behind: previous ?? 0, number, pending, db)
+                previous = try insert(waiting, behind: previous ?? 0, &locations, number, pending, db)
                 waiting = []
                 // Read here, not earlier: making room moves the following messages.
                 previous = try max(previous ?? 0, MessageQueries.position(of: location.message, db) ?? 0)
-            } else if let new = try message(at: offset, inFlight) {
+            } else if let new = try message(at: offset, inFlight, locations, number, db) {
                 waiting.append(new)
             }
         }
-        _ = try insert(waiting, behind: difference.isAtEnd ? nil : previous ?? 0, number, pending, db)
+        _ = try insert(waiting, behind: difference.isAtEnd ? nil : previous ?? 0, &locations, number, pending, db)
     }
 
     private func newMessages(
-        _ found: [ChatMessageLocations.Location?], _ number: Int64, _ db: Database
-    ) throws -> [AgentMessage] {
+        _ found: [ChatMessageLocations.Location?], _ locations: ChatMessageLocations, _ number: Int64, _ db: Database
+    ) throws -> [NewMessage] {
         let inFlight = try StreamingReplies.agents(of: number, db)
         return try found.enumerated().compactMap { offset, location in
-            location == nil ? try message(at: offset, inFlight) : nil
+            location == nil ? try message(at: offset, inFlight, locations, number, db) : nil
         }
     }
 
@@ -168,15 +190,30 @@ struct SaveTranscriptOperation {
     /// Returns a new entry as a message of this storage's agent, or `nil` for an incomplete streaming reply: its
     /// writer saves it. A streaming reply saved as complete by a UI gets the agent of its writer, as the writer
     /// looks for it there at its end.
-    private func message(at offset: Int, _ inFlight: [ByteString: String]) throws -> AgentMessage? {
+    private func message(
+        at offset: Int, _ inFlight: [ByteString: String], _ locations: ChatMessageLocations, _ number: Int64,
+        _ db: Database
+    ) throws -> NewMessage? {
         let entry = changed[offset]
         // A known entry without a message was deleted by another writer.
         if difference.unchanged.contains(entry.id) { return nil }
         let writer = inFlight[ByteString(entry.id.uuidString)]
         if !entry.isComplete, writer != nil { return nil }
-        let message = ConversationMessage(entry, answering: callId(answeredBy: offset))
+        var message = ConversationMessage(entry, answering: callId(answeredBy: offset))
         try message.checkSavable()
-        return AgentMessage(agentId: writer ?? agentId, message: message)
+        if locations.withTakenIDs.contains(entry.id) {
+            repeat {
+                message = message.with(id: message.copyId(from: session.sessionId))
+            } while try locations.isUsed(message.id, db)
+        }
+        return NewMessage(entryId: entry.id, agentId: writer ?? agentId, message: message)
+    }
+
+    /// A message for a new entry.
+    private struct NewMessage {
+        let entryId: UUID
+        let agentId: String
+        let message: ConversationMessage
     }
 
     private func callId(answeredBy offset: Int) -> String? {
@@ -186,8 +223,8 @@ struct SaveTranscriptOperation {
     /// Adds messages right after a position, or at the end without one. Returns the position of the last one, or
     /// `previous` without messages.
     private func insert(
-        _ messages: [AgentMessage], behind previous: Int64?, _ number: Int64, _ pending: PendingMessageIDs,
-        _ db: Database
+        _ messages: [NewMessage], behind previous: Int64?, _ locations: inout ChatMessageLocations, _ number: Int64,
+        _ pending: PendingMessageIDs, _ db: Database
     ) throws -> Int64? {
         guard !messages.isEmpty else { return previous }
         let first = previous ?? 0
@@ -208,6 +245,7 @@ struct SaveTranscriptOperation {
                 with: db.sql(MessageRow.insertion))
             try AttachmentUse.insert(message, sequence: sequence, db)
             pending.add(message.id, scope: scope, sequence: sequence)
+            locations.note(item.entryId, sequence, isAlone: true)
             inserted.append(sequence)
         }
         if let next, room <= Int64(messages.count) {

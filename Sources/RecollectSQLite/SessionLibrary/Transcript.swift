@@ -22,11 +22,16 @@ struct Transcript: Sendable {
 
     private(set) var entries: [ChatMessage] = []
     private(set) var owners: [UUID: Owner] = [:]
+    /// The messages of the entries, without those of streaming replies.
+    private(set) var messages: [UUID: EntryMessages.Message] = [:]
 
     /// Creates the transcript of messages in order.
-    init(_ messages: [AgentMessage]) {
+    /// - Parameter sequences: The sequence numbers of the first messages.
+    init(_ messages: [AgentMessage], sequences: [Int64] = []) {
         var shown = ShownMessages()
-        for message in messages { shown.add(message) }
+        for (index, message) in messages.enumerated() {
+            shown.add(message, sequence: index < sequences.count ? sequences[index] : nil)
+        }
         var taken: Set<UUID> = []
         for message in shown.all where message.isFirst {
             taken.formUnion(message.entries.lazy.map(\.id).filter { $0.uuidString == message.id })
@@ -41,6 +46,9 @@ struct Transcript: Sendable {
                     while !taken.insert(entry.id).inserted { entry.id = entry.id.derived(for: "") }
                 }
                 if !hasItsMessagesID || shown.isAmbiguous(message.id) { owners[entry.id] = owner }
+                if let sequence = message.sequence {
+                    self.messages[entry.id] = EntryMessages.Message(sequence, isAlone: message.entries.count == 1)
+                }
                 entries.append(entry)
             }
         }
@@ -52,6 +60,7 @@ private struct ShownMessages {
     struct Message {
         let id: String
         let agentId: String
+        let sequence: Int64?
         let entries: [ChatMessage]
         /// Whether no earlier message has its ID.
         let isFirst: Bool
@@ -62,7 +71,7 @@ private struct ShownMessages {
     private var positions: [ByteString: [Int]] = [:]
 
     /// Adds the next message unless an equal one is already shown.
-    mutating func add(_ message: AgentMessage) {
+    mutating func add(_ message: AgentMessage, sequence: Int64?) {
         let entries = message.message.chatMessages()
         let id = ByteString(message.message.id)
         let others = positions[id, default: []]
@@ -70,7 +79,8 @@ private struct ShownMessages {
         positions[id, default: []].append(all.count)
         all.append(
             Message(
-                id: message.message.id, agentId: message.agentId, entries: entries, isFirst: others.isEmpty))
+                id: message.message.id, agentId: message.agentId, sequence: sequence, entries: entries,
+                isFirst: others.isEmpty))
     }
 
     /// Whether messages with this ID and different content are shown.

@@ -63,7 +63,7 @@ enum Branches {
         }
         let agent = try db.optionalText("SELECT branch_agent FROM session WHERE id = ?", branch)
         guard let position = try position(of: after, agent, in: number, db) else {
-            let branches = try db.integers("SELECT id FROM session WHERE branch_of = ?", number)
+            let branches = try db.integers("SELECT id FROM session WHERE branch_of = ? AND id <> ?", number, branch)
             guard try branches.allSatisfy({ try position(of: after, agent, in: $0, db) == nil }) else {
                 throw RecollectError(
                     .notFound,

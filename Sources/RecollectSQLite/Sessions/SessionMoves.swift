@@ -4,12 +4,21 @@ import RecollectCore
 
 /// Moves a session to another session ID, inside a write transaction.
 enum SessionMoves {
-    /// Moves a session to another session ID. An existing session with this ID is merged with it. Returns false if
-    /// there is no such session, or if the ID stays the same.
-    static func move(_ source: SessionKey, to newSessionId: String, _ db: Database) throws -> Bool {
+    /// The outcome of a move.
+    enum Outcome: Sendable {
+        /// There is no such session, or the ID stays the same.
+        case nothing
+        case renamed
+        /// There was a session with the new ID.
+        case merged
+    }
+
+    /// Moves a session to another session ID. An existing session with this ID is merged with it.
+    static func move(_ source: SessionKey, to newSessionId: String, _ db: Database) throws -> Outcome {
         let target = SessionKey(userId: source.userId, sessionId: newSessionId)
-        guard source != target, let from = try MessageQueries.number(of: source, db) else { return false }
-        if let into = try MessageQueries.number(of: target, db) {
+        guard source != target, let from = try MessageQueries.number(of: source, db) else { return .nothing }
+        let into = try MessageQueries.number(of: target, db)
+        if let into {
             try DerivedData.update(db)
             try merge(from, source, into: into, target, db)
         } else {
@@ -17,7 +26,7 @@ enum SessionMoves {
         }
         try db.recordChange(.sessionDeleted, source)
         try db.recordChange(.sessionRearranged, target)
-        return true
+        return into == nil ? .renamed : .merged
     }
 
     private static func merge(

@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 import RecollectCore
 
@@ -14,14 +15,45 @@ struct EndReplyOperation {
     let maxMessages: Int?
     let retention: Retention
 
-    /// Returns the hashes of unused attachments.
-    func run(_ db: Database, _ cache: WriterCache) throws -> [String] {
+    /// The ID of the saved message, and the hashes of unused attachments.
+    struct Result {
+        /// `nil` if a saved message had the content of the reply already.
+        let saved: String?
+        let orphans: [String]
+    }
+
+    func run(_ db: Database, _ cache: WriterCache) throws -> Result {
         guard let (scope, id) = try location(db) else {
             throw RecollectError(
                 .notFound, "the session of this reply was deleted while the reply was in flight; it was not saved")
         }
         try StreamingReplies.remove(number, db)
-        return try save(message.with(id: id), in: scope, db, cache)
+        var message = message.with(id: id)
+        if message.isInterrupted, let held = try held(id, in: scope, db), held.role == message.role {
+            let isLonger = !held.text.utf8.starts(with: message.text.utf8) && message.hasContent(of: held)
+            if !isLonger {
+                if held.hasContent(of: message) { return Result(saved: nil, orphans: []) }
+                // A UI has saved another text as complete, or this was another attempt.
+                message = try message.with(id: freeID(from: id, in: scope, db))
+            }
+        }
+        return Result(saved: message.id, orphans: try save(message, in: scope, db, cache))
+    }
+
+    /// Returns the message with an ID of the scope, or else the one without an agent.
+    private func held(_ id: String, in scope: Scope, _ db: Database) throws -> ConversationMessage? {
+        try DerivedData.update(db)
+        return try
+            (MessageQueries.one(id, in: scope.session, agentId: scope.agentId, db)
+            ?? MessageQueries.one(id, in: scope.session, agentId: "", db))?.message
+    }
+
+    private func freeID(from id: String, in scope: Scope, _ db: Database) throws -> String {
+        var free = id
+        repeat {
+            free = ConversationMessage.copyId(of: free, from: scope.sessionId)
+        } while try held(free, in: scope, db) != nil
+        return free
     }
 
     /// Appends the message, or edits a known one with its ID. A known message of another role is no reply: then the
@@ -52,5 +84,15 @@ struct EndReplyOperation {
         // In a session deleted and created again, a message with that ID is a different one.
         let saved = try MessageQueries.one(message.id, in: scope.session, agentId: scope.agentId, db)
         return saved?.message.isInterrupted == true ? (scope, message.id) : nil
+    }
+}
+
+extension ConversationMessage {
+    /// Whether the message begins with the text of another one, apart from blank text around it, and with all its other
+    /// parts. UIs may trim texts.
+    fileprivate func hasContent(of other: ConversationMessage) -> Bool {
+        func trimmed(_ text: String) -> String { text.trimmingCharacters(in: .whitespacesAndNewlines) }
+        return trimmed(text).utf8.starts(with: trimmed(other.text).utf8)
+            && parts.filter { $0.text == nil }.starts(with: other.parts.filter { $0.text == nil })
     }
 }

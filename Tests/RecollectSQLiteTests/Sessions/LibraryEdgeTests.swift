@@ -72,6 +72,21 @@ import Testing
         #expect(try await history.session(branch)?.branchOf == BranchPoint(sessionId: "other", messageId: "x"))
     }
 
+    @Test("A branch is restored after a deletion of its branch point, though the branch has a message with that ID")
+    func anchorInBranch() async throws {
+        func message(_ id: String, _ text: String) -> ConversationMessage {
+            ConversationMessage(id: id, role: .user, text: text)
+        }
+        try await history.append([message("x", "of none")], to: id.scope(agentId: ""))
+        try await history.append([message("x", "of the agent"), message("y", "more")], to: scope)
+        let branch = try await history.branch(id, from: "x", agentId: scope.agentId)
+        _ = try await history.deleteMessages(["x"], in: id)
+        try await history.restoreBranch(branch, in: id)
+        #expect(
+            try await history.messages(of: id, agentId: nil, page: PageRequest(limit: 9)).elements.map(\.message.text)
+                == ["of the agent", "more"])
+    }
+
     @Test("A branch can be restored even if its message IDs are taken")
     func takenIDs() async throws {
         try await history.append(messages(0..<3), to: scope)

@@ -73,7 +73,7 @@ struct LibraryModel {
         let source = sessions[session] ?? ModelSession()
         var copy = sessions[new] ?? ModelSession()
         copy.messages = Array(source.messages[...index])
-        copy.title = source.title
+        copy.title = copy.title ?? source.title
         copy.tags.formUnion(source.tags)
         copy.isDiscarded = false
         sessions[new] = copy
@@ -169,6 +169,8 @@ struct LibraryModel {
         var entries = old.map { $0.message.chatMessages() }
         var new: [ChatMessage] = []
         var whole: [Int: ConversationMessage] = [:]
+        /// The new entries whose IDs belong to other messages.
+        var withTakenIDs: Set<UUID> = []
         for entry in touched {
             guard let position = positions.find(entry.id) else {
                 new.append(entry)
@@ -179,8 +181,20 @@ struct LibraryModel {
                     entries[message][index] = entry
                     entries[message][index].id = position.entryId
                 } else if UUID(uuidString: old[message].message.id) == entry.id {
-                    // An entry with the message's ID edits the message, regardless of its current parts.
-                    whole[message] = ConversationMessage(entry).under(id: old[message].message.id)
+                    // An entry with the message's ID edits the message. A text replaces the texts of the message.
+                    let texts = entries[message].indices.filter { entries[message][$0].messageType == .text }
+                    if entry.messageType != .text || texts.count == entries[message].count {
+                        whole[message] = ConversationMessage(entry).under(id: old[message].message.id)
+                    } else if let first = texts.first {
+                        guard texts.map({ entries[message][$0].content }).joined() != entry.content else { continue }
+                        let id = entries[message][first].id
+                        entries[message][first] = entry
+                        entries[message][first].id = id
+                        for index in texts.dropFirst().reversed() { entries[message].remove(at: index) }
+                    } else if number == 0 {
+                        withTakenIDs.insert(entry.id)
+                        new.append(entry)
+                    }
                 } else if number == 0 {
                     new.append(entry)
                 }
@@ -195,8 +209,17 @@ struct LibraryModel {
                 Message(agent: old[index].agent, message: $0)
             }
         }
-        sessions[session]?.messages =
-            kept + new.map { Message(agent: agent, message: ConversationMessage($0)) }
+        var all = kept
+        for entry in new {
+            var message = ConversationMessage(entry)
+            if withTakenIDs.contains(entry.id) {
+                repeat {
+                    message = message.under(id: ConversationMessage.copyId(of: message.id, from: session))
+                } while all.contains { $0.message.id == message.id }
+            }
+            all.append(Message(agent: agent, message: message))
+        }
+        sessions[session]?.messages = all
     }
 
     /// The hashes of the attachments in use.

@@ -49,7 +49,7 @@ import Testing
         #expect(try await history.check().problems.isEmpty)
     }
 
-    @Test("A complete reply saved meanwhile is left unchanged, and a part of the reply is edited")
+    @Test("A complete reply saved meanwhile is left unchanged, a part of the reply is edited, and nothing is lost")
     func savedMeanwhile() async throws {
         let whole = ConversationMessage(id: "r", role: .assistant, text: "so far and to the end")
         let other = ConversationMessage(id: "r", role: .assistant, text: "what it said the first time")
@@ -59,9 +59,14 @@ import Testing
         calling.parts.append(call)
         var called = whole
         called.parts.insert(call, at: 0)
+        let trimmed = ConversationMessage(id: "r", role: .assistant, text: "so")
+        var indented = start
+        indented.parts = [.text("\n\nso far\n")]
+        let copy = ConversationMessage.copyId(of: "r", from: scope.sessionId)
         for (begun, held, kept) in [
-            (start, whole, whole), (start, other, other), (calling, whole, whole), (calling, called, called),
-            (start, part, interrupted),
+            (start, whole, [whole]), (start, other, [other, interrupted.with(id: copy)]),
+            (calling, whole, [whole, calling.asInterrupted.with(id: copy)]), (calling, called, [called]),
+            (start, part, [interrupted]), (indented, trimmed, [indented.asInterrupted]), (indented, whole, [whole]),
         ] {
             try await abandonedReply(begun) { history in
                 try await history.append([held], to: scope)
@@ -69,7 +74,7 @@ import Testing
             }
             let history = folder.history()
             #expect(try await history.streamingReplies(in: scope.session).isEmpty)
-            #expect(try await saved(in: history) == [kept])
+            #expect(try await saved(in: history) == kept)
             try await history.deleteSession(scope.session)
             await history.close()
         }

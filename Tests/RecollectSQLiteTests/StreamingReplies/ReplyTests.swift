@@ -374,6 +374,47 @@ import Testing
         #expect(try await allTexts(b.session) == ["half of a", "half of b"])
     }
 
+    @Test(
+        "A streaming reply with a placeholder without an agent leaves the agent's message with its ID after a merge",
+        arguments: [false, true])
+    func mergedBesidePlaceholder(isTarget: Bool) async throws {
+        let (a, b) = (other("a"), other("b"))
+        try await history.append([saying("")], to: a.session.scope(agentId: ""))
+        let reply = try await history.beginReply(start, in: a)
+        try await history.append([saying("of b")], to: b)
+        let (from, into) = isTarget ? (b, a) : (a, b)
+        try await history.moveSession(from.session, to: into.sessionId)
+        reply.append("words")
+        try await reply.finish()
+        #expect(try await allTexts(into.session) == ["", "of b", "words"])
+    }
+
+    @Test("A streaming reply with a placeholder without an agent leaves a restored message with its ID")
+    func restoredBesidePlaceholder() async throws {
+        try await history.append([saying("")], to: scope.session.scope(agentId: ""))
+        try await history.append([saying("of the branch")], to: scope)
+        let branch = try await history.branch(scope.session, from: "r", agentId: scope.agentId)
+        let reply = try await history.beginReply(start, in: scope)
+        try await history.restoreBranch(branch, in: scope.session)
+        reply.append("words")
+        try await reply.finish()
+        #expect(try await allTexts(scope.session) == ["", "of the branch", "words"])
+    }
+
+    @Test("An interrupted retry leaves the interrupted reply", arguments: ["", "ha", "another"])
+    func interruptedRetry(text: String) async throws {
+        let reply = try await history.beginReply(saying("half of it"), in: scope)
+        try await reply.interrupt()
+        let retry = try await history.beginReply(start, in: scope)
+        retry.append(text)
+        try await retry.interrupt()
+        #expect(try await allTexts(scope.session) == (text == "another" ? ["another"] : []) + ["half of it"])
+        let longer = try await history.beginReply(saying("half of it and more"), in: scope)
+        try await longer.interrupt()
+        #expect(try await texts(scope).contains("half of it and more"))
+        #expect(try await !texts(scope).contains("half of it"))
+    }
+
     @Test("A fork into a session with a streaming reply keeps the copied message of its ID", arguments: ["agent", ""])
     func forkedBesideReply(agentId: String) async throws {
         let (a, b) = (other("a"), other("b"))
