@@ -35,10 +35,12 @@ public typealias ChatSummarizer =
 /// **Changes of the history.** Editing or deleting covered messages leaves the summary in use if the last covered
 /// message is still there, or if the history begins with one of the messages that followed it, as after a trim.
 /// Otherwise (after a branch or a deletion) the summary is ignored, and the remaining messages are summarized
-/// again. A summary is not saved if its messages were deleted while it was made. A deletion in the few milliseconds
-/// between this check and the save is not noticed. After a merge of two sessions, the messages of the old session come first, so the new session's summary
-/// seems to cover them: `fetch` leaves them out, and `fetchAllChats` returns them. The budget of a save is forwarded and trims the original messages; messages trimmed before a summary
-/// covers them are lost. Pass no budget, or one far above the size of `triggerAt` turns.
+/// again. Messages inserted between the last 256 covered ones, for example by a chat UI, count as not covered. A summary
+/// is not saved if its messages were deleted while it was made. A deletion in the few milliseconds between this check
+/// and the save is not noticed. After a merge of two sessions, the messages of the old session come first, so the new
+/// session's summary seems to cover them: `fetch` leaves them out, and `fetchAllChats` returns them. The budget of a
+/// save is forwarded and trims the original messages; messages trimmed before a summary covers them are lost. Pass no
+/// budget, or one far above the size of `triggerAt` turns.
 public final class SummarizingChatStorage: ChatStorage {
     /// The prefix of the reserved agent IDs, whose scopes hold summaries.
     public static let reservedPrefix = StoredSummary.prefix

@@ -21,6 +21,13 @@ enum KnownChatMessages: Sendable {
         }
     }
 
+    var ids: [UUID] {
+        switch self {
+        case .whole(let entries): entries.map(\.id)
+        case .hashes(let hashes, _): hashes.map(\.id)
+        }
+    }
+
     /// Returns the hash of the entry with an ID.
     func hash(of id: UUID) -> ChatMessageHash? {
         switch self {

@@ -19,6 +19,9 @@ final class KnownTranscripts: Sendable {
         /// Whether the session was merged into another one. Then entries without a known message were streaming replies,
         /// and may have new IDs.
         fileprivate(set) var isMerged = false
+        /// The entries moved into a branch. A later save without them does not remove them: another window may have
+        /// restored the branch.
+        fileprivate(set) var branched: Set<UUID> = []
         /// The number of saves, so that a read begun before a save does not replace its result.
         fileprivate var version = 0
     }
@@ -63,6 +66,7 @@ final class KnownTranscripts: Sendable {
             known.owners = transcript.owners
             known.messages = EntryMessages(transcript.messages)
             known.isMerged = false
+            known.branched = []
         }
     }
 
@@ -84,6 +88,7 @@ final class KnownTranscripts: Sendable {
             let transcript = saving.difference.transcript
             known.entries = isAlone ? .whole(transcript) : known.entries.overlapped(by: transcript)
             known.owners = isAlone ? owners : nil
+            if !known.branched.isEmpty { known.branched.formIntersection(transcript.lazy.map(\.id)) }
             known.version += 1
         }
     }
@@ -96,8 +101,21 @@ final class KnownTranscripts: Sendable {
             let other = state.sessions[ByteString(newId)]
             state.sessions[ByteString(newId)] = Known(
                 entries: .hashes(moved.entries.hashes, inOrder: false), messages: moved.messages,
-                isMerged: isMerge || moved.isMerged,
+                isMerged: isMerge || moved.isMerged, branched: moved.branched,
                 version: max(moved.version, other?.version ?? 0) + 1)
+        }
+    }
+
+    /// Notes the move of an entry and all entries after it into a branch, with the other entries of its message.
+    func branch(_ id: String, from entry: UUID) {
+        state.withLock { state in
+            guard var known = state.sessions.removeValue(forKey: ByteString(id)) else { return }
+            defer { state.sessions[ByteString(id)] = known }
+            let ids = known.entries.ids
+            guard var first = ids.firstIndex(of: entry) else { return }
+            let message = known.messages[entry]?.sequence
+            while first > 0, let message, known.messages[ids[first - 1]]?.sequence == message { first -= 1 }
+            known.branched.formUnion(ids[first...])
         }
     }
 

@@ -201,7 +201,9 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
     @discardableResult
     nonisolated(nonsending) public func branch(_ id: String, from entry: UUID) async throws -> SessionKey {
         let (agentId, messageId) = try await message(of: entry, in: id)
-        return try await history.branch(session(id), from: messageId, agentId: agentId)
+        let branch = try await history.branch(session(id), from: messageId, agentId: agentId)
+        known.branch(id, from: entry)
+        return branch
     }
 
     /// Returns the branches of a session, the oldest first: see `HistoryStore.branches`.

@@ -124,7 +124,7 @@ struct SaveTranscriptOperation {
                 found[index] = nil
             }
         }
-        for id in difference.removed {
+        for id in difference.removed where !known.branched.contains(id) {
             guard let location = try locations.find(id, db) else { continue }
             for sequence in location.all { _ = try edit(sequence) { $0.remove(location.entryId) } }
         }

@@ -135,6 +135,22 @@ import Testing
         #expect(try await contents() == (change.contents + ["question"]).sorted())
     }
 
+    @Test("A window keeps the messages of its branch if another window has restored it")
+    func restoredByAnotherWindow() async throws {
+        let (own, other) = (window(), window())
+        let later = ChatMessage(role: .user, content: "later")
+        try await own.updateSessionMessages(id: "s", messages: [question, answer, later])
+        let branch = try await own.branch("s", from: answer.id)
+        try await other.restoreBranch(branch, in: "s")
+        try await own.updateSessionMessages(id: "s", messages: [question])
+        #expect(try await contents() == ["first answer", "later", "question"])
+        // Entries shown again can be removed again.
+        let all = try #require(try await own.getSession(id: "s")).messages
+        #expect(all.count == 3)
+        try await own.updateSessionMessages(id: "s", messages: [question])
+        #expect(try await contents() == ["question"])
+    }
+
     @Test("The first user message of a session is not one deleted by another window")
     func firstUserMessage() async throws {
         let (own, other) = (window(), window())
