@@ -100,19 +100,23 @@ struct ChatMessageLocations {
                 """
                 SELECT message_id FROM message WHERE sequence = ?
                 AND scope_row_id IN (SELECT id FROM scope WHERE session_row_id = ?)
-                """, message.sequence, session),
-            let entries = try entries(of: message.sequence, db),
-            let entry = entry(id, of: message, among: entries)
+                """, message.sequence, session)
         else { return nil }
+        let own = owners?[id]?.entryId ?? id
+        // The entry of most messages has the ID of the message: nothing is read then.
+        let known = try UUID(uuidString: name) == own ? own : entry(own, shownAs: id, of: message, db)
+        guard let entry = known else { return nil }
         return try location(of: name, entry: entry, db, whereMessage: { $0.sequence == message.sequence })
     }
 
     /// Returns the ID of an entry within its message. Since it was shown, a merge of sessions may have given the message
     /// and its entries new IDs.
-    private func entry(_ id: UUID, of message: EntryMessages.Message, among entries: [ChatMessage]) -> UUID? {
-        let own = owners?[id]?.entryId ?? id
+    private func entry(
+        _ own: UUID, shownAs id: UUID, of message: EntryMessages.Message, _ db: Database
+    ) throws -> UUID? {
+        let entries = try entries(of: message.sequence, db) ?? []
         if entries.contains(where: { $0.id == own }) { return own }
-        if message.isAlone, entries.count == 1 { return entries[0].id }
+        if known.isMerged, message.isAlone, entries.count == 1 { return entries[0].id }
         guard let hash = known.entries.hash(of: id) else { return nil }
         let same = entries.filter { ChatMessageHash($0).hasSameContent(as: hash) }
         return same.count == 1 ? same[0].id : nil
@@ -121,6 +125,14 @@ struct ChatMessageLocations {
     /// Notes the message of an entry.
     mutating func note(_ id: UUID, _ sequence: Int64, isAlone: Bool) {
         messages[id] = EntryMessages.Message(sequence, isAlone: isAlone)
+    }
+
+    /// Notes the new message of an entry.
+    mutating func note(_ id: UUID, _ message: ConversationMessage, of agentId: String, at sequence: Int64) {
+        note(id, sequence, isAlone: true)
+        guard let entryId = UUID(uuidString: message.id), entryId != id else { return }
+        owners = owners ?? [:]
+        owners?[id] = Transcript.Owner(messageId: message.id, agentId: agentId, entryId: entryId)
     }
 
     /// Notes that another message has the ID of an entry.

@@ -245,7 +245,7 @@ struct SaveTranscriptOperation {
                 with: db.sql(MessageRow.insertion))
             try AttachmentUse.insert(message, sequence: sequence, db)
             pending.add(message.id, scope: scope, sequence: sequence)
-            locations.note(item.entryId, sequence, isAlone: true)
+            locations.note(item.entryId, message, of: item.agentId, at: sequence)
             inserted.append(sequence)
         }
         if let next, room <= Int64(messages.count) {
