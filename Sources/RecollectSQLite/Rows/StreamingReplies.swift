@@ -146,11 +146,19 @@ enum StreamingReplies {
 
     /// Gives a streaming reply the first ID used in none of the sessions.
     private static func takeFreeID(_ row: Row, _ id: SessionKey, in sessions: [Int64], _ db: Database) throws {
-        var free = row.message.id
+        try setID(freeID(from: row.message.id, row.scope.agentId, id, in: sessions, db), of: row, db)
+    }
+
+    /// Returns the first ID derived from another one and used for no message or streaming reply of an agent in the sessions.
+    /// - Parameter session: The ID of the session from which new IDs are derived.
+    static func freeID(
+        from id: String, _ agentId: String, _ session: SessionKey, in sessions: [Int64], _ db: Database
+    ) throws -> String {
+        var free = id
         repeat {
-            free = ConversationMessage.copyId(of: free, from: id.sessionId)
-        } while try isUsed(free, row.scope.agentId, in: sessions, db)
-        try setID(free, of: row, db)
+            free = ConversationMessage.copyId(of: free, from: session.sessionId)
+        } while try isUsed(free, agentId, in: sessions, db)
+        return free
     }
 
     private static func setID(_ id: String, of row: Row, _ db: Database) throws {

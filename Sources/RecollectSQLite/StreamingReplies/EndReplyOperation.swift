@@ -32,9 +32,14 @@ struct EndReplyOperation {
         if message.isInterrupted, let held = try held(id, in: scope, db), held.role == message.role {
             let isLonger = !held.text.utf8.starts(with: message.text.utf8) && message.hasContent(of: held)
             if !isLonger {
-                if held.hasContent(of: message) { return Result(saved: nil, orphans: []) }
+                if held.hasContent(of: message) {
+                    // The reply's agent adopts a message without an agent.
+                    return Result(saved: nil, orphans: try save(held, in: scope, db, cache))
+                }
                 // A UI has saved another text as complete, or this was another attempt.
-                message = try message.with(id: freeID(from: id, in: scope, db))
+                let session = try MessageQueries.number(of: scope.session, db).map { [$0] } ?? []
+                let free = try StreamingReplies.freeID(from: id, scope.agentId, scope.session, in: session, db)
+                message = message.with(id: free)
             }
         }
         return Result(saved: message.id, orphans: try save(message, in: scope, db, cache))
@@ -46,14 +51,6 @@ struct EndReplyOperation {
         return try
             (MessageQueries.one(id, in: scope.session, agentId: scope.agentId, db)
             ?? MessageQueries.one(id, in: scope.session, agentId: "", db))?.message
-    }
-
-    private func freeID(from id: String, in scope: Scope, _ db: Database) throws -> String {
-        var free = id
-        repeat {
-            free = ConversationMessage.copyId(of: free, from: scope.sessionId)
-        } while try held(free, in: scope, db) != nil
-        return free
     }
 
     /// Appends the message, or edits a known one with its ID. A known message of another role is no reply: then the

@@ -401,6 +401,15 @@ import Testing
         #expect(try await allTexts(scope.session) == ["", "of the branch", "words"])
     }
 
+    @Test("A message without an agent with the content of an interrupted reply becomes the agent's")
+    func interruptedBesideUnassigned() async throws {
+        let reply = try await history.beginReply(saying("half"), in: scope)
+        try await history.append([saying("half of it")], to: scope.session.scope(agentId: ""))
+        try await reply.interrupt()
+        #expect(try await texts(scope) == ["half of it"])
+        #expect(try await allTexts(scope.session) == ["half of it"])
+    }
+
     @Test("An interrupted retry leaves the interrupted reply", arguments: ["", "ha", "another"])
     func interruptedRetry(text: String) async throws {
         let reply = try await history.beginReply(saying("half of it"), in: scope)
