@@ -86,9 +86,11 @@ struct StoredSummary: Sendable {
     /// Otherwise the message was deleted or replaced by a branch, and the summary describes removed content.
     func uncovered(of messages: [ConversationMessage]) -> [ConversationMessage]? {
         if let last = messages.lastIndex(where: { ByteString($0.id) == through }) {
-            let covered = Set(covered)
-            let inserted = messages[..<last].drop { !covered.contains(ByteString($0.id)) }
-                .filter { !covered.contains(ByteString($0.id)) }
+            let known = Set(covered)
+            // Of a long history, the first covered messages are unknown.
+            let isCut = covered.isEmpty || covered.count == Self.limit
+            let inserted = messages[..<last].drop { isCut && !known.contains(ByteString($0.id)) }
+                .filter { !known.contains(ByteString($0.id)) }
             return inserted + messages[(last + 1)...]
         }
         guard let first = messages.first, followers.contains(ByteString(first.id)) else { return nil }

@@ -19,30 +19,45 @@ struct ChatMessageEdits {
     }
 
     /// Replaces an entry with the transcript's version. Returns false if the message has no entry with its ID.
-    mutating func replace(_ entry: ChatMessage) -> Bool {
+    ///
+    /// If another writer has changed the entry meanwhile, only the fields changed by the transcript are replaced, and an
+    /// incomplete entry does not replace a complete one.
+    /// - Parameters:
+    ///   - known: The entry as last shown or saved, if it is known in full.
+    ///   - hash: The hash of that entry.
+    mutating func replace(_ entry: ChatMessage, shownAs known: ChatMessage?, _ hash: ChatMessageHash?) -> Bool {
         guard let index = entries.firstIndex(where: { $0.id == entry.id }) else { return false }
-        entries[index] = entry
-        return true
-    }
-
-    /// Replaces the message with an entry if the message has the entry's ID. Returns false otherwise.
-    mutating func replaceAll(by entry: ChatMessage, answering callId: String?) -> Bool {
-        guard hasID(of: entry) else { return false }
-        if entry.messageType == .text, entries.contains(where: { $0.messageType != .text }) {
-            return replaceTexts(by: entry)
+        // With its hash alone, the fields it has changed are unknown.
+        let isAsKnown = hash.map { known == nil || ChatMessageHash(entries[index]).hasSameContent(as: $0) } ?? false
+        if isAsKnown {
+            entries[index] = entry
+        } else if entry.isComplete || !entries[index].isComplete {
+            entries[index] = entry.keeping(entries[index], changedSince: known)
         }
-        whole = ConversationMessage(entry, answering: callId)
         return true
     }
 
-    /// Replaces the texts of a message of several entries with the text of an entry, for a UI that shows the message as
-    /// this entry. Tool calls, results and other entries stay. Returns false for other messages and entries.
-    mutating func replaceTexts(by entry: ChatMessage) -> Bool {
+    /// Replaces the message with an entry if the message has the entry's ID, or was shown as this entry alone. Returns
+    /// false otherwise.
+    ///
+    /// A UI without tools shows a message of several entries as one. So the text of the entry replaces the texts of the
+    /// message. Tool calls, results, attachments and other entries stay.
+    mutating func replaceAll(
+        by entry: ChatMessage, isAlone: Bool, shownAs known: ChatMessage?, answering callId: String?
+    ) -> Bool {
+        guard isAlone || hasID(of: entry) else { return false }
+        guard entry.messageType == .text, hasSeveralEntries else {
+            guard hasID(of: entry) else { return false }
+            whole = ConversationMessage(entry, answering: callId)
+            return true
+        }
         let texts = entries.indices.filter { entries[$0].messageType == .text }
-        guard entry.messageType == .text, entries.count > 1, let first = texts.first else { return false }
+        guard let first = texts.first else { return false }
         if texts.map({ entries[$0].content }).joined().hasSameBytes(as: entry.content) { return true }
-        var text = entry
+        guard entry.isComplete || entries.last?.isComplete == false else { return true }
+        var text = entry.keeping(entries[first], changedSince: known)
         text.id = entries[first].id
+        text.attachments += texts.dropFirst().flatMap { entries[$0].attachments }
         entries[first] = text
         for index in texts.dropFirst().reversed() { entries.remove(at: index) }
         return true
@@ -58,9 +73,23 @@ struct ChatMessageEdits {
     /// Whether the message has the ID of an entry.
     func hasID(of entry: ChatMessage) -> Bool { UUID(uuidString: message.id) == entry.id }
 
+    var hasSeveralEntries: Bool { entries.count > 1 }
+
     /// Whether the message has one entry after these changes.
     var hasOneEntry: Bool { whole != nil || entries.count == 1 }
 
     /// The message after these changes, or `nil` if no entry is left.
     var edited: ConversationMessage? { whole ?? message.replacing(entries) }
+}
+
+extension ChatMessage {
+    /// Returns the entry with the attachments and the metadata of a stored one, unless it has changed them itself.
+    /// - Parameter known: The entry before its changes; `nil` if it is unknown. Then empty fields are unchanged.
+    fileprivate func keeping(_ stored: ChatMessage, changedSince known: ChatMessage?) -> ChatMessage {
+        var entry = self
+        if attachments.hasSameBytes(as: known?.attachments ?? []) { entry.attachments = stored.attachments }
+        if metadata == known?.metadata ?? [:] { entry.metadata = stored.metadata }
+        if let known, content.hasSameBytes(as: known.content) { entry.content = stored.content }
+        return entry
+    }
 }

@@ -60,7 +60,7 @@ struct ChatMessageLocations {
             return location
         }
         guard let location = try findByID(id, db) else { return nil }
-        let isKnown = message != nil || known.isMerged && known.entries.hash(of: id) != nil
+        let isKnown = message != nil || known.renamed.contains(id)
         if !isKnown || location.message == message?.sequence { return location }
         if let hash = known.entries.hash(of: id),
             let entry = try entries(of: location.message, db)?.first(where: { $0.id == location.entryId }),

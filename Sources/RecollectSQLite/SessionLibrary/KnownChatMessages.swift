@@ -31,9 +31,15 @@ enum KnownChatMessages: Sendable {
     /// Returns the hash of the entry with an ID.
     func hash(of id: UUID) -> ChatMessageHash? {
         switch self {
-        case .whole(let entries): entries.first { $0.id == id }.map(ChatMessageHash.init)
-        case .hashes(let hashes, _): hashes.first { $0.id == id }
+        case .whole(let entries): entries.last { $0.id == id }.map(ChatMessageHash.init)
+        case .hashes(let hashes, _): hashes.last { $0.id == id }
         }
+    }
+
+    /// Returns the entry with an ID; `nil` if it is unknown, or only its hash is known.
+    func entry(_ id: UUID) -> ChatMessage? {
+        // Most changed entries are among the last ones.
+        if case .whole(let entries) = self { entries.last { $0.id == id } } else { nil }
     }
 
     /// Returns the entries known after an overlapping save: the content of entries equal in both. The content of

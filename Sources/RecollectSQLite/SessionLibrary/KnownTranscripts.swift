@@ -16,24 +16,45 @@ final class KnownTranscripts: Sendable {
         /// The owners of entries not named by their IDs, or `nil` if they are unknown.
         fileprivate(set) var owners: [UUID: Transcript.Owner]?
         fileprivate(set) var messages = EntryMessages()
-        /// Whether the session was merged into another one. Then entries without a known message were streaming replies,
-        /// and may have new IDs.
+        /// Whether the session was merged into another one. A merge may give messages new IDs.
         fileprivate(set) var isMerged = false
+        /// The entries of streaming replies with new IDs after a merge.
+        fileprivate(set) var renamed: Set<UUID> = []
+        /// The entries of merged sessions, each without those of the others. A window may still have the transcript of one
+        /// of them, and a save with no entry of another one removes none of its entries.
+        fileprivate(set) var groups: [Set<UUID>] = []
         /// The entries moved into a branch. A later save without them does not remove them: another window may have
         /// restored the branch.
         fileprivate(set) var branched: Set<UUID> = []
         /// The number of saves, so that a read begun before a save does not replace its result.
         fileprivate var version = 0
+
+        /// Returns the entries to remove among those missing in a transcript.
+        func removed(_ missing: [UUID], from transcript: [ChatMessage]) -> [UUID] {
+            let removed = missing.filter { !branched.contains($0) }
+            guard !groups.isEmpty, !removed.isEmpty else { return removed }
+            let ids = Set(transcript.map(\.id))
+            let hidden = groups.filter { $0.isDisjoint(with: ids) }
+            return removed.filter { id in !hidden.contains { $0.contains(id) } }
+        }
     }
 
     private struct State {
         var sessions: [ByteString: Known] = [:]
+        /// The first version of a session. It changes with each deletion, so that a save begun before a deletion does not
+        /// replace its result.
+        var firstVersion = 0
         /// The sessions with transcripts kept in full, the most recently used at the end.
         var whole: [ByteString] = []
 
         mutating func remove(_ session: ByteString) -> Known? {
             whole.removeAll { $0 == session }
             return sessions.removeValue(forKey: session)
+        }
+
+        /// Returns the entries of a session; none of an unknown one.
+        func known(_ session: ByteString) -> Known {
+            sessions[session] ?? Known(version: firstVersion)
         }
     }
 
@@ -51,12 +72,12 @@ final class KnownTranscripts: Sendable {
     }
 
     func entries(of id: String) -> Known {
-        state.withLock { $0.sessions[ByteString(id)] } ?? Known()
+        state.withLock { $0.known(ByteString(id)) }
     }
 
     func beginReading(_ id: String) -> Reading {
         let session = ByteString(id)
-        return Reading(session: session, version: state.withLock { $0.sessions[session]?.version ?? 0 })
+        return Reading(session: session, version: state.withLock { $0.known(session).version })
     }
 
     func finish(_ reading: Reading, with transcript: Transcript) {
@@ -66,6 +87,8 @@ final class KnownTranscripts: Sendable {
             known.owners = transcript.owners
             known.messages = EntryMessages(transcript.messages)
             known.isMerged = false
+            known.renamed = []
+            known.groups = []
             known.branched = []
         }
     }
@@ -93,16 +116,36 @@ final class KnownTranscripts: Sendable {
         }
     }
 
-    func move(_ id: String, to newId: String, isMerge: Bool) {
+    /// Moves the entries of a session with another ID.
+    func rename(_ id: String, to newId: String) {
         state.withLock { state in
-            guard id != newId, let moved = state.remove(ByteString(id)) else { return }
-            // After a merge of two sessions, messages of one may be between messages of the other. A window with
-            // the transcript of one must not remove messages of the other.
-            let other = state.sessions[ByteString(newId)]
-            state.sessions[ByteString(newId)] = Known(
-                entries: .hashes(moved.entries.hashes, inOrder: false), messages: moved.messages,
-                isMerged: isMerge || moved.isMerged, branched: moved.branched,
-                version: max(moved.version, other?.version ?? 0) + 1)
+            guard var moved = state.remove(ByteString(id)) else { return }
+            moved.entries = .hashes(moved.entries.hashes, inOrder: false)
+            moved.owners = nil
+            moved.version = max(moved.version, state.known(ByteString(newId)).version) + 1
+            state.sessions[ByteString(newId)] = moved
+        }
+    }
+
+    /// Moves the entries of a session merged into another one. Messages of one may be between messages of the other now.
+    /// - Parameter replies: The IDs of the streaming replies after the merge.
+    func merge(_ id: String, into newId: String, replies: Set<ByteString>) {
+        state.withLock { state in
+            let other = state.known(ByteString(newId))
+            let moved = state.remove(ByteString(id))
+            let (own, others) = (Set(moved?.entries.ids ?? []), Set(other.entries.ids))
+            var known = moved ?? other
+            known.groups = (moved?.groups ?? []) + other.groups + [own.subtracting(others), others.subtracting(own)]
+            known.groups.removeAll(where: \.isEmpty)
+            if moved != nil {
+                known.isMerged = true
+                known.renamed.formUnion(
+                    own.filter { known.messages[$0] == nil && !replies.contains(ByteString($0.uuidString)) })
+            }
+            known.entries = .hashes(known.entries.hashes, inOrder: false)
+            known.owners = nil
+            known.version = max(known.version, other.version) + 1
+            state.sessions[ByteString(newId)] = known
         }
     }
 
@@ -120,16 +163,19 @@ final class KnownTranscripts: Sendable {
     }
 
     func forget(_ id: String) {
-        state.withLock { _ = $0.remove(ByteString(id)) }
+        state.withLock { state in
+            state.firstVersion += 1
+            _ = state.remove(ByteString(id))
+        }
     }
 
     func forgetAll() {
-        state.withLock { $0 = State() }
+        state.withLock { $0 = State(firstVersion: $0.firstVersion + 1) }
     }
 
     private func update(_ session: ByteString, _ change: (inout Known) -> Void) {
         state.withLock { state in
-            change(&state.sessions[session, default: Known()])
+            change(&state.sessions[session, default: Known(version: state.firstVersion)])
             state.whole.removeAll { $0 == session }
             state.whole.append(session)
             guard state.whole.count > Self.limit else { return }

@@ -121,6 +121,8 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
 
     /// Permanently deletes a session and its branches: see `SessionStorageProtocol`.
     nonisolated(nonsending) public func deleteSession(id: String) async throws {
+        // Also after the deletion: a save begun meanwhile may have ended before it.
+        defer { known.forget(id) }
         known.forget(id)
         try await history.deleteSession(session(id))
     }
@@ -128,6 +130,7 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
     /// Permanently deletes all sessions of the user, and damaged files set aside earlier: see
     /// `SessionStorageProtocol`.
     nonisolated(nonsending) public func deleteAllSessions() async throws {
+        defer { known.forgetAll() }
         known.forgetAll()
         try await history.deleteUser(userId)
     }
@@ -156,8 +159,8 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
         // Without a session to move, the entries shown under the old ID may be in another session by now.
         switch try await history.move(session(oldId), to: newId) {
         case .nothing: break
-        case .renamed: known.move(oldId, to: newId, isMerge: false)
-        case .merged: known.move(oldId, to: newId, isMerge: true)
+        case .renamed: known.rename(oldId, to: newId)
+        case .merged(let replies): known.merge(oldId, into: newId, replies: replies)
         }
     }
 

@@ -96,6 +96,8 @@ struct SaveTranscriptOperation {
     ) throws -> [ChatMessageLocations.Location?] {
         var found = try changed.map { try locations.find($0.id, db) }
         var edits: [Int64: ChatMessageEdits] = [:]
+        /// The messages shown as one entry by the transcript. Their other entries were not removed.
+        var shownAsOne: Set<Int64> = []
         func edit(_ sequence: Int64, _ change: (inout ChatMessageEdits) -> Bool) throws -> Bool {
             guard var edit = try edits[sequence] ?? ChatMessageEdits(sequence, db) else { return false }
             defer { edits[sequence] = edit }
@@ -108,10 +110,16 @@ struct SaveTranscriptOperation {
             own.id = location.entryId
             let call = callId(answeredBy: index)
             // Another writer may have replaced the message's parts, so that none of them is this entry.
+            let before = known.entries.entry(entry.id)
+            let hash = known.entries.hash(of: entry.id)
             let isThere = try location.all.map { sequence in
-                try edit(sequence) {
-                    location.isAlone && $0.replaceTexts(by: entry) || $0.replace(own)
-                        || $0.replaceAll(by: entry, answering: call)
+                try edit(sequence) { edit in
+                    let isBubble = location.isAlone && edit.hasSeveralEntries && entry.messageType == .text
+                    if !isBubble, edit.replace(own, shownAs: before, hash) { return true }
+                    let isReplaced = edit.replaceAll(
+                        by: entry, isAlone: location.isAlone, shownAs: before, answering: call)
+                    if isReplaced { shownAsOne.insert(sequence) }
+                    return isReplaced
                 }
             }
             if isThere.first == true {
@@ -124,9 +132,11 @@ struct SaveTranscriptOperation {
                 found[index] = nil
             }
         }
-        for id in difference.removed where !known.branched.contains(id) {
+        for id in known.removed(difference.removed, from: difference.transcript) {
             guard let location = try locations.find(id, db) else { continue }
-            for sequence in location.all { _ = try edit(sequence) { $0.remove(location.entryId) } }
+            for sequence in location.all where !shownAsOne.contains(sequence) {
+                _ = try edit(sequence) { $0.remove(location.entryId) }
+            }
         }
         var deleted: [Int64] = []
         for (sequence, edit) in edits.sorted(by: { $0.key < $1.key }) {

@@ -5,28 +5,29 @@ import RecollectCore
 /// Moves a session to another session ID, inside a write transaction.
 enum SessionMoves {
     /// The outcome of a move.
-    enum Outcome: Sendable {
+    enum Outcome: Hashable, Sendable {
         /// There is no such session, or the ID stays the same.
         case nothing
         case renamed
-        /// There was a session with the new ID.
-        case merged
+        /// There was a session with the new ID. It has the streaming replies with these IDs.
+        case merged(replies: Set<ByteString>)
     }
 
     /// Moves a session to another session ID. An existing session with this ID is merged with it.
     static func move(_ source: SessionKey, to newSessionId: String, _ db: Database) throws -> Outcome {
         let target = SessionKey(userId: source.userId, sessionId: newSessionId)
         guard source != target, let from = try MessageQueries.number(of: source, db) else { return .nothing }
-        let into = try MessageQueries.number(of: target, db)
-        if let into {
+        var outcome = Outcome.renamed
+        if let into = try MessageQueries.number(of: target, db) {
             try DerivedData.update(db)
             try merge(from, source, into: into, target, db)
+            outcome = .merged(replies: Set(try StreamingReplies.agents(of: into, db).keys))
         } else {
             try db.run("UPDATE session SET session_id = ? WHERE id = ?", newSessionId, from)
         }
         try db.recordChange(.sessionDeleted, source)
         try db.recordChange(.sessionRearranged, target)
-        return into == nil ? .renamed : .merged
+        return outcome
     }
 
     private static func merge(

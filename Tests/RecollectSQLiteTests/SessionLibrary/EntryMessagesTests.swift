@@ -199,6 +199,113 @@ import Testing
         #expect(try await history.session(scope.session)?.messageCount == 2)
     }
 
+    @Test("A window without tools keeps a reply that another part of the app has read in full")
+    func toolsShown() async throws {
+        let own = window()
+        let scope = own.session("s").scope(agentId: "ui")
+        try await own.updateSessionMessages(id: "s", messages: [question])
+        let reply = try await history.beginReply(
+            ConversationMessage(id: answer.id.uuidString, role: .assistant, text: "Let me look. "), in: scope)
+        reply.append(.toolCall(id: "c", name: "weather", arguments: [:]))
+        reply.append("Clear.")
+        try await reply.finish()
+        #expect(try await own.getSession(id: "s")?.messages.count == 4)
+        for text in ["Let me look. Clear.", "Edited."] {
+            let entry = ChatMessage(id: answer.id, role: .assistant, content: text)
+            try await own.updateSessionMessages(id: "s", messages: [question, entry])
+            let parts = try await history.message(answer.id.uuidString, in: scope.session)?.message.parts ?? []
+            #expect(parts.compactMap(\.text).joined() == text)
+            #expect(parts.contains { $0.belongsToToolExchange })
+        }
+    }
+
+    @Test(
+        "A window's text of a reply leaves its attachments, its metadata, and its later text", arguments: [false, true])
+    func fieldsOfReply(isShown: Bool) async throws {
+        let own = window()
+        let scope = own.session("s").scope(agentId: "ui")
+        var entry = ChatMessage(id: answer.id, role: .assistant, content: "Here", isComplete: false)
+        let reply = try await own.beginReply(in: "s", entry)
+        try await own.updateSessionMessages(id: "s", messages: [question, entry])
+        if isShown { _ = try await own.getSession(id: "s") }
+        let whole = ConversationMessage(
+            id: answer.id.uuidString, role: .assistant,
+            parts: [
+                .text("Here it is."), .attachment(Attachment(mediaType: "image/png", content: .inline(Data([1, 2])))),
+            ], metadata: ["model": "m"])
+        try await reply.finish(whole)
+        entry.content = "Here it"
+        try await own.updateSessionMessages(id: "s", messages: [question, entry])
+        #expect(try await history.message(whole.id, in: scope.session)?.message.text == "Here it is.")
+        entry.content = "Here it is."
+        entry.isComplete = true
+        try await own.updateSessionMessages(id: "s", messages: [question, entry])
+        let message = try #require(try await history.message(whole.id, in: scope.session)).message
+        #expect(message.text == "Here it is.")
+        #expect(message.parts.contains { $0.attachment != nil })
+        #expect(message.metadata["model"] == "m")
+        // Removed by the window that shows it.
+        var shown = try #require(try await own.getSession(id: "s")).messages
+        #expect(shown[1].attachments.count == 1)
+        shown[1].attachments = []
+        try await own.updateSessionMessages(id: "s", messages: shown)
+        #expect(try await own.getSession(id: "s")?.messages[1].attachments.isEmpty == true)
+    }
+
+    @Test("After a merge, a transcript of one session removes no message of the other", arguments: [0, 1, 2])
+    func mergedTranscripts(way: Int) async throws {
+        let own = window()
+        let (first, second) = ([question, answer], [ChatMessage(role: .user, content: "other"), later])
+        try await own.updateSessionMessages(id: "t", messages: first)
+        if way == 0 {
+            try await own.saveSession(id: "s", firstMessage: "other")
+        } else {
+            try await own.updateSessionMessages(id: "s", messages: second)
+        }
+        try await own.updateSessionId(oldId: "s", newId: "t")
+        try await own.updateSessionMessages(id: "t", messages: way == 2 ? first : second)
+        #expect(try await contents("t") == (first + second).map(\.content).sorted())
+        guard way == 1 else { return }
+        try await own.updateSessionMessages(id: "t", messages: first)
+        #expect(try await contents("t") == (first + second).map(\.content).sorted())
+        // A removal from the transcript saved last.
+        try await own.updateSessionMessages(id: "t", messages: [answer])
+        #expect(try await contents("t") == ["first answer", "later", "other"])
+    }
+
+    private let later = ChatMessage(role: .user, content: "later")
+
+    @Test("The entry of a streaming reply is its message after a merge")
+    func streamingThroughMerge() async throws {
+        let own = window()
+        try await own.updateSessionMessages(id: "s", messages: [question])
+        try await own.updateSessionMessages(id: "t", messages: [later])
+        var entry = ChatMessage(role: .assistant, content: "part one", isComplete: false)
+        let reply = try await own.beginReply(in: "s", entry)
+        try await own.updateSessionMessages(id: "s", messages: [question, entry])
+        try await own.updateSessionId(oldId: "s", newId: "t")
+        reply.append(", part two")
+        try await reply.finish()
+        entry.content = "part one, part two"
+        entry.isComplete = true
+        try await own.updateSessionMessages(id: "t", messages: [question, entry])
+        #expect(try await contents("t") == ["later", "part one, part two", "question"])
+    }
+
+    @Test(
+        "A transcript saved during a deletion of its session is saved again by the next save", arguments: [false, true])
+    func deletedMeanwhile(isUser: Bool) async throws {
+        for _ in 0..<20 {
+            let own = window()
+            async let saved: Void = own.updateSessionMessages(id: "s", messages: [question, answer])
+            async let deleted: Void = isUser ? own.deleteAllSessions() : own.deleteSession(id: "s")
+            _ = try await (saved, deleted)
+            try await own.updateSessionMessages(id: "s", messages: [question, answer])
+            #expect(try await contents() == ["first answer", "question"])
+            try await own.deleteSession(id: "s")
+        }
+    }
+
     @Test("The messages of many entries are found in the compact form, too")
     func compact() {
         let messages = Dictionary(

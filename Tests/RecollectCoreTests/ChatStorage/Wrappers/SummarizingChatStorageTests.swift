@@ -61,6 +61,9 @@ struct SummarizingChatStorageTests {
         let new = ConversationMessage(role: .user, text: "inserted")
         inserted.insert(new, at: 250)
         #expect(summary.uncovered(of: inserted) == [new] + all[390...])
+        let short = StoredSummary(text: "s", after: nil, covering: all[..<10], leaving: all[10...])
+        #expect(short.uncovered(of: [new] + all) == [new] + all[10...])
+        #expect(short.uncovered(of: Array(all[4...])) == Array(all[10...]))
         var moved = all
         moved.append(moved.remove(at: 389))
         #expect(summary.uncovered(of: moved) == Array(all[390...]))
