@@ -74,7 +74,11 @@ final class WorkspaceWriter: Sendable {
         let file = WorkspaceFile(path: path, bytes: bytes)
         if try confirm(file, replacing: replacing, as: kind) { return file }
         let replaced = try replacing.map { try current(path, holding: $0) }
-        if file.version == replacing { return file }
+        if file.version == replacing {
+            // Scans archive only texts.
+            if !bytes.isText { try archive.keep(bytes) }
+            return file
+        }
         if kind == .written { try refuseCredential(in: bytes, replacing: replaced ?? [], at: path) }
         if replaced == nil, try provider.item(at: path) == nil { try scanner.refuseDuringMassDeletion(path) }
         let change = VersionLine(

@@ -115,6 +115,11 @@ final class VersionArchive: Sendable {
         }
     }
 
+    /// Archives a content already in a file.
+    func keep(_ bytes: [UInt8]) throws {
+        try locked { folder, _ in try ContentStore(in: folder).keep([ContentHash(of: bytes): bytes]) }
+    }
+
     /// Records changes as refused.
     func withdraw(_ changes: [VersionLine]) throws {
         try locked { folder, log in

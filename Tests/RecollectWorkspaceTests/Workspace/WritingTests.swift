@@ -29,6 +29,18 @@ import Testing
         #expect(try test.files.text("a.md") == nil)
     }
 
+    @Test("A write of the binary content already in the file archives it")
+    func sameBinary() async throws {
+        let bytes: [UInt8] = [0, 0xFF, 1]
+        test.files.put(bytes, at: "data.bin")
+        _ = try workspace.scanner.scan()
+        let version = ContentHash(of: bytes)
+        #expect(try await workspace.write(bytes, to: path("data.bin"), replacing: version).version == version)
+        test.files.put([0, 0xFF, 2], at: "data.bin")
+        _ = try workspace.scanner.scan()
+        #expect(try await workspace.content(of: version) == bytes)
+    }
+
     @Test("stale-version: an external edit between the check and the write is kept, and the write is refused")
     func race() async throws {
         let first = try await workspace.write("one", to: path("a.md"), replacing: nil)
