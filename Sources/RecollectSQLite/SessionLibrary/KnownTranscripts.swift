@@ -26,7 +26,7 @@ final class KnownTranscripts: Sendable {
         /// The entries moved into a branch. A later save without them does not remove them: another window may have
         /// restored the branch.
         fileprivate(set) var branched: Set<UUID> = []
-        /// The number of saves, so that a read begun before a save does not replace its result.
+        /// The number of the last save, so that a read begun before a save does not replace its result.
         fileprivate var version = 0
 
         /// Returns the entries to remove among those missing in a transcript.
@@ -41,9 +41,12 @@ final class KnownTranscripts: Sendable {
 
     private struct State {
         var sessions: [ByteString: Known] = [:]
-        /// The first version of a session. It changes with each deletion, so that a save begun before a deletion does not
-        /// replace its result.
-        var firstVersion = 0
+        /// The number of all saves, moves and deletions.
+        var changes = 0
+        /// The numbers of the deletions of sessions not saved or read since, and of the last deletion of all sessions. A save
+        /// begun before a deletion does not replace its result.
+        var deletions: [ByteString: Int] = [:]
+        var lastDeletion = 0
         /// The sessions with transcripts kept in full, the most recently used at the end.
         var whole: [ByteString] = []
 
@@ -54,7 +57,12 @@ final class KnownTranscripts: Sendable {
 
         /// Returns the entries of a session; none of an unknown one.
         func known(_ session: ByteString) -> Known {
-            sessions[session] ?? Known(version: firstVersion)
+            sessions[session] ?? Known(version: deletions[session] ?? lastDeletion)
+        }
+
+        mutating func nextVersion() -> Int {
+            changes += 1
+            return changes
         }
     }
 
@@ -81,7 +89,7 @@ final class KnownTranscripts: Sendable {
     }
 
     func finish(_ reading: Reading, with transcript: Transcript) {
-        update(reading.session) { known in
+        update(reading.session) { known, _ in
             guard known.version == reading.version else { return }
             known.entries = .whole(transcript.entries)
             known.owners = transcript.owners
@@ -104,7 +112,7 @@ final class KnownTranscripts: Sendable {
     func finish(
         _ saving: Saving, owners: [UUID: Transcript.Owner]?, messages: [UUID: EntryMessages.Message?] = [:]
     ) {
-        update(saving.session) { known in
+        update(saving.session) { known, version in
             // Overlapping saves may end in another order than that of their commits.
             let isAlone = known.version == saving.known.version
             known.messages.update(with: messages)
@@ -112,7 +120,7 @@ final class KnownTranscripts: Sendable {
             known.entries = isAlone ? .whole(transcript) : known.entries.overlapped(by: transcript)
             known.owners = isAlone ? owners : nil
             if !known.branched.isEmpty { known.branched.formIntersection(transcript.lazy.map(\.id)) }
-            known.version += 1
+            known.version = version
         }
     }
 
@@ -122,7 +130,7 @@ final class KnownTranscripts: Sendable {
             guard var moved = state.remove(ByteString(id)) else { return }
             moved.entries = .hashes(moved.entries.hashes, inOrder: false)
             moved.owners = nil
-            moved.version = max(moved.version, state.known(ByteString(newId)).version) + 1
+            moved.version = state.nextVersion()
             state.sessions[ByteString(newId)] = moved
         }
     }
@@ -144,7 +152,7 @@ final class KnownTranscripts: Sendable {
             }
             known.entries = .hashes(known.entries.hashes, inOrder: false)
             known.owners = nil
-            known.version = max(known.version, other.version) + 1
+            known.version = state.nextVersion()
             state.sessions[ByteString(newId)] = known
         }
     }
@@ -164,18 +172,25 @@ final class KnownTranscripts: Sendable {
 
     func forget(_ id: String) {
         state.withLock { state in
-            state.firstVersion += 1
+            state.deletions[ByteString(id)] = state.nextVersion()
             _ = state.remove(ByteString(id))
         }
     }
 
     func forgetAll() {
-        state.withLock { $0 = State(firstVersion: $0.firstVersion + 1) }
+        state.withLock { state in
+            let last = state.nextVersion()
+            state = State(changes: last, lastDeletion: last)
+        }
     }
 
-    private func update(_ session: ByteString, _ change: (inout Known) -> Void) {
+    /// - Parameter change: The change to the entries. It gets the version of a save.
+    private func update(_ session: ByteString, _ change: (inout Known, _ version: Int) -> Void) {
         state.withLock { state in
-            change(&state.sessions[session, default: Known(version: state.firstVersion)])
+            var known = state.known(session)
+            change(&known, state.nextVersion())
+            state.sessions[session] = known
+            state.deletions[session] = nil
             state.whole.removeAll { $0 == session }
             state.whole.append(session)
             guard state.whole.count > Self.limit else { return }
