@@ -53,7 +53,10 @@ struct ChatMessageEdits {
         }
         let texts = entries.indices.filter { entries[$0].messageType == .text }
         guard let first = texts.first else { return false }
-        if texts.map({ entries[$0].content }).joined().hasSameBytes(as: entry.content) { return true }
+        let hasSameText = [known?.content, texts.map { entries[$0].content }.joined()].contains {
+            $0?.hasSameBytes(as: entry.content) == true
+        }
+        if hasSameText { return true }
         guard entry.isComplete || entries.last?.isComplete == false else { return true }
         var text = entry.keeping(entries[first], changedSince: known)
         text.id = entries[first].id

@@ -185,7 +185,8 @@ import Testing
         reply.append("Clear.")
         try await reply.finish()
         let whole = try await history.message(answer.id.uuidString, in: scope.session)?.message.parts
-        for text in ["Let me look. Clear.", "Edited."] {
+        // The text last shown or saved, a late increment, the whole text, and another one.
+        for text in (way == 0 ? [] : ["Let me look. "]) + ["Let me look. Clear.", "Edited."] {
             let entry = ChatMessage(id: answer.id, role: .assistant, content: text)
             if transcript.count == 1 { transcript.append(entry) } else { transcript[1] = entry }
             try await own.updateSessionMessages(id: "s", messages: transcript)
