@@ -22,6 +22,17 @@ struct KnownTranscriptsTests {
         #expect(next.removed == [second.id])
     }
 
+    @Test("A save that ends after a deletion is compared again", arguments: [false, true])
+    func deletedMeanwhile(isUser: Bool) {
+        let known = KnownTranscripts()
+        let saving = known.beginSaving("s", [first])
+        isUser ? known.forgetAll() : known.forget("s")
+        known.finish(saving, owners: nil)
+        let next = known.beginSaving("s", [first]).difference
+        #expect(next.changed == 0..<1)
+        #expect(next.unchanged.isEmpty)
+    }
+
     @Test("After a single save, only new entries are compared")
     func alone() {
         let known = KnownTranscripts()
