@@ -176,8 +176,7 @@ extension JournalHeadingLine.Bytes {
         func isSpace(_ scalar: Unicode.Scalar) -> Bool {
             scalar == "\t" || scalar.properties.generalCategory == .spaceSeparator
         }
-        let text = String(decoding: drop { $0 == UInt8(ascii: " ") }, as: UTF8.self)
-        let rest = text.unicodeScalars.drop(while: isSpace)
+        let rest = String(decoding: self, as: UTF8.self).unicodeScalars.drop(while: isSpace)
         return rest.lastIndex { !isSpace($0) }.map { String(rest[...$0]) } ?? ""
     }
 }

@@ -55,7 +55,7 @@ package enum ISO8601 {
         let (seconds, milliseconds) = floorDivided(date.millisecondsSince1970, by: 1000)
         let (days, secondOfDay) = floorDivided(seconds, by: 86_400)
         let (year, month, day) = yearMonthDay(after: days)
-        // The years of four digits are those of all dates but wrong ones.
+        // Only wrong dates have other years.
         guard (0...9999).contains(year) else {
             return Date(timeIntervalSince1970: Double(seconds)).formatted(.iso8601).dropLast()
                 + ".\(String(1000 + milliseconds).dropFirst())Z"

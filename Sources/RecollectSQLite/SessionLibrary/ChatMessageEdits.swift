@@ -20,18 +20,16 @@ struct ChatMessageEdits {
 
     /// Replaces an entry with the transcript's version. Returns false if the message has no entry with its ID.
     ///
-    /// If another writer has changed the entry meanwhile, only the fields changed by the transcript are replaced, and an
-    /// incomplete entry does not replace a complete one.
+    /// Only the fields changed by the transcript are replaced, as another writer may have changed others. An incomplete
+    /// entry does not replace one completed by another writer.
     /// - Parameters:
     ///   - known: The entry as last shown or saved, if it is known in full.
-    ///   - hash: The hash of that entry.
-    mutating func replace(_ entry: ChatMessage, shownAs known: ChatMessage?, _ hash: ChatMessageHash?) -> Bool {
+    ///   - isHashed: Whether only its hash is known. Then all fields are replaced.
+    mutating func replace(_ entry: ChatMessage, shownAs known: ChatMessage?, isHashed: Bool) -> Bool {
         guard let index = entries.firstIndex(where: { $0.id == entry.id }) else { return false }
-        // With its hash alone, the fields it has changed are unknown.
-        let isAsKnown = hash.map { known == nil || ChatMessageHash(entries[index]).hasSameContent(as: $0) } ?? false
-        if isAsKnown {
+        if isHashed {
             entries[index] = entry
-        } else if entry.isComplete || !entries[index].isComplete {
+        } else if entry.isComplete || !entries[index].isComplete || known?.isComplete == true {
             entries[index] = entry.keeping(entries[index], changedSince: known)
         }
         return true

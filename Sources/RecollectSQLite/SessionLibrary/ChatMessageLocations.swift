@@ -106,7 +106,7 @@ struct ChatMessageLocations {
         // The entry of most messages has the ID of the message: nothing is read then.
         let known = try UUID(uuidString: name) == own ? own : entry(own, shownAs: id, of: message, db)
         guard let entry = known else { return nil }
-        return try location(of: name, entry: entry, db, whereMessage: { $0.sequence == message.sequence })
+        return try location(of: name, entry: entry, db, where: { $0.sequence == message.sequence })
     }
 
     /// Returns the ID of an entry within its message. Since it was shown, a merge of sessions may have given the message
@@ -150,27 +150,21 @@ struct ChatMessageLocations {
     }
 
     private func location(of owner: Transcript.Owner, _ db: Database) throws -> Location? {
-        let own = try location(of: owner.messageId, entry: owner.entryId, db) { $0.hasSameBytes(as: owner.agentId) }
+        let own = try location(of: owner.messageId, entry: owner.entryId, db) {
+            $0.agentId.hasSameBytes(as: owner.agentId)
+        }
         guard own == nil, owner.agentId.isEmpty else { return own }
         // An agent has adopted the message.
-        return try location(of: owner.messageId, entry: owner.entryId, db) { !isKnown(owner.messageId, of: $0) }
-    }
-
-    /// Returns the first message with an ID and a matching agent, with its copies.
-    /// - Parameter entryId: The message's entry as shown. Of several messages with the ID, the one with its content is
-    ///   returned: another agent's may be the first after a merge of sessions.
-    private func location(
-        of id: String, entry: UUID, shownAs entryId: UUID? = nil, _ db: Database,
-        where isMeant: (_ agentId: String) -> Bool
-    ) throws -> Location? {
-        try location(of: id, entry: entry, shownAs: entryId, db, whereMessage: { isMeant($0.agentId) })
+        return try location(of: owner.messageId, entry: owner.entryId, db) { !isKnown(owner.messageId, of: $0.agentId) }
     }
 
     /// Returns the first meant message with an ID, with its copies. Copies have the same content and are not known as
     /// entries of their own.
+    /// - Parameter entryId: The message's entry as shown. Of several messages with the ID, the one with its content is
+    ///   returned: another agent's may be the first after a merge of sessions.
     private func location(
         of id: String, entry: UUID, shownAs entryId: UUID? = nil, _ db: Database,
-        whereMessage isMeant: ((sequence: Int64, agentId: String)) -> Bool
+        where isMeant: ((sequence: Int64, agentId: String)) -> Bool
     ) throws -> Location? {
         let sequences = try pending.sequences(of: id, in: session, scopes: scopes, db)
         let messages = try sequences.compactMap { sequence in

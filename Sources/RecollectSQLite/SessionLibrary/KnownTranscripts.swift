@@ -16,13 +16,13 @@ final class KnownTranscripts: Sendable {
         /// The owners of entries not named by their IDs, or `nil` if they are unknown.
         fileprivate(set) var owners: [UUID: Transcript.Owner]?
         fileprivate(set) var messages = EntryMessages()
-        /// Whether the session was merged into another one. A merge may give messages new IDs.
-        fileprivate(set) var isMerged = false
         /// The entries of streaming replies with new IDs after a merge.
         fileprivate(set) var renamed: Set<UUID> = []
         /// The entries of merged sessions, each without those of the others. A window may still have the transcript of one
         /// of them, and a save with no entry of another one removes none of its entries.
         fileprivate(set) var groups: [Set<UUID>] = []
+        /// Whether the session was merged with another one. A merge may give messages new IDs.
+        var isMerged: Bool { !groups.isEmpty }
         /// The entries moved into a branch. A later save without them does not remove them: another window may have
         /// restored the branch.
         fileprivate(set) var branched: Set<UUID> = []
@@ -43,9 +43,7 @@ final class KnownTranscripts: Sendable {
         var sessions: [ByteString: Known] = [:]
         /// The number of all saves, moves and deletions.
         var changes = 0
-        /// The numbers of the deletions of sessions not saved or read since, and of the last deletion of all sessions. A save
-        /// begun before a deletion does not replace its result.
-        var deletions: [ByteString: Int] = [:]
+        /// The number of the last deletion of all sessions. A save begun before a deletion does not replace its result.
         var lastDeletion = 0
         /// The sessions with transcripts kept in full, the most recently used at the end.
         var whole: [ByteString] = []
@@ -57,7 +55,7 @@ final class KnownTranscripts: Sendable {
 
         /// Returns the entries of a session; none of an unknown one.
         func known(_ session: ByteString) -> Known {
-            sessions[session] ?? Known(version: deletions[session] ?? lastDeletion)
+            sessions[session] ?? Known(version: lastDeletion)
         }
 
         mutating func nextVersion() -> Int {
@@ -94,7 +92,6 @@ final class KnownTranscripts: Sendable {
             known.entries = .whole(transcript.entries)
             known.owners = transcript.owners
             known.messages = EntryMessages(transcript.messages)
-            known.isMerged = false
             known.renamed = []
             known.groups = []
             known.branched = []
@@ -140,16 +137,12 @@ final class KnownTranscripts: Sendable {
     func merge(_ id: String, into newId: String, replies: Set<ByteString>) {
         state.withLock { state in
             let other = state.known(ByteString(newId))
-            let moved = state.remove(ByteString(id))
-            let (own, others) = (Set(moved?.entries.ids ?? []), Set(other.entries.ids))
-            var known = moved ?? other
-            known.groups = (moved?.groups ?? []) + other.groups + [own.subtracting(others), others.subtracting(own)]
-            known.groups.removeAll(where: \.isEmpty)
-            if moved != nil {
-                known.isMerged = true
-                known.renamed.formUnion(
-                    own.filter { known.messages[$0] == nil && !replies.contains(ByteString($0.uuidString)) })
-            }
+            let moved = state.remove(ByteString(id)) ?? Known()
+            let (own, others) = (Set(moved.entries.ids), Set(other.entries.ids))
+            var known = own.isEmpty ? other : moved
+            known.groups = moved.groups + other.groups + [own.subtracting(others), others.subtracting(own)]
+            known.renamed.formUnion(
+                own.filter { known.messages[$0] == nil && !replies.contains(ByteString($0.uuidString)) })
             known.entries = .hashes(known.entries.hashes, inOrder: false)
             known.owners = nil
             known.version = state.nextVersion()
@@ -172,8 +165,8 @@ final class KnownTranscripts: Sendable {
 
     func forget(_ id: String) {
         state.withLock { state in
-            state.deletions[ByteString(id)] = state.nextVersion()
             _ = state.remove(ByteString(id))
+            state.sessions[ByteString(id)] = Known(version: state.nextVersion())
         }
     }
 
@@ -190,7 +183,6 @@ final class KnownTranscripts: Sendable {
             var known = state.known(session)
             change(&known, state.nextVersion())
             state.sessions[session] = known
-            state.deletions[session] = nil
             state.whole.removeAll { $0 == session }
             state.whole.append(session)
             guard state.whole.count > Self.limit else { return }

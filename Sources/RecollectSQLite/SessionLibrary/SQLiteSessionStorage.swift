@@ -23,6 +23,8 @@ import RecollectCore
 /// - It removes only messages shown or saved by this storage, so messages added by an agent meanwhile stay.
 ///   Messages read from a list do not count as shown: a window may have an older transcript. Two windows with one
 ///   session need two storages over the same history.
+///   After a merge of two sessions, a transcript of one of them removes no messages of the other, and messages moved into
+///   a branch are not removed from the session after another window has restored it.
 /// - It writes only new entries and entries edited by the UI, so an entry deleted or edited elsewhere meanwhile
 ///   stays deleted or edited. An entry edited by the UI is saved again even if it was deleted elsewhere.
 /// - An entry belongs to the message shown or saved as this entry, also after a merge gave the message a new ID. Another

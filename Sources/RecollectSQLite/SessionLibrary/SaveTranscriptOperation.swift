@@ -111,11 +111,11 @@ struct SaveTranscriptOperation {
             let call = callId(answeredBy: index)
             // Another writer may have replaced the message's parts, so that none of them is this entry.
             let before = known.entries.entry(entry.id)
-            let hash = known.entries.hash(of: entry.id)
+            let isHashed = before == nil && known.entries.hash(of: entry.id) != nil
             let isThere = try location.all.map { sequence in
                 try edit(sequence) { edit in
                     let isBubble = location.isAlone && edit.hasSeveralEntries && entry.messageType == .text
-                    if !isBubble, edit.replace(own, shownAs: before, hash) { return true }
+                    if !isBubble, edit.replace(own, shownAs: before, isHashed: isHashed) { return true }
                     let isReplaced = edit.replaceAll(
                         by: entry, isAlone: location.isAlone, shownAs: before, answering: call)
                     if isReplaced { shownAsOne.insert(sequence) }

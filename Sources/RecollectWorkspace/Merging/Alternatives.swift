@@ -46,10 +46,10 @@ struct Alternatives: Equatable {
     }
 
     private mutating func take(_ text: ByteText, layout: Layout?) {
-        let text = text.normalised
+        let text = text.normalized
         // A block edited by a person is an ordinary text.
         if let block = ConflictBlock(whole: text), block.alternatives.count > 1, ByteText(block.text) == text {
-            block.alternatives.forEach { add(Alternative(text: ByteText($0).normalised)) }
+            block.alternatives.forEach { add(Alternative(text: ByteText($0).normalized)) }
         } else {
             add(Alternative(text: text, layout: layout))
         }
@@ -192,7 +192,7 @@ struct Alternatives: Equatable {
 
 extension ByteText {
     /// The text without Windows line ends and blank lines around it, as read back from a conflict block.
-    fileprivate var normalised: ByteText {
+    fileprivate var normalized: ByteText {
         func isVisible(_ line: some Sequence<UInt8>) -> Bool { line.contains { $0 > UInt8(ascii: " ") } }
         let newline = UInt8(ascii: "\n")
         // Most texts are.

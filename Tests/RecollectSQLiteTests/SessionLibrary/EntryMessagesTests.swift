@@ -311,6 +311,7 @@ import Testing
     func compact() {
         let messages = Dictionary(
             uniqueKeysWithValues: (1...1000).map { (UUID(), EntryMessages.Message(Int64($0), isAlone: $0 % 2 == 0)) })
+        #expect(MemoryLayout<(UUID, EntryMessages.Message)>.stride == 24)
         let entries = EntryMessages(messages)
         entries.compact()
         #expect(messages.allSatisfy { entries[$0.key] == $0.value })
