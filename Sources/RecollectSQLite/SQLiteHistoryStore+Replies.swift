@@ -24,9 +24,9 @@ extension SQLiteHistoryStore {
         let (keeper, saved) = try await write { [message, recovery, connection] db, cache in
             let saved = try Self.clearWay(for: message, in: scope, recovery, db, cache)
             let lease = try connection.replyWriters?.enter()
-            let number = try StreamingReplies.begin(message, in: scope, writer: lease?.writer ?? "", db)
+            let reply = try StreamingReplies.begin(message, in: scope, writer: lease?.writer ?? "", db)
             let keeper = HistoryReplyWriter(
-                history: self, number: number, scope: scope, maxMessages: maxMessages, lease: lease)
+                history: self, reply: reply, scope: scope, maxMessages: maxMessages, lease: lease)
             return (keeper, saved)
         }
         saved.forEach(events.post)
@@ -75,13 +75,13 @@ extension SQLiteHistoryStore {
 
     /// Turns a streaming reply into a message and trims its scope.
     func endReply(
-        _ number: Int64, begunIn scope: Scope, as message: ConversationMessage, maxMessages: Int?
+        _ reply: ReplyRowID, begunIn scope: Scope, as message: ConversationMessage, maxMessages: Int?
     ) async throws {
         let kept = try await keepingAttachments(of: [message])
         try await write(keeping: kept) { [retention = configuration.retention] messages, db, cache in
             let orphans = try messages.flatMap { message in
                 let ending = EndReplyOperation(
-                    number: number, message: message, scope: scope, maxMessages: maxMessages, retention: retention)
+                    reply: reply, message: message, scope: scope, maxMessages: maxMessages, retention: retention)
                 return try ending.run(db, cache).orphans
             }
             return ((), orphans)

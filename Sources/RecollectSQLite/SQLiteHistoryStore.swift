@@ -333,7 +333,7 @@ public final class SQLiteHistoryStore: HistoryStore {
 
     /// Returns the current position of the change feed: see `HistoryStore`.
     public func latestChange() async throws -> ChangeCursor {
-        try await read { ChangeCursor(sequence: try $0.lastSequence()) }
+        try await read { ChangeCursor(sequence: try $0.lastSequence().rawValue) }
     }
 
     /// Returns changes after a cursor: see `HistoryStore`.

@@ -3,14 +3,14 @@ import RecollectCore
 
 /// The uses of attachments by messages, in the database.
 enum AttachmentUse {
-    static func insert(_ message: ConversationMessage, sequence: Int64, _ db: Database) throws {
+    static func insert(_ message: ConversationMessage, sequence: SequenceNumber, _ db: Database) throws {
         for hash in message.storedAttachments {
             try db.run("INSERT OR IGNORE INTO attachment_use (sha256, sequence) VALUES (?, ?)", hash, sequence)
         }
     }
 
     /// Deletes a message's uses. Returns the hashes of attachments without other uses.
-    static func delete(sequence: Int64, _ db: Database) throws -> [String] {
+    static func delete(sequence: SequenceNumber, _ db: Database) throws -> [String] {
         var hashes: [String] = []
         try db.sql("SELECT sha256 FROM attachment_use WHERE sequence = ?").bind(sequence).forEachRow {
             hashes.append($0.text(0))
@@ -54,7 +54,7 @@ enum AttachmentUse {
 
     /// Adds missing uses from the messages, and removes uses without a message.
     static func restore(_ db: Database) throws {
-        var missing: [(hash: String, sequence: Int64)] = []
+        var missing: [(hash: String, sequence: SequenceNumber)] = []
         try forEachMissing(db) { missing.append(($0, $1)) }
         for (hash, sequence) in missing {
             try db.run("INSERT OR IGNORE INTO attachment_use (sha256, sequence) VALUES (?, ?)", hash, sequence)
@@ -62,12 +62,12 @@ enum AttachmentUse {
         try db.run("DELETE FROM attachment_use WHERE sequence NOT IN (SELECT sequence FROM message)")
     }
 
-    private static func forEachMissing(_ db: Database, _ body: (String, Int64) -> Void) throws {
+    private static func forEachMissing(_ db: Database, _ body: (String, SequenceNumber) -> Void) throws {
         let lookUp = try db.sql("SELECT 1 FROM attachment_use WHERE sha256 = ? AND sequence = ?")
         try db.sql("SELECT sequence, parts FROM message WHERE instr(parts, '\"sha256\"') > 0").forEachRow { row in
             // The check reports damaged content.
             guard let parts = try? row.withBytes(1, ContentPart.parse(list:)) else { return }
-            let sequence = row.integer(0)
+            let sequence: SequenceNumber = row.value(0)
             for hash in Set(ConversationMessage(role: .user, parts: parts).storedAttachments) {
                 var isKnown = false
                 try lookUp.bind(hash, sequence).forEachRow { _ in isKnown = true }

@@ -60,24 +60,23 @@ struct ErasureStep {
 
     private func eraseSession(_ db: Database) throws -> Bool {
         let kind = Eraser.Kind.session
-        guard let number = try db.integer("SELECT min(number) FROM erasure WHERE kind = ?", kind.rawValue) else {
-            return false
-        }
+        guard let number: SessionRowID = try db.value("SELECT min(number) FROM erasure WHERE kind = ?", kind.rawValue)
+        else { return false }
         guard try db.integer("SELECT 1 FROM session WHERE id = ?", number) == nil else {
             // A bit error made it the number of another session. `repair()` finds the messages of the original number.
-            try Eraser.done(kind, of: number, db)
+            try Eraser.done(kind, of: number.rawValue, db)
             return true
         }
         try DerivedData.update(db)
         repeat {
-            let sequences = try db.integers(
+            let sequences: [SequenceNumber] = try db.values(
                 """
                 SELECT sequence FROM message WHERE scope_row_id IN (SELECT id FROM scope WHERE session_row_id = ?) LIMIT 32
                 """, number)
             guard !sequences.isEmpty else {
                 guard try !hasHiddenMessages(number, db) else { throw DatabaseError.damagedIndex }
                 try MessageDeletion.deleteEmpty(number, db)
-                try Eraser.done(kind, of: number, db)
+                try Eraser.done(kind, of: number.rawValue, db)
                 return true
             }
             let orphans = try MessageDeletion.remove(sequences, session: number, db)
@@ -90,7 +89,7 @@ struct ErasureStep {
 
     /// Whether a damaged index hides messages of a session: messages only in the index of IDs, or scopes only in
     /// the table.
-    private func hasHiddenMessages(_ number: Int64, _ db: Database) throws -> Bool {
+    private func hasHiddenMessages(_ number: SessionRowID, _ db: Database) throws -> Bool {
         let scope = try db.integer("SELECT id FROM scope WHERE session_row_id = ? LIMIT 1", number)
         guard scope != nil else {
             return try db.integer("SELECT 1 FROM scope NOT INDEXED WHERE session_row_id = ? LIMIT 1", number) != nil

@@ -76,7 +76,8 @@ struct Expiry {
         // Messages in no stored block are at the end, and fewer than a block.
         let first = (block ?? unknown) * blockSize
         let count = try MessageDeletion.deleteOlder(
-            than: moment, from: first, to: block == nil ? .max : first + blockSize, limit: bite, db)
+            than: moment, from: SequenceNumber(rawValue: first),
+            to: SequenceNumber(rawValue: block == nil ? .max : first + blockSize), limit: bite, db)
         if let block, count < bite { try remember(block, db) }
         return block == nil && count < bite ? (count > 0 ? count : nil) : count
     }

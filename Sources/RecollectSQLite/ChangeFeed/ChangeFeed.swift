@@ -45,9 +45,9 @@ extension Database {
     /// subject: a reader that is behind gets one notice and reads the present state.
     func recordChange(
         _ kind: HistoryChange.Kind, _ session: SessionKey, agentId: String? = nil, messageId: String? = nil,
-        after last: Int64? = nil
+        after last: SequenceNumber? = nil
     ) throws {
-        let number = try max(last ?? 0, lastSequence()) + 1
+        let number = try max(last ?? .zero, lastSequence()).next
         try run(
             "DELETE FROM change WHERE user_id = ? AND session_id = ? AND message_id IS ? AND kind = ? AND agent_id IS ?",
             session.userId, session.sessionId, messageId, kind.rawValue, agentId)
@@ -59,14 +59,14 @@ extension Database {
 
     /// Reserves the feed's last number before messages are deleted, if it is the number of one of them. Used
     /// again, it would be skipped by a reader with its cursor there.
-    func storeFeedNumber(_ sequences: [Int64]) throws {
+    func storeFeedNumber(_ sequences: [SequenceNumber]) throws {
         let last = try lastSequence()
         guard sequences.contains(last) else { return }
-        try reserveFeedNumbers(through: last + 1)
+        try reserveFeedNumbers(through: last.next)
     }
 
     /// Reserves the feed's numbers up to and including `last`. The next change gets a higher one.
-    func reserveFeedNumbers(through last: Int64) throws {
+    func reserveFeedNumbers(through last: SequenceNumber) throws {
         try run("DELETE FROM change WHERE user_id = '' AND session_id = '' AND kind = '\(Self.placeholder)'")
         try run(
             "INSERT INTO change (sequence, kind, user_id, session_id) VALUES (?, ?, '', '')", last, Self.placeholder)

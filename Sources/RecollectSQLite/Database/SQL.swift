@@ -23,6 +23,13 @@ extension Database {
         return try statement.step() ? statement.optionalInteger(0) : nil
     }
 
+    /// Returns the first row's first column, or `nil` without a row or for NULL.
+    func value<Value: IntegerColumn>(_ text: String, _ values: any SQLBindable...) throws -> Value? {
+        let statement = try sql(text).bind(values)
+        defer { statement.reset() }
+        return try statement.step() ? statement.optionalValue(0) : nil
+    }
+
     /// Returns the first row's first column as text, or `nil` without a row or for NULL.
     func optionalText(_ text: String, _ values: any SQLBindable...) throws -> String? {
         let statement = try sql(text).bind(values)
@@ -30,17 +37,25 @@ extension Database {
         return try statement.step() ? statement.optionalText(0) : nil
     }
 
+    /// The row ID of the last inserted row.
+    func lastInserted<ID: IntegerColumn>() -> ID { ID(rawValue: lastInsertedRowID) }
+
     /// Returns the first column of all rows.
-    func integers(_ text: String, _ values: any SQLBindable...) throws -> [Int64] {
-        var integers: [Int64] = []
-        try sql(text).bind(values).forEachRow { integers.append($0.integer(0)) }
-        return integers
+    func values<Value: IntegerColumn>(_ text: String, _ values: any SQLBindable...) throws -> [Value] {
+        try self.values(text, values)
+    }
+
+    /// Returns the first column of all rows.
+    func values<Value: IntegerColumn>(_ text: String, _ values: [any SQLBindable]) throws -> [Value] {
+        var column: [Value] = []
+        try sql(text).bind(values).forEachRow { column.append($0.value(0)) }
+        return column
     }
 }
 
-extension Sequence<Int64> {
+extension Sequence where Element: IntegerColumn {
     /// The numbers as JSON, for `json_each`: one text for any number of them.
-    var jsonArray: String { "[" + map(String.init).joined(separator: ",") + "]" }
+    var jsonArray: String { "[" + map { String($0.rawValue) }.joined(separator: ",") + "]" }
 }
 
 extension DatabaseError {
@@ -75,6 +90,10 @@ package struct SQL {
 
     func bind(_ value: Int64, at index: Int32) throws {
         try check(sqlite3_bind_int64(pointer, index, value))
+    }
+
+    func bind(_ value: some IntegerColumn, at index: Int32) throws {
+        try bind(value.rawValue, at: index)
     }
 
     func bind(_ value: String, at index: Int32) throws {
@@ -147,6 +166,14 @@ package struct SQL {
 
     func optionalInteger(_ column: Int32) -> Int64? {
         isNull(column) ? nil : integer(column)
+    }
+
+    func value<Value: IntegerColumn>(_ column: Int32) -> Value {
+        Value(rawValue: integer(column))
+    }
+
+    func optionalValue<Value: IntegerColumn>(_ column: Int32) -> Value? {
+        isNull(column) ? nil : value(column)
     }
 
     package func double(_ column: Int32) -> Double {

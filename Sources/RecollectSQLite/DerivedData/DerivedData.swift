@@ -20,6 +20,11 @@ enum DerivedData {
     /// The sequence number of the last message with derived data, in SQL.
     static let through = "(SELECT through FROM derived_data)"
 
+    /// Returns the sequence number of the last message with derived data.
+    static func lastSequence(_ db: Database) throws -> SequenceNumber {
+        try db.value("SELECT \(through)") ?? .zero
+    }
+
     /// The maximum number of messages processed at a time: SQLite sorts them in memory.
     private static let slice = 8192
 
@@ -29,7 +34,7 @@ enum DerivedData {
     }
 
     private static func catchUpSlice(_ db: Database) throws {
-        let last = try db.integer(
+        let last: SequenceNumber? = try db.value(
             """
             SELECT max(sequence) FROM (
               SELECT sequence FROM message WHERE sequence > \(through) ORDER BY sequence LIMIT \(slice))
@@ -46,7 +51,7 @@ enum DerivedData {
             ORDER BY scope_row_id, message_id, sequence
             """, last)
         try db.run(addition, last)
-        let withoutPreview = try db.integers(
+        let withoutPreview: [SessionRowID] = try db.values(
             """
             SELECT DISTINCT session_row_id FROM message JOIN session ON session.id = session_row_id
             WHERE sequence > \(through) AND sequence <= ? AND role = 'user' AND preview IS NULL
@@ -71,7 +76,7 @@ enum DerivedData {
 
     /// Recomputes the derived data of one session after edits, deletions or moves of messages. In a write
     /// transaction. No messages may be pending. Reads all rows of the session.
-    static func recount(_ session: Int64, _ db: Database) throws {
+    static func recount(_ session: SessionRowID, _ db: Database) throws {
         try db.run(
             """
             UPDATE session SET message_count = own.count, last_activity = ifnull(own.latest, created_at),
@@ -84,7 +89,9 @@ enum DerivedData {
 
     /// Adds the tokens of messages with derived data to their session, or subtracts them. In a write transaction.
     /// - Parameter sign: 1 or −1.
-    static func countTokens(of sequences: [Int64], in session: Int64, sign: Int64, _ db: Database) throws {
+    static func countTokens(of sequences: [SequenceNumber], in session: SessionRowID, sign: Int64, _ db: Database)
+        throws
+    {
         try db.run(
             """
             UPDATE session SET
@@ -96,7 +103,7 @@ enum DerivedData {
 
     /// Updates the last activity after an edit of a message with derived data. Tokens and the preview are updated
     /// elsewhere. In a write transaction.
-    static func follow(timestamp old: Int64, to new: Int64, of session: Int64, _ db: Database) throws {
+    static func follow(timestamp old: Int64, to new: Int64, of session: SessionRowID, _ db: Database) throws {
         guard old != new else { return }
         let latest = try db.integer("SELECT last_activity FROM session WHERE id = ?", session) ?? 0
         if new > latest {
@@ -110,7 +117,7 @@ enum DerivedData {
     /// Runs `removal`, a deletion of messages with derived data, and updates the derived data of the session. Reads
     /// its other rows only if its last message is deleted. In a write transaction.
     static func following<Result>(
-        deletionOf sequences: [Int64], in session: Int64, _ db: Database, _ removal: () throws -> Result
+        deletionOf sequences: [SequenceNumber], in session: SessionRowID, _ db: Database, _ removal: () throws -> Result
     ) throws -> Result {
         try countTokens(of: sequences, in: session, sign: -1, db)
         let isLast = try db.integer(
@@ -141,9 +148,8 @@ enum DerivedData {
         try db.run("UPDATE derived_data SET through = 0")
         try update(db)
         // The update sets only the previews of sessions with messages.
-        for number in try db.integers("SELECT id FROM session WHERE first_message IS NOT NULL") {
-            try Preview.set(number, db)
-        }
+        let titled: [SessionRowID] = try db.values("SELECT id FROM session WHERE first_message IS NOT NULL")
+        for session in titled { try Preview.set(session, db) }
     }
 }
 

@@ -10,7 +10,7 @@ enum Preview {
 
     /// Sets a session's preview from the first message saved by a session storage, or else from its messages. The
     /// preview is `NULL` if there is no user message yet. In a write transaction.
-    static func set(_ session: Int64, _ db: Database) throws {
+    static func set(_ session: SessionRowID, _ db: Database) throws {
         let first = try db.optionalText("SELECT first_message FROM session WHERE id = ?", session)
         let preview = try of(first ?? "") ?? firstWords(of: session, db)
         try db.run("UPDATE session SET preview = ? WHERE id = ?", preview, session)
@@ -23,15 +23,15 @@ enum Preview {
         return words.isEmpty ? nil : String(words.prefix(length))
     }
 
-    private static func firstWords(of session: Int64, _ db: Database) throws -> String? {
+    private static func firstWords(of session: SessionRowID, _ db: Database) throws -> String? {
         try SessionRow.scopes(of: session, db)
-            .compactMap { try firstWords(ofScope: $0.number, db) }
+            .compactMap { try firstWords(ofScope: $0.id, db) }
             .min { $0.position < $1.position }?.words
     }
 
     private static func firstWords(
-        ofScope scope: Int64, _ db: Database
-    ) throws -> (position: Int64, words: String)? {
+        ofScope scope: ScopeRowID, _ db: Database
+    ) throws -> (position: Position, words: String)? {
         let rows = try db.sql(
             """
             SELECT substr(text, 1, 1000), parts, position FROM
@@ -44,7 +44,7 @@ enum Preview {
             let text =
                 rows.isNull(1)
                 ? rows.text(0) : MessageRow.parts(rows, 1).compactMap(\.text).joined(separator: " ")
-            if let words = of(text) { return (rows.integer(2), words) }
+            if let words = of(text) { return (rows.value(2), words) }
         }
         return nil
     }

@@ -148,13 +148,13 @@ enum HistoryCheck {
     /// Returns a problem for each session with damaged content: its checksum is wrong or, in a row without one, its
     /// JSON is invalid.
     private static func content(_ db: Database) throws -> [HistoryReport.Problem] {
-        var damaged: [Int64: Int] = [:]
+        var damaged: [SessionRowID: Int] = [:]
         try db.sql("SELECT session_row_id, message.checksum, \(contentColumns) FROM message").forEachRow { row in
             let isWhole =
                 if let checksum = row.optionalInteger(1) {
                     checksum == self.checksum(row, from: 2)
                 } else { isReadable(row, from: 2) }
-            if !isWhole { damaged[row.integer(0), default: 0] += 1 }
+            if !isWhole { damaged[row.value(0), default: 0] += 1 }
         }
         return try damaged.sorted { $0.key < $1.key }.prefix(limit).map { number, count in
             let session = try db.optionalText("SELECT session_id FROM session WHERE id = ?", number)
@@ -175,17 +175,17 @@ enum HistoryCheck {
 
     /// Adds missing checksums to readable messages after a sequence number. In a write transaction.
     /// - Returns: The last number examined, or `nil` at the end.
-    static func addChecksums(behind start: Int64, limit: Int, _ db: Database) throws -> Int64? {
-        var last: Int64?
-        var checksums: [(Int64, Int64)] = []
+    static func addChecksums(behind start: SequenceNumber, limit: Int, _ db: Database) throws -> SequenceNumber? {
+        var last: SequenceNumber?
+        var checksums: [(SequenceNumber, Int64)] = []
         try db.sql(
             """
             SELECT sequence, \(contentColumns) FROM message WHERE sequence > ? AND checksum IS NULL
             ORDER BY sequence LIMIT ?
             """
         ).bind(start, limit).forEachRow { row in
-            last = row.integer(0)
-            if isReadable(row, from: 1) { checksums.append((row.integer(0), checksum(row, from: 1))) }
+            last = row.value(0)
+            if isReadable(row, from: 1) { checksums.append((row.value(0), checksum(row, from: 1))) }
         }
         for (sequence, checksum) in checksums {
             try db.run("UPDATE message SET checksum = ? WHERE sequence = ?", checksum, sequence)

@@ -40,7 +40,7 @@ enum HistoryRepair {
         for entries in entriesWithoutRows where try db.integer("SELECT 1 FROM \(entries) LIMIT 1") != nil {
             return true
         }
-        let unknown = try db.integers(
+        let unknown: [SequenceNumber] = try db.values(
             """
             SELECT sequence FROM message AS row NOT INDEXED WHERE sequence <= \(DerivedData.through)
             AND NOT EXISTS (SELECT 1 FROM message AS entry INDEXED BY message_by_position
@@ -71,7 +71,7 @@ enum HistoryRepair {
     /// Restores a session's user ID and session ID if at least two of its other indexes agree with the unique index
     /// and not with the row.
     private static func restoreSessions(_ db: Database) throws {
-        var found: [(id: Int64, user: String, session: String)] = []
+        var found: [(id: SessionRowID, user: String, session: String)] = []
         try db.sql(
             """
             SELECT entry.id, entry.user_id, entry.session_id
@@ -79,7 +79,7 @@ enum HistoryRepair {
             JOIN session AS row NOT INDEXED ON row.id = entry.id
             WHERE row.user_id <> entry.user_id OR row.session_id <> entry.session_id
             """
-        ).forEachRow { found.append(($0.integer(0), $0.text(1), $0.text(2))) }
+        ).forEachRow { found.append(($0.value(0), $0.text(1), $0.text(2))) }
         for (id, user, session) in found {
             let witnesses = try ["activity", "access", "creation"].count { index in
                 try db.integer(
@@ -96,14 +96,14 @@ enum HistoryRepair {
     /// Restores a scope's session and agent if most of its messages name the session of the entry or, in a tie, the
     /// entry is in index order.
     private static func restoreScopes(_ db: Database) throws {
-        var found: [(id: Int64, row: Int64, session: Int64, agent: String)] = []
+        var found: [(id: ScopeRowID, row: SessionRowID, session: SessionRowID, agent: String)] = []
         try db.sql(
             """
             SELECT entry.id, row.session_row_id, entry.session_row_id, entry.agent_id
             FROM scope AS entry INDEXED BY sqlite_autoindex_scope_1 JOIN scope AS row NOT INDEXED ON row.id = entry.id
             WHERE row.session_row_id <> entry.session_row_id OR row.agent_id <> entry.agent_id
             """
-        ).forEachRow { found.append(($0.integer(0), $0.integer(1), $0.integer(2), $0.text(3))) }
+        ).forEachRow { found.append(($0.value(0), $0.value(1), $0.value(2), $0.text(3))) }
         for (id, row, session, agent) in found {
             let votes = try db.integer(
                 """
@@ -122,8 +122,8 @@ enum HistoryRepair {
     /// Restores a message's scope and position. The index of IDs confirms the scope, and the sequence number
     /// confirms the position. Otherwise the entry must be in index order.
     private static func restorePositions(_ db: Database) throws {
-        var found: [(sequence: Int64, row: (scope: Int64, position: Int64), entry: (scope: Int64, position: Int64))] =
-            []
+        typealias Location = (scope: ScopeRowID, position: Position)
+        var found: [(sequence: SequenceNumber, row: Location, entry: Location)] = []
         try db.sql(
             """
             SELECT entry.sequence, row.scope_row_id, row.position, entry.scope_row_id, entry.position
@@ -131,14 +131,14 @@ enum HistoryRepair {
             WHERE row.scope_row_id <> entry.scope_row_id OR row.position <> entry.position
             """
         ).forEachRow { row in
-            found.append((row.integer(0), (row.integer(1), row.integer(2)), (row.integer(3), row.integer(4))))
+            found.append((row.value(0), (row.value(1), row.value(2)), (row.value(3), row.value(4))))
         }
         for (sequence, row, entry) in found {
             let isInOrder =
                 try db.integer(
                     "SELECT 1 FROM message INDEXED BY message_by_position WHERE scope_row_id = ? AND position = ? AND sequence = ?",
                     entry.scope, entry.position, sequence) != nil
-            func isNamed(in scope: Int64) throws -> Bool {
+            func isNamed(in scope: ScopeRowID) throws -> Bool {
                 try db.integer(
                     """
                     SELECT 1 FROM message_id WHERE scope_row_id = ?1 AND sequence = ?2
@@ -159,14 +159,14 @@ enum HistoryRepair {
 
     /// Restores the IDs of messages from entries of the index of IDs. An entry must be in index order.
     static func restoreIDs(_ db: Database) throws {
-        var found: [(sequence: Int64, scope: Int64, id: String)] = []
+        var found: [(sequence: SequenceNumber, scope: ScopeRowID, id: String)] = []
         try db.sql(
             """
             SELECT message_id.sequence, message_id.scope_row_id, message_id.message_id
             FROM message_id CROSS JOIN message ON message.sequence = message_id.sequence
             WHERE message.scope_row_id = message_id.scope_row_id AND message.message_id <> message_id.message_id
             """
-        ).forEachRow { found.append(($0.integer(0), $0.integer(1), $0.text(2))) }
+        ).forEachRow { found.append(($0.value(0), $0.value(1), $0.text(2))) }
         for (sequence, scope, id) in found {
             let isInOrder = try db.integer(
                 "SELECT 1 FROM message_id WHERE scope_row_id = ? AND message_id = ? AND sequence = ?", scope, id,
@@ -185,15 +185,15 @@ enum HistoryRepair {
             WHERE sequence IN (SELECT sequence \(HistoryCheck.strays))
             """)
         try db.run("UPDATE scope SET window_start = 0 WHERE \(HistoryCheck.lostWindows)")
-        let orphans = try db.integers("SELECT DISTINCT session_row_id \(HistoryCheck.orphans)")
-        for number in orphans { try Eraser.note(.session, number: number, db) }
+        let orphans: [SessionRowID] = try db.values("SELECT DISTINCT session_row_id \(HistoryCheck.orphans)")
+        for session in orphans { try Eraser.note(.session, number: session.rawValue, db) }
         if !orphans.isEmpty { try Eraser.noteRemoval(db) }
     }
 
     /// Gives new IDs to later messages with the ID of another message in their scope. Requires up-to-date derived
     /// data.
     static func separateIDs(_ db: Database) throws {
-        let others = try db.integers(
+        let others: [SequenceNumber] = try db.values(
             """
             SELECT sequence FROM message WHERE NOT EXISTS (
               SELECT 1 FROM message_id AS own WHERE own.scope_row_id = message.scope_row_id AND own.message_id = message.message_id

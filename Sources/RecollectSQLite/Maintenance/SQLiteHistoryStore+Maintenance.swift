@@ -112,7 +112,7 @@ extension SQLiteHistoryStore {
         }
         events.post(.init(kind: .rebuiltIndex))
         try await indexEverything()
-        var last: Int64? = 0
+        var last: SequenceNumber? = .zero
         while let start = last {
             last = try await write { try HistoryCheck.addChecksums(behind: start, limit: 500, $0) }
         }

@@ -12,10 +12,10 @@ enum Adoption {
     /// before the start of the window. Otherwise it moves to the end of the session, because the order of a scope
     /// is the order of saving.
     static func adopt(
-        _ sequence: Int64, _ message: ConversationMessage, into row: ScopeRow, of scope: Scope, _ db: Database
+        _ sequence: SequenceNumber, _ message: ConversationMessage, into row: ScopeRow, of scope: Scope, _ db: Database
     ) throws {
-        let position = try db.integer("SELECT position FROM message WHERE sequence = ?", sequence) ?? 0
-        let last = try db.integer("SELECT max(position) FROM message WHERE scope_row_id = ?", row.scope)
+        let position = try MessageQueries.position(of: sequence, db) ?? .min
+        let last: Position? = try db.value("SELECT max(position) FROM message WHERE scope_row_id = ?", row.scope)
         let keepsPosition = position >= row.windowStart && position > last ?? .min
         try SearchIndex.reindexing([sequence], db) {
             try MessageMoves.setScope(row.scope, of: sequence, db)

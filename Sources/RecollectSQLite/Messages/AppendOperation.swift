@@ -44,7 +44,7 @@ struct AppendOperation {
                 isPlain = false
                 result.outcome.known += 1
             } else {
-                row.feed.last += 1
+                row.feed.last = row.feed.last.next
                 try MessageRow.insert(
                     message, sequence: row.feed.last, session: row.session, scope: row.scope,
                     with: cache.insertion.ready(db))
@@ -58,7 +58,7 @@ struct AppendOperation {
             try db.run("UPDATE session SET read_through = ? WHERE id = ?", row.feed.last, row.session)
         }
         if try trim(&row, &result, db) { isPlain = false }
-        if row.feed.last - row.feed.derivedThrough > DerivedData.limit {
+        if row.feed.pending > DerivedData.limit {
             try DerivedData.update(db)
             row.feed = try FeedState(db)
         }
@@ -77,10 +77,10 @@ struct AppendOperation {
     @discardableResult
     private func trim(_ row: inout ScopeRow, _ result: inout Result, _ db: Database) throws -> Bool {
         guard let size = MessageWindow.size(for: options.maxMessages) else { return false }
-        let start: Int64
+        let start: Position
         if size == 0 {
             guard
-                let last = try db.integer(
+                let last: Position = try db.value(
                     "SELECT position FROM message WHERE scope_row_id = ? ORDER BY position DESC LIMIT 1", row.scope)
             else { return false }
             start = last + 1
@@ -88,7 +88,7 @@ struct AppendOperation {
         } else {
             // Counted from the end: the cost depends on the window's size, not on the scope's length.
             guard
-                let first = try db.integer(
+                let first: Position = try db.value(
                     "SELECT position FROM message WHERE scope_row_id = ? ORDER BY position DESC LIMIT 1 OFFSET ?",
                     row.scope, size - 1)
             else { return false }

@@ -21,7 +21,7 @@ enum MessageDeletion {
     /// the index at once, and the file with the next deletion that erases. Returns the number of deleted
     /// messages and the hashes of unused attachments.
     static func delete(
-        _ sequences: [Int64], of number: Int64, _ session: SessionKey, _ db: Database
+        _ sequences: [SequenceNumber], of number: SessionRowID, _ session: SessionKey, _ db: Database
     ) throws -> (count: Int, orphans: [String]) {
         try DerivedData.update(db)
         let gone = Set(sequences).sorted()
@@ -38,9 +38,10 @@ enum MessageDeletion {
     }
 
     /// Deletes the rows of a scope before its window. Records no change in the feed: a trim is not a deletion.
-    static func deleteTrimmed(scope: Int64, before position: Int64, _ db: Database) throws -> [String] {
-        let sequences = try self.sequences("WHERE scope_row_id = ? AND position < ?", [scope, position], db)
-        guard let session = try db.integer("SELECT session_row_id FROM scope WHERE id = ?", scope) else {
+    static func deleteTrimmed(scope: ScopeRowID, before position: Position, _ db: Database) throws -> [String] {
+        let sequences: [SequenceNumber] = try db.values(
+            "SELECT sequence FROM message WHERE scope_row_id = ? AND position < ?", scope, position)
+        guard let session: SessionRowID = try db.value("SELECT session_row_id FROM scope WHERE id = ?", scope) else {
             return []
         }
         return try remove(sequences, session: session, db)
@@ -49,9 +50,9 @@ enum MessageDeletion {
     /// Deletes messages of all users with timestamps before a date and sequence numbers from `first` up to, not
     /// including, `end`. Returns the number of deleted messages.
     static func deleteOlder(
-        than milliseconds: Int64, from first: Int64, to end: Int64, limit: Int, _ db: Database
+        than milliseconds: Int64, from first: SequenceNumber, to end: SequenceNumber, limit: Int, _ db: Database
     ) throws -> Int {
-        var bySession: [Int64: [Int64]] = [:]
+        var bySession: [SessionRowID: [SequenceNumber]] = [:]
         var count = 0
         // Messages of deleted sessions are removed by erasing.
         try db.sql(
@@ -60,7 +61,7 @@ enum MessageDeletion {
             AND EXISTS (SELECT 1 FROM session WHERE id = session_row_id) LIMIT ?
             """
         ).bind(first, end, milliseconds, limit).forEachRow {
-            bySession[$0.integer(1), default: []].append($0.integer(0))
+            bySession[$0.value(1), default: []].append($0.value(0))
             count += 1
         }
         guard count > 0 else { return 0 }
@@ -84,7 +85,7 @@ enum MessageDeletion {
     }
 
     /// Deletes a session, removes its earlier changes from the feed, and records the deletion there.
-    private static func deleteAndRecord(_ number: Int64, _ session: SessionKey, _ db: Database) throws {
+    private static func deleteAndRecord(_ number: SessionRowID, _ session: SessionKey, _ db: Database) throws {
         try Eraser.storeNumbers(db)
         try hide(number, of: session.userId, db)
         // The number of the last change may be that of a deleted row. The next number must still be larger.
@@ -100,7 +101,7 @@ enum MessageDeletion {
     static func deleteUser(_ userId: String, leftovers: [String], _ db: Database) throws {
         for name in leftovers { try Eraser.note(.file, name: name, db) }
         try Eraser.note(.leftovers, db)
-        let numbers = try db.integers("SELECT id FROM session WHERE user_id = ?", userId)
+        let numbers: [SessionRowID] = try db.values("SELECT id FROM session WHERE user_id = ?", userId)
         let isNamed = try db.integer(
             "SELECT 1 FROM change WHERE user_id = ? AND kind <> ? LIMIT 1", userId,
             HistoryChange.Kind.userDeleted.rawValue)
@@ -115,50 +116,40 @@ enum MessageDeletion {
 
     /// Deletes a session of any user discarded before a date. Returns false if there is none.
     static func deleteDiscarded(before moment: Int64, _ db: Database) throws -> Bool {
-        guard let number = try db.integer("SELECT id FROM session WHERE discarded_at < ? LIMIT 1", moment) else {
-            return false
-        }
+        guard let number: SessionRowID = try db.value("SELECT id FROM session WHERE discarded_at < ? LIMIT 1", moment)
+        else { return false }
         try deleteAndRecord(number, MessageQueries.id(of: number, db), db)
         return true
     }
 
     /// Hides a session and its branches from every read, at a cost independent of its size. The branches would not
     /// be found without it. Its messages are removed later: reads find no messages without a session.
-    private static func hide(_ number: Int64, of userId: String, _ db: Database) throws {
-        for branch in try db.integers("SELECT id FROM session WHERE branch_of = ?", number) {
-            try hide(branch, of: userId, db)
-        }
+    private static func hide(_ number: SessionRowID, of userId: String, _ db: Database) throws {
+        let branches: [SessionRowID] = try db.values("SELECT id FROM session WHERE branch_of = ?", number)
+        for branch in branches { try hide(branch, of: userId, db) }
         // It may be a branch already hidden.
         guard try db.integer("SELECT 1 FROM session WHERE id = ?", number) != nil else { return }
-        try Eraser.note(.session, number: number, name: userId, db)
+        try Eraser.note(.session, number: number.rawValue, name: userId, db)
         try StreamingReplies.delete(session: number, db)
         try db.run("DELETE FROM session WHERE id = ?", number)
     }
 
     /// Deletes the remaining rows of a session without messages.
-    static func deleteEmpty(_ number: Int64, _ db: Database) throws {
+    static func deleteEmpty(_ number: SessionRowID, _ db: Database) throws {
         try db.run("DELETE FROM scope WHERE session_row_id = ?", number)
         try db.run("DELETE FROM tag WHERE session_row_id = ?", number)
         try StreamingReplies.delete(session: number, db)
         try db.run("DELETE FROM session WHERE id = ?", number)
     }
 
-    private static func sequences(_ condition: String, _ values: [any SQLBindable], _ db: Database) throws -> [Int64] {
-        var sequences: [Int64] = []
-        try db.sql("SELECT sequence FROM message \(condition)").bind(values).forEachRow {
-            sequences.append($0.integer(0))
-        }
-        return sequences
-    }
-
     /// Removes rows, their index entries and uses of attachments, and reduces the message count. For deleted
     /// messages, but not for trimmed ones, the caller updates tokens and the preview. Returns the hashes of unused
     /// attachments.
     /// - Throws: The error for a damaged index if a message belongs to another session.
-    static func remove(_ sequences: [Int64], session: Int64, _ db: Database) throws -> [String] {
+    static func remove(_ sequences: [SequenceNumber], session: SessionRowID, _ db: Database) throws -> [String] {
         guard !sequences.isEmpty else { return [] }
         for sequence in sequences {
-            let owner = try db.integer(
+            let owner: SessionRowID? = try db.value(
                 """
                 SELECT scope.session_row_id FROM message JOIN scope ON scope.id = message.scope_row_id WHERE sequence = ?
                 """, sequence)
@@ -168,7 +159,7 @@ enum MessageDeletion {
         try SearchIndex.remove(db, sequences: sequences)
         try forgetFirstMessage(sequences, of: session, db)
         // Pending messages are not yet in the counts and in the index of IDs.
-        let derivedThrough = try db.integer("SELECT \(DerivedData.through)") ?? 0
+        let derivedThrough = try DerivedData.lastSequence(db)
         let counted = sequences.count { $0 <= derivedThrough }
         var orphans: [String] = []
         for sequence in sequences {
@@ -189,7 +180,9 @@ enum MessageDeletion {
     }
 
     /// Removes the session's saved first message if a removed message has the same text.
-    private static func forgetFirstMessage(_ sequences: [Int64], of session: Int64, _ db: Database) throws {
+    private static func forgetFirstMessage(_ sequences: [SequenceNumber], of session: SessionRowID, _ db: Database)
+        throws
+    {
         guard let text = try db.optionalText("SELECT first_message FROM session WHERE id = ?", session) else {
             return
         }

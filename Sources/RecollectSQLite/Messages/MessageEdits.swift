@@ -29,12 +29,13 @@ enum MessageEdits {
     /// Replaces the content of one message and records the change in the feed. A message with the same content
     /// stays unchanged. Returns the hashes of unused attachments.
     static func replace(
-        _ old: ConversationMessage, at sequence: Int64, with message: ConversationMessage, of number: Int64,
+        _ old: ConversationMessage, at sequence: SequenceNumber, with message: ConversationMessage,
+        of number: SessionRowID,
         _ session: SessionKey, _ db: Database
     ) throws -> [String] {
         guard !old.hasSameContent(as: message) else { return [] }
         // Pending messages are counted later, with their content at that time.
-        let hasDerivedData = try sequence <= db.integer("SELECT \(DerivedData.through)") ?? 0
+        let hasDerivedData = try sequence <= DerivedData.lastSequence(db)
         let countsTokens = hasDerivedData && old.metadata["usage"] != message.metadata["usage"]
         if countsTokens { try DerivedData.countTokens(of: [sequence], in: number, sign: -1, db) }
         var orphans: [String] = []

@@ -7,7 +7,9 @@ enum MessageMoves {
     /// Returns the sequence numbers of a session's messages from a position on, in order.
     ///
     /// Compares the rows with the index of positions: after a single bit error, it leads to another user's message.
-    static func sequences(of session: Int64, from position: Int64 = .min, _ db: Database) throws -> [Int64] {
+    static func sequences(
+        of session: SessionRowID, from position: Position = .min, _ db: Database
+    ) throws -> [SequenceNumber] {
         let rows = try db.sql(
             """
             SELECT message.sequence, row.scope_row_id = message.scope_row_id
@@ -16,10 +18,10 @@ enum MessageMoves {
             ORDER BY message.position
             """
         ).bind(session, position)
-        var sequences: [Int64] = []
+        var sequences: [SequenceNumber] = []
         try rows.forEachRow { row in
             guard row.integer(1) == 1 else { throw DatabaseError.damagedIndex }
-            sequences.append(row.integer(0))
+            sequences.append(row.value(0))
         }
         return sequences
     }
@@ -27,12 +29,12 @@ enum MessageMoves {
     /// Moves messages into another session, to scopes of the same agents. They keep their positions.
     ///
     /// Those scopes must contain neither their IDs nor their positions.
-    static func move(_ sequences: [Int64], to target: Int64, _ db: Database) throws {
+    static func move(_ sequences: [SequenceNumber], to target: SessionRowID, _ db: Database) throws {
         guard !sequences.isEmpty else { return }
-        var scopes: [Int64: Int64] = [:]
+        var scopes: [ScopeRowID: ScopeRowID] = [:]
         try SearchIndex.reindexing(sequences, db) {
             for sequence in sequences {
-                let source = try MessageQueries.scope(of: sequence, db) ?? 0
+                guard let source = try MessageQueries.scope(of: sequence, db) else { continue }
                 let scope = try scopes[source] ?? self.scope(like: source, in: target, db)
                 scopes[source] = scope
                 try setScope(scope, of: sequence, db)
@@ -43,7 +45,7 @@ enum MessageMoves {
 
     /// Moves a message to a scope without a message of its ID, and with it the index entry of the ID, unless the
     /// message is pending.
-    static func setScope(_ scope: Int64, of sequence: Int64, _ db: Database) throws {
+    static func setScope(_ scope: ScopeRowID, of sequence: SequenceNumber, _ db: Database) throws {
         try db.run(
             """
             UPDATE message_id SET scope_row_id = ?1 WHERE scope_row_id = (SELECT scope_row_id FROM message WHERE sequence = ?2)
@@ -56,8 +58,9 @@ enum MessageMoves {
     /// streaming replies and branches follow. Returns the sequence numbers without those of messages already in the
     /// target with the same content.
     static func takingFreeIDs(
-        _ sequences: [Int64], of source: Int64, _ id: SessionKey, in target: Int64, _ db: Database
-    ) throws -> [Int64] {
+        _ sequences: [SequenceNumber], of source: SessionRowID, _ id: SessionKey, in target: SessionRowID,
+        _ db: Database
+    ) throws -> [SequenceNumber] {
         try sequences.filter { sequence in
             guard let stored = try MessageQueries.stored(sequence, db),
                 let own = try MessageQueries.scope(of: sequence, db)
@@ -78,7 +81,8 @@ enum MessageMoves {
     /// Returns the ID of a scope's message in the target session: its own, or the first one of its copies used there
     /// for the same content, or by no other message or streaming reply. Also returns whether the target has the message.
     private static func id(
-        of stored: StoredMessage, inScope own: Int64, of source: Int64, _ id: SessionKey, in target: Int64,
+        of stored: StoredMessage, inScope own: ScopeRowID, of source: SessionRowID, _ id: SessionKey,
+        in target: SessionRowID,
         _ db: Database
     ) throws -> (id: String, isKnown: Bool) {
         let message = stored.message
@@ -102,7 +106,7 @@ enum MessageMoves {
 
     /// Gives the branches after a scope's message the message's new ID.
     private static func renameBranchPoints(
-        _ id: String, to new: String, inScope scope: Int64, _ db: Database
+        _ id: String, to new: String, inScope scope: ScopeRowID, _ db: Database
     ) throws {
         try db.run(
             """
@@ -115,7 +119,9 @@ enum MessageMoves {
             """, new, scope, id)
     }
 
-    private static func rename(_ sequence: Int64, _ id: String, inScope scope: Int64, _ db: Database) throws {
+    private static func rename(_ sequence: SequenceNumber, _ id: String, inScope scope: ScopeRowID, _ db: Database)
+        throws
+    {
         try db.run(
             """
             UPDATE message_id SET message_id = ?1 WHERE scope_row_id = ?2
@@ -125,36 +131,37 @@ enum MessageMoves {
     }
 
     /// Returns the scope of the same agent in another session, or `nil` if there is none.
-    static func knownScope(like source: Int64, in target: Int64, _ db: Database) throws -> Int64? {
-        try db.integer(
+    static func knownScope(like source: ScopeRowID, in target: SessionRowID, _ db: Database) throws -> ScopeRowID? {
+        try db.value(
             "SELECT id FROM scope WHERE session_row_id = ? AND agent_id = (SELECT agent_id FROM scope WHERE id = ?)",
             target, source)
     }
 
     /// Returns the scope of the same agent in another session, and creates it if it is missing.
-    private static func scope(like source: Int64, in target: Int64, _ db: Database) throws -> Int64 {
+    private static func scope(like source: ScopeRowID, in target: SessionRowID, _ db: Database) throws -> ScopeRowID {
         try db.run(
             """
             INSERT OR IGNORE INTO scope (id, session_row_id, agent_id, window_start)
             SELECT 1 + \(Eraser.lastScope), ?, agent_id, 0 FROM scope WHERE id = ?
             """, target, source)
-        return try knownScope(like: source, in: target, db) ?? 0
+        guard let scope = try knownScope(like: source, in: target, db) else { throw DatabaseError.damagedIndex }
+        return scope
     }
 
     /// Moves messages after all others in the history, in the given order.
-    static func putLast(_ sequences: [Int64], _ db: Database) throws {
+    static func putLast(_ sequences: [SequenceNumber], _ db: Database) throws {
         guard !sequences.isEmpty else { return }
         // Appended messages must still come later, so the new positions are between the last message's position and
         // the next one.
         let last = try db.lastSequence()
         let start = Position.appended(last)
-        let step = max(1, (Position.appended(last + 1) - start) / Int64(sequences.count + 1))
+        let step = max(1, (Position.appended(last.next) - start) / Int64(sequences.count + 1))
         try setPositions(zip(sequences, (1...).lazy.map { start + Int64($0) * step }), db)
     }
 
     /// Returns the position of the next message of a session, of any agent, or `nil` at the end.
-    static func position(after position: Int64, in session: Int64, _ db: Database) throws -> Int64? {
-        try db.integer(
+    static func position(after position: Position, in session: SessionRowID, _ db: Database) throws -> Position? {
+        try db.value(
             """
             SELECT min(next) FROM (
               SELECT (SELECT position FROM message WHERE scope_row_id = scope.id AND position > ?2 ORDER BY position LIMIT 1) AS next
@@ -168,10 +175,10 @@ enum MessageMoves {
     ///
     /// - Parameter others: The sessions whose messages are moved into this one.
     static func keepingWindows(
-        of session: Int64, with others: [Int64] = [], _ db: Database, _ change: () throws -> Void
+        of session: SessionRowID, with others: [SessionRowID] = [], _ db: Database, _ change: () throws -> Void
     ) throws {
-        let outside = try ([session] + others).flatMap { number in
-            try db.integers(
+        let outside: [SequenceNumber] = try ([session] + others).flatMap { number in
+            try db.values(
                 """
                 SELECT sequence FROM scope JOIN message ON scope_row_id = scope.id AND position < window_start
                 WHERE scope.session_row_id = ?
@@ -188,11 +195,11 @@ enum MessageMoves {
     }
 
     /// Sets positions, regardless of the earlier order.
-    static func setPositions(_ positions: some Sequence<(Int64, Int64)>, _ db: Database) throws {
+    static func setPositions(_ positions: some Sequence<(SequenceNumber, Position)>, _ db: Database) throws {
         let positions = Array(positions)
         // By way of unused positions: two messages exchanging positions must not collide.
         for (sequence, _) in positions {
-            try db.run("UPDATE message SET position = ? WHERE sequence = ?", -sequence, sequence)
+            try db.run("UPDATE message SET position = ? WHERE sequence = ?", -sequence.rawValue, sequence)
         }
         for (sequence, position) in positions {
             try db.run("UPDATE message SET position = ? WHERE sequence = ?", position, sequence)

@@ -4,8 +4,8 @@ import RecollectCore
 /// Queries for messages of a session, independent of windows.
 enum MessageQueries {
     /// Returns the number of a session, or `nil` if there is none.
-    static func number(of session: SessionKey, _ db: Database) throws -> Int64? {
-        let number = try db.integer(
+    static func number(of session: SessionKey, _ db: Database) throws -> SessionRowID? {
+        let number: SessionRowID? = try db.value(
             "SELECT id FROM session WHERE user_id = ? AND session_id = ?", session.userId,
             session.sessionId)
         if let number { try confirm(number, is: session, db) }
@@ -14,14 +14,14 @@ enum MessageQueries {
 
     /// Compares a session's row with the index entry used to find it. After a single bit error, an index leads to
     /// another user's session.
-    static func confirm(_ number: Int64, is session: SessionKey, _ db: Database) throws {
+    static func confirm(_ number: SessionRowID, is session: SessionKey, _ db: Database) throws {
         let isRow = try db.integer(
             "SELECT user_id = ? AND session_id = ? FROM session WHERE id = ?", session.userId,
             session.sessionId, number)
         guard isRow == 1 else { throw DatabaseError.damagedIndex }
     }
 
-    static func id(of number: Int64, _ db: Database) throws -> SessionKey {
+    static func id(of number: SessionRowID, _ db: Database) throws -> SessionKey {
         let row = try db.sql("SELECT user_id, session_id FROM session WHERE id = ?").bind(number)
         defer { row.reset() }
         guard try row.step() else {
@@ -34,8 +34,8 @@ enum MessageQueries {
     /// message, or one agent's. Requires up-to-date derived data.
     /// - Throws: `DamagedIDs` if the index of IDs contradicts the row.
     static func sequences(
-        of messageId: String, in number: Int64, agentId: String? = nil, _ db: Database
-    ) throws -> [Int64] {
+        of messageId: String, in number: SessionRowID, agentId: String? = nil, _ db: Database
+    ) throws -> [SequenceNumber] {
         let entries = try db.sql(
             """
             SELECT message_id.sequence, message.scope_row_id = scope.id AND message.message_id = ?2
@@ -45,28 +45,30 @@ enum MessageQueries {
             ORDER BY position
             """
         ).bind(number, messageId, agentId)
-        var sequences: [Int64] = []
+        var sequences: [SequenceNumber] = []
         try entries.forEachRow { entry in
             guard entry.integer(1) == 1 else { throw DamagedIDs() }
-            sequences.append(entry.integer(0))
+            sequences.append(entry.value(0))
         }
         return sequences
     }
 
     /// Returns the sequence number of a scope's message with an ID. Requires up-to-date derived data.
     /// - Throws: `DamagedIDs` if the index of IDs contradicts the row.
-    static func sequence(of messageId: String, inScope scope: Int64, _ db: Database) throws -> Int64? {
+    static func sequence(of messageId: String, inScope scope: ScopeRowID, _ db: Database) throws -> SequenceNumber? {
         try sequence(of: messageId, inScope: scope, with: db.sql(sequenceOfID))
     }
 
     /// Returns the same with a prepared `sequenceOfID`.
-    static func sequence(of messageId: String, inScope scope: Int64, with statement: SQL) throws -> Int64? {
+    static func sequence(
+        of messageId: String, inScope scope: ScopeRowID, with statement: SQL
+    ) throws -> SequenceNumber? {
         try statement.bind(scope, at: 1)
         try statement.bind(messageId, at: 2)
         defer { statement.reset() }
         guard try statement.step() else { return nil }
         guard statement.integer(1) == 1 else { throw DamagedIDs() }
-        return statement.integer(0)
+        return statement.value(0)
     }
 
     static let sequenceOfID = """
@@ -75,21 +77,21 @@ enum MessageQueries {
         WHERE message_id.scope_row_id = ?1 AND message_id.message_id = ?2
         """
 
-    static func position(of sequence: Int64, _ db: Database) throws -> Int64? {
-        try db.integer("SELECT position FROM message WHERE sequence = ?", sequence)
+    static func position(of sequence: SequenceNumber, _ db: Database) throws -> Position? {
+        try db.value("SELECT position FROM message WHERE sequence = ?", sequence)
     }
 
-    static func scope(of sequence: Int64, _ db: Database) throws -> Int64? {
-        try db.integer("SELECT scope_row_id FROM message WHERE sequence = ?", sequence)
+    static func scope(of sequence: SequenceNumber, _ db: Database) throws -> ScopeRowID? {
+        try db.value("SELECT scope_row_id FROM message WHERE sequence = ?", sequence)
     }
 
-    static func agent(of sequence: Int64, _ db: Database) throws -> String? {
+    static func agent(of sequence: SequenceNumber, _ db: Database) throws -> String? {
         try db.optionalText(
             "SELECT agent_id FROM scope WHERE id = (SELECT scope_row_id FROM message WHERE sequence = ?)", sequence)
     }
 
     /// Returns the message with a sequence number.
-    static func message(_ sequence: Int64, _ db: Database) throws -> ConversationMessage? {
+    static func message(_ sequence: SequenceNumber, _ db: Database) throws -> ConversationMessage? {
         let row = try db.sql("SELECT \(MessageRow.columns) FROM message WHERE sequence = ?").bind(sequence)
         defer { row.reset() }
         return try row.step() ? MessageRow.read(row) : nil
@@ -106,7 +108,7 @@ enum MessageQueries {
     }
 
     /// Returns a message with its agent and position.
-    static func stored(_ sequence: Int64, _ db: Database) throws -> StoredMessage? {
+    static func stored(_ sequence: SequenceNumber, _ db: Database) throws -> StoredMessage? {
         let statement = try db.sql(
             """
             SELECT \(MessageRow.selected), position, agent_id FROM message JOIN scope ON scope.id = message.scope_row_id
@@ -129,15 +131,15 @@ enum MessageQueries {
         let scopes = try SessionRow.scopes(of: number, db)
             .filter { scope in agentId.map { scope.agentId.hasSameBytes(as: $0) } ?? true }
         let isForward = request.direction == .forward
-        var found: [(position: Int64, scope: Int)] = []
+        var found: [(position: Position, scope: Int)] = []
         for (index, scope) in scopes.enumerated() {
             try db.sql(
                 """
                 SELECT position FROM message WHERE scope_row_id = ? AND position \(isForward ? ">" : "<") ?
                 ORDER BY position \(isForward ? "ASC" : "DESC") LIMIT ?
                 """
-            ).bind(scope.number, request.cursor?.position ?? (isForward ? .min : .max), request.limit + 1)
-                .forEachRow { found.append(($0.integer(0), index)) }
+            ).bind(scope.id, request.cursor?.position ?? (isForward ? .min : .max), request.limit + 1)
+                .forEachRow { found.append(($0.value(0), index)) }
         }
         if scopes.count > 1 {
             found.sort { isForward ? $0.position < $1.position : $0.position > $1.position }
@@ -147,14 +149,14 @@ enum MessageQueries {
         var messages = try shown.map { entry in
             let statement = try db.sql(
                 "SELECT \(MessageRow.selected) FROM message WHERE scope_row_id = ? AND position = ?")
-            try statement.bind(scopes[entry.scope].number, at: 1)
+            try statement.bind(scopes[entry.scope].id, at: 1)
             try statement.bind(entry.position, at: 2)
             defer { statement.reset() }
             guard try statement.step() else {
                 throw RecollectError(.damaged, "an index of the history names a message that is not there")
             }
             return StoredMessage(
-                agentId: scopes[entry.scope].agentId, cursor: MessageCursor(position: entry.position),
+                agentId: scopes[entry.scope].agentId, cursor: MessageCursor(position: entry.position.rawValue),
                 message: MessageRow.read(statement))
         }
         let next = more ? messages.last?.cursor : nil
@@ -163,18 +165,20 @@ enum MessageQueries {
     }
 
     /// Returns all messages of a session in order, with their agents and sequence numbers.
-    static func all(of number: Int64, _ db: Database) throws -> [(sequence: Int64, message: AgentMessage)] {
-        var agents: [Int64: String] = [:]
-        for scope in try SessionRow.scopes(of: number, db) { agents[scope.number] = scope.agentId }
-        var messages: [(sequence: Int64, message: AgentMessage)] = []
+    static func all(
+        of number: SessionRowID, _ db: Database
+    ) throws -> [(sequence: SequenceNumber, message: AgentMessage)] {
+        var agents: [ScopeRowID: String] = [:]
+        for scope in try SessionRow.scopes(of: number, db) { agents[scope.id] = scope.agentId }
+        var messages: [(sequence: SequenceNumber, message: AgentMessage)] = []
         try db.sql(
             """
             SELECT \(MessageRow.columns), scope_row_id, sequence FROM message
             WHERE scope_row_id IN (SELECT id FROM scope WHERE session_row_id = ?) ORDER BY position
             """
         ).bind(number).forEachRow {
-            let message = AgentMessage(agentId: agents[$0.integer(7)] ?? "", message: MessageRow.read($0))
-            messages.append(($0.integer(8), message))
+            let message = AgentMessage(agentId: agents[$0.value(7)] ?? "", message: MessageRow.read($0))
+            messages.append(($0.value(8), message))
         }
         return messages
     }

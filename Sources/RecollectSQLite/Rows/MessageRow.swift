@@ -52,7 +52,8 @@ enum MessageRow {
     /// Inserts a message with an ID new to its scope, at the session's end unless a position is given.
     /// - Parameter statement: A statement of `insertion`.
     static func insert(
-        _ message: ConversationMessage, sequence: Int64, session: Int64, scope: Int64, position: Int64? = nil,
+        _ message: ConversationMessage, sequence: SequenceNumber, session: SessionRowID, scope: ScopeRowID,
+        position: Position? = nil,
         with statement: SQL
     ) throws {
         try statement.bind(sequence, at: 1)
@@ -70,7 +71,7 @@ enum MessageRow {
         """
 
     /// Replaces the content of a row. Its ID and position stay. A copy of another message is then no copy.
-    static func replace(_ sequence: Int64, with message: ConversationMessage, _ db: Database) throws {
+    static func replace(_ sequence: SequenceNumber, with message: ConversationMessage, _ db: Database) throws {
         let statement = try db.sql(replacement)
         try statement.bind(sequence, at: 1)
         try bindContent(of: message, from: 2, to: statement)
@@ -108,14 +109,5 @@ enum MessageRow {
             checksum.addNull()
             try statement.bindNull(at: index)
         }
-    }
-}
-
-/// Positions in the order of saving.
-enum Position {
-    /// Returns the position of an appended message: after all earlier messages of the feed, with room for 2^20
-    /// positions before the next.
-    static func appended(_ sequence: Int64) -> Int64 {
-        sequence << 20
     }
 }

@@ -3,22 +3,25 @@ import RecollectCore
 
 /// The sequence number and scope of a message found by its ID.
 struct HeldMessage {
-    let sequence: Int64
-    let scope: Int64
+    let sequence: SequenceNumber
+    let scope: ScopeRowID
 }
 
 /// The positions of the change feed and of the tables derived from it.
 struct FeedState {
     /// The number of the last change.
-    var last: Int64
+    var last: SequenceNumber
     /// The sequence number of the last message with derived data.
-    var derivedThrough: Int64
+    var derivedThrough: SequenceNumber
+
+    /// The number of changes without derived data.
+    var pending: Int64 { last.rawValue - derivedThrough.rawValue }
 }
 
 extension FeedState {
     init(_ db: Database) throws {
         last = try db.lastSequence()
-        derivedThrough = try db.integer("SELECT \(DerivedData.through)") ?? 0
+        derivedThrough = try DerivedData.lastSequence(db)
     }
 }
 
@@ -28,14 +31,14 @@ extension FeedState {
 final class PendingMessageIDs: @unchecked Sendable {
     private struct Key: Hashable {
         /// The scope of the save. The row has the current scope.
-        let scope: Int64
+        let scope: ScopeRowID
         let id: ByteString
     }
 
     /// More than one number only if an agent adopted the message and its ID was then saved without an agent again.
-    private var sequences: [Key: [Int64]] = [:]
-    private var derivedThrough: Int64 = 0
-    private var knownThrough: Int64 = 0
+    private var sequences: [Key: [SequenceNumber]] = [:]
+    private var derivedThrough = SequenceNumber.zero
+    private var knownThrough = SequenceNumber.zero
 
     /// Adds messages saved, and removes messages processed, by other writes and processes since the last call.
     func follow(_ feed: FeedState, _ db: Database) throws {
@@ -50,11 +53,11 @@ final class PendingMessageIDs: @unchecked Sendable {
         knownThrough = max(knownThrough, derived)
         guard feed.last > knownThrough else { return }
         try db.sql("SELECT scope_row_id, message_id, sequence FROM message WHERE sequence > ?").bind(knownThrough)
-            .forEachRow { add($0.text(1), scope: $0.integer(0), sequence: $0.integer(2)) }
+            .forEachRow { add($0.text(1), scope: $0.value(0), sequence: $0.value(2)) }
         knownThrough = feed.last
     }
 
-    func add(_ id: String, scope: Int64, sequence: Int64) {
+    func add(_ id: String, scope: ScopeRowID, sequence: SequenceNumber) {
         sequences[Key(scope: scope, id: ByteString(id)), default: []].append(sequence)
         knownThrough = max(knownThrough, sequence)
     }
@@ -66,7 +69,7 @@ final class PendingMessageIDs: @unchecked Sendable {
     ///   - derivedID: Finds the number of a message with derived data by its scope and ID.
     func find(_ id: String, in row: ScopeRow, _ db: Database, derivedID: HeldStatement) throws -> HeldMessage? {
         try follow(row.feed, db)
-        func derived(in scope: Int64) throws -> HeldMessage? {
+        func derived(in scope: ScopeRowID) throws -> HeldMessage? {
             try MessageQueries.sequence(of: id, inScope: scope, with: derivedID.ready(db))
                 .map { HeldMessage(sequence: $0, scope: scope) }
         }
@@ -80,24 +83,26 @@ final class PendingMessageIDs: @unchecked Sendable {
 
     /// Returns the sequence numbers of the messages with an ID, of all agents of a session with these scopes,
     /// pending or not, in order.
-    func sequences(of id: String, in session: Int64, scopes: [Int64], _ db: Database) throws -> [Int64] {
+    func sequences(
+        of id: String, in session: SessionRowID, scopes: [ScopeRowID], _ db: Database
+    ) throws -> [SequenceNumber] {
         let derived = try MessageQueries.sequences(of: id, in: session, db)
         let recent = try recent(id, in: scopes, db).map(\.sequence)
         guard derived.count + recent.count > 1 else { return derived + recent }
-        return try db.integers(
+        return try db.values(
             "SELECT sequence FROM message WHERE sequence IN (SELECT value FROM json_each(?)) ORDER BY position",
             (derived + recent).jsonArray)
     }
 
     /// Returns the pending messages in one of the scopes. They may have been deleted or adopted since, also by
     /// another process. Their numbers are never reused.
-    private func recent(_ id: String, in scopes: [Int64], _ db: Database) throws -> [HeldMessage] {
+    private func recent(_ id: String, in scopes: [ScopeRowID], _ db: Database) throws -> [HeldMessage] {
         guard !sequences.isEmpty else { return [] }
         let id = ByteString(id)
         var held: [HeldMessage] = []
         for scope in scopes {
             for sequence in sequences[Key(scope: scope, id: id)] ?? [] {
-                let now = try db.integer("SELECT scope_row_id FROM message WHERE sequence = ?", sequence)
+                let now = try MessageQueries.scope(of: sequence, db)
                 if let now, scopes.contains(now) { held.append(HeldMessage(sequence: sequence, scope: now)) }
             }
         }
@@ -107,7 +112,7 @@ final class PendingMessageIDs: @unchecked Sendable {
     /// Removes all IDs after a rollback: its sequence numbers will be used again.
     func forget() {
         sequences = [:]
-        derivedThrough = 0
-        knownThrough = 0
+        derivedThrough = .zero
+        knownThrough = .zero
     }
 }

@@ -3,11 +3,11 @@ import RecollectCore
 
 /// The state of a scope before an append, read in one statement.
 struct ScopeRow {
-    let session: Int64
-    let scope: Int64
+    let session: SessionRowID
+    let scope: ScopeRowID
     /// The session's scope of messages without an agent; `nil` if there is none.
-    let unassigned: Int64?
-    var windowStart: Int64
+    let unassigned: ScopeRowID?
+    var windowStart: Position
     /// The role of the last message in the window.
     var lastRole: Role?
     var feed: FeedState
@@ -26,7 +26,7 @@ struct ScopeRow {
     static func findOrMake(
         _ scope: Scope, createdAt: Int64, _ db: Database, with statement: HeldStatement = HeldStatement(lookUp)
     ) throws -> ScopeRow {
-        let session: Int64
+        let session: SessionRowID
         switch try lookUp(scope, db, with: statement) {
         case .scope(let row): return row
         case .session(let number): session = number
@@ -38,50 +38,50 @@ struct ScopeRow {
         }
         return ScopeRow(
             session: session, scope: try makeScope(of: session, agentId: scope.agentId, db),
-            unassigned: try self.scope(of: session, agentId: "", db), windowStart: 0, lastRole: nil,
+            unassigned: try self.scope(of: session, agentId: "", db), windowStart: .start, lastRole: nil,
             feed: try FeedState(db))
     }
 
     /// Returns the number of an agent's scope in a session, and creates the scope if it is missing.
-    static func findOrMakeScope(of session: Int64, agentId: String, _ db: Database) throws -> Int64 {
+    static func findOrMakeScope(of session: SessionRowID, agentId: String, _ db: Database) throws -> ScopeRowID {
         try scope(of: session, agentId: agentId, db) ?? makeScope(of: session, agentId: agentId, db)
     }
 
     /// Returns the number of an agent's scope in a session; `nil` if nothing was ever saved in it.
-    static func scope(of session: Int64, agentId: String, _ db: Database) throws -> Int64? {
-        let scope = try db.integer(
+    static func scope(of session: SessionRowID, agentId: String, _ db: Database) throws -> ScopeRowID? {
+        let scope: ScopeRowID? = try db.value(
             "SELECT id FROM scope WHERE session_row_id = ? AND agent_id = ?", session, agentId)
         if let scope { try confirm(scope, of: session, agentId: agentId, db) }
         return scope
     }
 
     /// Compares a scope's row with the index entry used to find it: see `MessageQueries.confirm`.
-    private static func confirm(_ scope: Int64, of session: Int64, agentId: String, _ db: Database) throws {
+    private static func confirm(_ scope: ScopeRowID, of session: SessionRowID, agentId: String, _ db: Database) throws {
         let isRow = try db.integer(
             "SELECT session_row_id = ? AND agent_id = ? FROM scope WHERE id = ?", session, agentId, scope)
         guard isRow == 1 else { throw DatabaseError.damagedIndex }
     }
 
-    private static func makeScope(of session: Int64, agentId: String, _ db: Database) throws -> Int64 {
+    private static func makeScope(of session: SessionRowID, agentId: String, _ db: Database) throws -> ScopeRowID {
         try db.run(
             "INSERT INTO scope (id, session_row_id, agent_id, window_start) VALUES (1 + \(Eraser.lastScope), ?, ?, 0)",
             session, agentId)
-        return db.lastInsertedRowID
+        return db.lastInserted()
     }
 
-    static func makeSession(_ id: SessionKey, createdAt: Int64, _ db: Database) throws -> Int64 {
+    static func makeSession(_ id: SessionKey, createdAt: Int64, _ db: Database) throws -> SessionRowID {
         try db.run(
             """
             INSERT INTO session (id, user_id, session_id, created_at, last_activity, last_access, message_count)
             VALUES (1 + \(Eraser.lastSession), ?1, ?2, ?3, ?3, min(?3, \(SessionRow.lastAccess)), 0)
             """, id.userId, id.sessionId, createdAt)
-        return db.lastInsertedRowID
+        return db.lastInserted()
     }
 
     private enum Found {
         case nothing
-        case discarded(Int64, ScopeRow?)
-        case session(Int64)
+        case discarded(SessionRowID, ScopeRow?)
+        case session(SessionRowID)
         case scope(ScopeRow)
     }
 
@@ -102,19 +102,19 @@ struct ScopeRow {
         try statement.bind(scope.sessionId, at: 3)
         defer { statement.reset() }
         guard try statement.step() else { return .nothing }
-        try MessageQueries.confirm(statement.integer(0), is: scope.session, db)
+        try MessageQueries.confirm(statement.value(0), is: scope.session, db)
         if !statement.isNull(1) {
-            try confirm(statement.integer(1), of: statement.integer(0), agentId: scope.agentId, db)
+            try confirm(statement.value(1), of: statement.value(0), agentId: scope.agentId, db)
         }
-        let row = statement.optionalInteger(1).map { scope in
+        let row = statement.optionalValue(1).map { scope in
             ScopeRow(
-                session: statement.integer(0), scope: scope,
-                unassigned: statement.optionalInteger(7), windowStart: statement.integer(2),
+                session: statement.value(0), scope: scope,
+                unassigned: statement.optionalValue(7), windowStart: statement.value(2),
                 lastRole: statement.optionalText(4).map(Role.init(rawValue:)),
-                feed: FeedState(last: statement.integer(3), derivedThrough: statement.integer(5)))
+                feed: FeedState(last: statement.value(3), derivedThrough: statement.value(5)))
         }
-        guard statement.isNull(6) else { return .discarded(statement.integer(0), row) }
-        return row.map(Found.scope) ?? .session(statement.integer(0))
+        guard statement.isNull(6) else { return .discarded(statement.value(0), row) }
+        return row.map(Found.scope) ?? .session(statement.value(0))
     }
 }
 
@@ -125,7 +125,7 @@ extension Database {
         """
 
     /// Returns the number of the feed's last change, of a message or of any other kind.
-    func lastSequence() throws -> Int64 {
-        try integer("SELECT \(Self.lastSequence)") ?? 0
+    func lastSequence() throws -> SequenceNumber {
+        try value("SELECT \(Self.lastSequence)") ?? .zero
     }
 }

@@ -8,21 +8,21 @@ enum SessionRow {
     static let lastAccess: Int64 = 1 << 51
 
     /// Returns the scopes of a session, in the order of their creation.
-    static func scopes(of session: Int64, _ db: Database) throws -> [(number: Int64, agentId: String)] {
-        var scopes: [(number: Int64, agentId: String)] = []
+    static func scopes(of session: SessionRowID, _ db: Database) throws -> [(id: ScopeRowID, agentId: String)] {
+        var scopes: [(id: ScopeRowID, agentId: String)] = []
         try db.sql("SELECT id, agent_id FROM scope WHERE session_row_id = ? ORDER BY id").bind(session)
-            .forEachRow { scopes.append(($0.integer(0), $0.text(1))) }
+            .forEachRow { scopes.append(($0.value(0), $0.text(1))) }
         return scopes
     }
 
     /// Restores a discarded session.
-    static func restore(_ number: Int64, _ db: Database) throws {
+    static func restore(_ number: SessionRowID, _ db: Database) throws {
         try db.run("UPDATE session SET discarded_at = NULL WHERE id = ?", number)
         try db.recordChange(.sessionUpdated, MessageQueries.id(of: number, db))
     }
 
     /// Whether a session has unread messages, including pending ones.
-    static func isUnread(_ number: Int64, _ db: Database) throws -> Bool {
+    static func isUnread(_ number: SessionRowID, _ db: Database) throws -> Bool {
         try db.integer(
             """
             SELECT 1 FROM session WHERE id = ? AND (last_sequence > read_through OR EXISTS (

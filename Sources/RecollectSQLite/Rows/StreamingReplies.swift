@@ -6,7 +6,7 @@ import RecollectCore
 enum StreamingReplies {
     /// A saved streaming reply.
     struct Row: Sendable {
-        let number: Int64
+        let id: ReplyRowID
         let writer: String
         let scope: Scope
         let message: ConversationMessage
@@ -16,7 +16,7 @@ enum StreamingReplies {
     /// they are new.
     static func begin(
         _ message: ConversationMessage, in scope: Scope, writer: String, _ db: Database
-    ) throws -> Int64 {
+    ) throws -> ReplyRowID {
         let isNew = try MessageQueries.number(of: scope.session, db) == nil
         let row = try ScopeRow.findOrMake(scope, createdAt: message.timestamp.millisecondsSince1970, db)
         var head = message
@@ -30,9 +30,9 @@ enum StreamingReplies {
             """, row.session, scope.agentId, writer, message.id, message.role.rawValue,
             message.timestamp.millisecondsSince1970, json(message.metadata), json(message.unknownFields),
             isProse ? nil : ContentPart.write(list: head.parts), text)
-        let number = db.lastInsertedRowID
+        let id: ReplyRowID = db.lastInserted()
         if isNew { try db.recordChange(.sessionUpdated, scope.session) }
-        return number
+        return id
     }
 
     private static func json(_ object: [String: JSONValue]) -> String? {
@@ -41,10 +41,10 @@ enum StreamingReplies {
 
     /// Saves an increment of a streaming reply. A deleted one stays deleted.
     /// - Parameter parts: The parts before the text. `nil` leaves them unchanged.
-    static func keep(_ text: String?, behind parts: [ContentPart]?, of number: Int64, _ db: Database) throws {
-        guard let parts else { return try db.run("UPDATE streaming_reply SET text = ? WHERE id = ?", text, number) }
+    static func keep(_ text: String?, behind parts: [ContentPart]?, of id: ReplyRowID, _ db: Database) throws {
+        guard let parts else { return try db.run("UPDATE streaming_reply SET text = ? WHERE id = ?", text, id) }
         try db.run(
-            "UPDATE streaming_reply SET text = ?, parts = ? WHERE id = ?", text, ContentPart.write(list: parts), number)
+            "UPDATE streaming_reply SET text = ?, parts = ? WHERE id = ?", text, ContentPart.write(list: parts), id)
     }
 
     /// Deletes the remaining streaming replies of a writer: those of deleted sessions.
@@ -53,17 +53,17 @@ enum StreamingReplies {
     }
 
     /// Deletes a streaming reply.
-    static func remove(_ number: Int64, _ db: Database) throws {
-        try db.run("DELETE FROM streaming_reply WHERE id = ?", number)
+    static func remove(_ id: ReplyRowID, _ db: Database) throws {
+        try db.run("DELETE FROM streaming_reply WHERE id = ?", id)
     }
 
     /// Deletes the streaming replies of a deleted session.
-    static func delete(session: Int64, _ db: Database) throws {
+    static func delete(session: SessionRowID, _ db: Database) throws {
         try db.run("DELETE FROM streaming_reply WHERE session_row_id = ?", session)
     }
 
     /// Moves the streaming replies of a session to another one. Their writers end them there.
-    static func move(session: Int64, to target: Int64, _ db: Database) throws {
+    static func move(session: SessionRowID, to target: SessionRowID, _ db: Database) throws {
         try db.run("UPDATE streaming_reply SET session_row_id = ? WHERE session_row_id = ?", target, session)
     }
 
@@ -75,7 +75,7 @@ enum StreamingReplies {
     /// A streaming reply already saved as a message of its own session follows that message: see `follow`. A message
     /// without an agent is that of an agent's reply, unless the other session has a message of the agent with the ID.
     /// - Parameter id: The ID of the source. New IDs are derived from its session ID.
-    static func separate(_ source: Int64, _ id: SessionKey, from target: Int64, _ db: Database) throws {
+    static func separate(_ source: SessionRowID, _ id: SessionKey, from target: SessionRowID, _ db: Database) throws {
         for (own, other) in [(source, target), (target, source)] {
             for row in try rows("session_row_id = ?", [own], db) {
                 let (agentId, known) = (row.scope.agentId, row.message.id)
@@ -93,7 +93,9 @@ enum StreamingReplies {
     /// - Parameters:
     ///   - source: The session of these messages.
     ///   - id: The ID of the session without messages. New IDs are derived from it.
-    static func separate(_ number: Int64, _ id: SessionKey, fromCopiesOf source: Int64, _ db: Database) throws {
+    static func separate(_ number: SessionRowID, _ id: SessionKey, fromCopiesOf source: SessionRowID, _ db: Database)
+        throws
+    {
         for row in try rows("session_row_id = ?", [number], db)
         where try isMessage(row.message.id, row.scope.agentId, in: source, db) {
             try takeFreeID(row, id, in: [number, source], db)
@@ -106,7 +108,8 @@ enum StreamingReplies {
     /// A message without an agent is that of an agent's reply, unless the agent has its own message with the ID.
     /// - Parameter session: The ID of the source. New IDs are derived from its session ID.
     static func follow(
-        _ id: String, to new: String, inScope scope: Int64, of session: SessionKey, in target: Int64, _ db: Database
+        _ id: String, to new: String, inScope scope: ScopeRowID, of session: SessionKey, in target: SessionRowID,
+        _ db: Database
     ) throws {
         let followers = try rows(
             """
@@ -129,30 +132,36 @@ enum StreamingReplies {
 
     /// Whether no message of an agent may get an ID in the sessions, because a message or streaming reply has it: see
     /// `writers(ofReply:_:in:_:)`.
-    private static func isUsed(_ id: String, _ agentId: String, in sessions: [Int64], _ db: Database) throws -> Bool {
+    private static func isUsed(
+        _ id: String, _ agentId: String, in sessions: [SessionRowID], _ db: Database
+    ) throws -> Bool {
         try !writers(ofReply: id, agentId, in: sessions, db).isEmpty
             || sessions.contains { try isMessage(id, agentId, in: $0, db) }
     }
 
     /// Whether a session has a message with an ID, of an agent or without one.
-    private static func isMessage(_ id: String, _ agentId: String, in number: Int64, _ db: Database) throws -> Bool {
+    private static func isMessage(
+        _ id: String, _ agentId: String, in number: SessionRowID, _ db: Database
+    ) throws -> Bool {
         try [agentId, ""].contains { try isMessage(id, of: $0, in: number, db) }
     }
 
     /// Whether an agent has a message with an ID in a session.
-    private static func isMessage(_ id: String, of agentId: String, in number: Int64, _ db: Database) throws -> Bool {
+    private static func isMessage(
+        _ id: String, of agentId: String, in number: SessionRowID, _ db: Database
+    ) throws -> Bool {
         try !MessageQueries.sequences(of: id, in: number, agentId: agentId, db).isEmpty
     }
 
     /// Gives a streaming reply the first ID used in none of the sessions.
-    private static func takeFreeID(_ row: Row, _ id: SessionKey, in sessions: [Int64], _ db: Database) throws {
+    private static func takeFreeID(_ row: Row, _ id: SessionKey, in sessions: [SessionRowID], _ db: Database) throws {
         try setID(freeID(from: row.message.id, row.scope.agentId, id, in: sessions, db), of: row, db)
     }
 
     /// Returns the first ID derived from another one and used for no message or streaming reply of an agent in the sessions.
     /// - Parameter session: The ID of the session from which new IDs are derived.
     static func freeID(
-        from id: String, _ agentId: String, _ session: SessionKey, in sessions: [Int64], _ db: Database
+        from id: String, _ agentId: String, _ session: SessionKey, in sessions: [SessionRowID], _ db: Database
     ) throws -> String {
         var free = id
         repeat {
@@ -162,14 +171,14 @@ enum StreamingReplies {
     }
 
     private static func setID(_ id: String, of row: Row, _ db: Database) throws {
-        try db.run("UPDATE streaming_reply SET message_id = ? WHERE id = ?", id, row.number)
+        try db.run("UPDATE streaming_reply SET message_id = ? WHERE id = ?", id, row.id)
     }
 
     // MARK: Reading
 
     /// Returns one streaming reply, or `nil` if it or its session was deleted.
-    static func one(_ number: Int64, _ db: Database) throws -> Row? {
-        try rows("streaming_reply.id = ?", [number], db).first
+    static func one(_ id: ReplyRowID, _ db: Database) throws -> Row? {
+        try rows("streaming_reply.id = ?", [id], db).first
     }
 
     /// Returns the streaming replies of a session, the oldest first.
@@ -179,7 +188,7 @@ enum StreamingReplies {
     }
 
     /// Returns the agents of a session's streaming replies, by the IDs of the replies.
-    static func agents(of session: Int64, _ db: Database) throws -> [ByteString: String] {
+    static func agents(of session: SessionRowID, _ db: Database) throws -> [ByteString: String] {
         var agents: [ByteString: String] = [:]
         try db.sql("SELECT message_id, agent_id FROM streaming_reply WHERE session_row_id = ? ORDER BY id DESC")
             .bind(session).forEachRow { agents[ByteString($0.text(0))] = $0.text(1) }
@@ -202,7 +211,7 @@ enum StreamingReplies {
     /// agent: its own and those without an agent. A message without an agent may become one of any agent, so for the
     /// empty agent ID, returns the writers of all agents.
     static func writers(
-        ofReply id: String, _ agentId: String, in sessions: [Int64], _ db: Database
+        ofReply id: String, _ agentId: String, in sessions: [SessionRowID], _ db: Database
     ) throws -> [String] {
         var writers: [String] = []
         try db.sql(
@@ -232,7 +241,7 @@ enum StreamingReplies {
         var message = MessageRow.read(columns)
         if !columns.isNull(4), let text = columns.optionalText(3) { message.parts.append(.text(text)) }
         return Row(
-            number: columns.integer(7), writer: columns.text(8),
+            id: columns.value(7), writer: columns.text(8),
             scope: Scope(userId: columns.text(9), sessionId: columns.text(10), agentId: columns.text(11)),
             message: message)
     }

@@ -22,7 +22,7 @@ final class WriterCache: @unchecked Sendable {
     private static let limit = 256
 
     private var rows: [Scope: ScopeRow] = [:]
-    private var feed = FeedState(last: 0, derivedThrough: 0)
+    private var feed = FeedState(last: .zero, derivedThrough: .zero)
     /// The connection's count of changed rows at the end of the last append.
     private var changes: Int64 = 0
 

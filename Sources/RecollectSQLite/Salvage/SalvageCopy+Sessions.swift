@@ -129,8 +129,11 @@ extension SalvageCopy {
     }
 
     private func unknownSessions() throws -> Set<Int64> {
-        let named = try db.integers("SELECT session_row_id FROM scope UNION SELECT session_row_id FROM streaming_reply")
-        let deleted = try db.integers("SELECT number FROM erasure WHERE kind = ?", Eraser.Kind.session.rawValue)
-        return try Set(named + usedScopes.values).subtracting(deleted).filter { try !has("session", $0) }
+        let named: [SessionRowID] = try db.values(
+            "SELECT session_row_id FROM scope UNION SELECT session_row_id FROM streaming_reply")
+        let deleted: [SessionRowID] = try db.values(
+            "SELECT number FROM erasure WHERE kind = ?", Eraser.Kind.session.rawValue)
+        return try Set(named.map(\.rawValue) + usedScopes.values).subtracting(deleted.map(\.rawValue))
+            .filter { try !has("session", $0) }
     }
 }

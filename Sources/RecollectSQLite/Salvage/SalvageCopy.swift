@@ -260,7 +260,7 @@ final class SalvageCopy {
             WHERE session.id = first.session_row_id
             """)
         try db.run("UPDATE session SET read_through = ? WHERE id IN temp.restored", lastSequence)
-        try db.reserveFeedNumbers(through: lastSequence + 1_000_000)
+        try db.reserveFeedNumbers(through: SequenceNumber(rawValue: lastSequence + 1_000_000))
     }
 
     /// Whether the loss is known: no stale page holds content, except of derived tables, the feed, and `erasure`.

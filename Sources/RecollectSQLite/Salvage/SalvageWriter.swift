@@ -87,7 +87,8 @@ final class SalvageWriter {
         if parts.contains(Array("\"sha256\"".utf8)) {
             // Unreadable parts use no attachments; `check()` reports them.
             let list = (try? parts.withUnsafeBytes { try ContentPart.parse(list: $0) }) ?? []
-            try AttachmentUse.insert(ConversationMessage(role: .user, parts: list), sequence: key, db)
+            try AttachmentUse.insert(
+                ConversationMessage(role: .user, parts: list), sequence: SequenceNumber(rawValue: key), db)
         }
         return true
     }

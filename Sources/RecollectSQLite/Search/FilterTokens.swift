@@ -7,7 +7,7 @@ import RecollectCore
 /// again.
 enum FilterTokens {
     /// Returns the tokens shared by all messages of a scope.
-    static func tokens(userId: String, session: Int64, agentId: String) -> String {
+    static func tokens(userId: String, session: SessionRowID, agentId: String) -> String {
         [user(userId), self.session(session), agent(agentId)].joined(separator: " ")
     }
 
@@ -18,7 +18,7 @@ enum FilterTokens {
     }
 
     static func user(_ id: String) -> String { token("u", hash(id)) }
-    static func session(_ id: Int64) -> String { token("c", UInt64(bitPattern: id)) }
+    static func session(_ id: SessionRowID) -> String { token("c", UInt64(bitPattern: id.rawValue)) }
     static func agent(_ id: String) -> String { token("a", hash(id)) }
     static func role(_ role: String) -> String { token("r", hash(role)) }
 

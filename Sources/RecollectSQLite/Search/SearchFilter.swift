@@ -7,7 +7,7 @@ import RecollectCore
 /// It caches results for sessions and scopes, so an instance serves one search.
 final class SearchFilter {
     private let userId: String
-    private let session: Int64?
+    private let session: SessionRowID?
     private let agentId: String?
     private let roles: Set<ByteString>
     private let timestamps: ClosedRange<Int64>
@@ -15,8 +15,8 @@ final class SearchFilter {
     private let sessionUser: SQL
     private let scopeAgent: SQL
     /// The results for sessions and scopes named by rows.
-    private var ownSessions: [Int64: Bool] = [:]
-    private var ownScopes: [Int64: Bool] = [:]
+    private var ownSessions: [SessionRowID: Bool] = [:]
+    private var ownScopes: [ScopeRowID: Bool] = [:]
 
     /// Creates the filter of a query, or returns `nil` if no message can pass.
     init?(_ db: Database, _ query: SearchQuery) throws {
@@ -65,7 +65,7 @@ final class SearchFilter {
     }
 
     /// Whether a message passes. Returns false for a deleted message.
-    func admits(_ sequence: Int64) throws -> Bool {
+    func admits(_ sequence: SequenceNumber) throws -> Bool {
         try message.bind(sequence, at: 1)
         defer { message.reset() }
         return try message.step() && admits(message, columnsFrom: 0)
@@ -76,16 +76,16 @@ final class SearchFilter {
 
     /// Whether the message of a row with `columns` from an index on passes.
     func admits(_ row: SQL, columnsFrom column: Int32) throws -> Bool {
-        let session = row.integer(column)
+        let session: SessionRowID = row.value(column)
         guard try owns(session: session), self.session ?? session == session else {
             return false
         }
-        if let agentId, try !owns(scope: row.integer(column + 1), of: agentId) { return false }
+        if let agentId, try !owns(scope: row.value(column + 1), of: agentId) { return false }
         guard timestamps.contains(row.integer(column + 2)) else { return false }
         return roles.isEmpty || roles.contains(ByteString(row.text(column + 3)))
     }
 
-    private func owns(session id: Int64) throws -> Bool {
+    private func owns(session id: SessionRowID) throws -> Bool {
         if let known = ownSessions[id] { return known }
         try sessionUser.bind(id, at: 1)
         try sessionUser.bind(userId, at: 2)
@@ -95,7 +95,7 @@ final class SearchFilter {
         return isOwn
     }
 
-    private func owns(scope id: Int64, of agentId: String) throws -> Bool {
+    private func owns(scope id: ScopeRowID, of agentId: String) throws -> Bool {
         if let known = ownScopes[id] { return known }
         try scopeAgent.bind(id, at: 1)
         try scopeAgent.bind(agentId, at: 2)

@@ -18,7 +18,7 @@ extension SearchIndex {
         try SearchScore.install(on: db)
         let words = ParsedQuery(query.text)
         guard let filter = try SearchFilter(db, query) else { return Page(elements: [], next: nil) }
-        let through = try query.cursor?.through?.sequence ?? indexedThrough(db)
+        let through = try query.cursor?.through.map { SequenceNumber(rawValue: $0.sequence) } ?? indexedThrough(db)
         var collector = try HitCollector(db, query, words, filter, through: through)
         for (position, tier) in words.tiers.enumerated() {
             let candidates = Candidates(db: db, tier: tier, filter: filter)
@@ -38,7 +38,7 @@ extension SearchIndex {
                     }
                 }
                 guard found.count == wanted, let last = found.last else { break }
-                bound = last.sequence - 1
+                bound = last.sequence.previous
                 isRanked = false
             }
         }
@@ -64,9 +64,9 @@ private struct Candidates {
     ///
     /// Matches are checked one by one. If most of them are rejected, the rest is searched with the filter inside
     /// the index, which skips from match to match.
-    func newest(_ count: Int, through bound: Int64) throws -> [(sequence: Int64, score: Double)] {
-        var found: [(sequence: Int64, score: Double)] = []
-        var next: Int64? = bound
+    func newest(_ count: Int, through bound: SequenceNumber) throws -> [(sequence: SequenceNumber, score: Double)] {
+        var found: [(sequence: SequenceNumber, score: Double)] = []
+        var next: SequenceNumber? = bound
         // FTS5 collects all matches of a prefix before it returns the first, so a prefix is searched only once.
         if try !tier.isBeginning || !filter.isNarrow(db) {
             next = nil
@@ -77,7 +77,7 @@ private struct Candidates {
                 if try matches <= few || filter.admits(sequence) { found.append((sequence, score)) }
                 if matches == few { found = try found.filter { try filter.admits($0.sequence) } }
                 if found.count == count || matches < few { return found.count < count }
-                if found.count < matches / 4 { next = sequence - 1 }
+                if found.count < matches / 4 { next = sequence.previous }
                 return next == nil
             }
         }
@@ -91,7 +91,8 @@ private struct Candidates {
 
     /// Calls `body` with the matches, newest first, until it returns false.
     private func forEach(
-        _ match: String, through bound: Int64, _ body: (_ sequence: Int64, _ score: Double) throws -> Bool
+        _ match: String, through bound: SequenceNumber,
+        _ body: (_ sequence: SequenceNumber, _ score: Double) throws -> Bool
     ) throws {
         let rows = try db.sql(
             """
@@ -100,7 +101,7 @@ private struct Candidates {
             """
         ).bind(tier.phraseCount, match, bound)
         defer { rows.reset() }
-        while try rows.step(), try body(rows.integer(0), rows.double(1)) {}
+        while try rows.step(), try body(rows.value(0), rows.double(1)) {}
     }
 }
 
@@ -108,28 +109,28 @@ private struct Candidates {
 private struct HitCollector {
     let query: SearchQuery
     let filter: SearchFilter
-    let through: Int64
+    let through: SequenceNumber
     private(set) var hits: [SearchHit] = []
     private var snippets: SnippetMaker
     private var count = 0
     private let offset: Int
     private let limit: Int
     /// The sequence numbers of seen messages, by their possible duplicates.
-    private var seen: [Likeness: [Int64]] = [:]
+    private var seen: [Likeness: [SequenceNumber]] = [:]
 
     /// A key shared by messages that are shown once if role and content are the same.
     private enum Likeness: Hashable {
         /// Forked copies and their original.
-        case copies(of: Int64)
+        case copies(of: SequenceNumber)
         /// Messages of several agents of a session with one ID.
-        case shared(id: ByteString, in: Int64)
+        case shared(id: ByteString, in: SessionRowID)
     }
 
     private let db: Database
     private let row: SQL
 
     init(
-        _ db: Database, _ query: SearchQuery, _ words: ParsedQuery, _ filter: SearchFilter, through: Int64
+        _ db: Database, _ query: SearchQuery, _ words: ParsedQuery, _ filter: SearchFilter, through: SequenceNumber
     ) throws {
         // The user is checked again with the read of the text, independently of the filters.
         row = try db.sql(
@@ -153,18 +154,18 @@ private struct HitCollector {
     var missing: Int { max(0, offset - count) + limit - hits.count + 1 }
 
     /// Adds a candidate. Returns the cursor of the next page once the page is full and a further hit is found.
-    mutating func add(_ sequence: Int64, score: Double) throws -> SearchCursor? {
+    mutating func add(_ sequence: SequenceNumber, score: Double) throws -> SearchCursor? {
         try row.bind(sequence, at: 1)
         try row.bind(query.userId, at: 2)
         defer { row.reset() }
         guard try row.step(), try filter.admits(row, columnsFrom: 9),
-            try query.sessionId != nil || !isShown(sequence, as: .copies(of: row.integer(7))),
-            try !isShown(sequence, as: .shared(id: ByteString(row.text(0)), in: row.integer(8)))
+            try query.sessionId != nil || !isShown(sequence, as: .copies(of: row.value(7))),
+            try !isShown(sequence, as: .shared(id: ByteString(row.text(0)), in: row.value(8)))
         else { return nil }
         count += 1
         if count <= offset { return nil }
         if hits.count == limit {
-            return SearchCursor(offset: count - 1, through: ChangeCursor(sequence: through))
+            return SearchCursor(offset: count - 1, through: ChangeCursor(sequence: through.rawValue))
         }
         hits.append(
             SearchHit(
@@ -177,7 +178,7 @@ private struct HitCollector {
     }
 
     /// Whether a message with the same key, role and content was seen. Either one may have been edited since.
-    private mutating func isShown(_ sequence: Int64, as likeness: Likeness) throws -> Bool {
+    private mutating func isShown(_ sequence: SequenceNumber, as likeness: Likeness) throws -> Bool {
         for other in seen[likeness, default: []] {
             let isSame = try db.integer(
                 """

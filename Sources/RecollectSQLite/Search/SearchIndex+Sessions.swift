@@ -19,13 +19,11 @@ extension SearchIndex {
     ///   - values: The values to bind.
     static func sessions(
         _ db: Database, of userId: String, holding text: String, where condition: String, _ values: [any SQLBindable]
-    ) throws -> [Int64] {
+    ) throws -> [SessionRowID] {
         let words = ParsedQuery(text)
         guard !words.tiers.isEmpty else { return [] }
         var match = words.tiers.map { "(\($0.match))" }.joined(separator: " OR ")
-        var sessions: [Int64] = []
-        try db.sql("SELECT id FROM session \(condition) LIMIT \(few + 1)").bind(values)
-            .forEachRow { sessions.append($0.integer(0)) }
+        let sessions: [SessionRowID] = try db.values("SELECT id FROM session \(condition) LIMIT \(few + 1)", values)
         guard !sessions.isEmpty else { return [] }
         var check = ""
         var bound: [any SQLBindable] = []
@@ -37,16 +35,13 @@ extension SearchIndex {
             check = "AND EXISTS (SELECT 1 FROM session \(condition) AND id = message.session_row_id)"
             bound = values
         }
-        var found: [Int64] = []
         // `CROSS JOIN` keeps this order of tables, so the index gives its matches from the newest on.
-        try db.sql(
+        return try db.values(
             """
             SELECT DISTINCT session_row_id FROM (
               SELECT message.session_row_id FROM message_search
               CROSS JOIN message ON message.sequence = message_search.rowid
               WHERE message_search MATCH ? \(check) ORDER BY message_search.rowid DESC LIMIT \(reach))
-            """
-        ).bind([match] + bound).forEachRow { found.append($0.integer(0)) }
-        return found
+            """, [match] + bound)
     }
 }

@@ -56,7 +56,7 @@ enum SearchIndex {
 
     /// Whether there are messages not yet indexed. Reads two entries, regardless of the size.
     static func isBehind(_ db: Database) throws -> Bool {
-        let last = try db.integer("SELECT max(sequence) FROM message") ?? 0
+        let last: SequenceNumber = try db.value("SELECT max(sequence) FROM message") ?? .zero
         return try last > indexedThrough(db)
     }
 
@@ -82,7 +82,7 @@ enum SearchIndex {
     /// Removes messages from the index. Call it before their rows are deleted or changed, in the same transaction.
     /// Messages not indexed or already deleted are skipped. Their remaining bytes in the file are removed by
     /// `eraseBite`.
-    static func remove(_ db: Database, sequences: some Sequence<Int64>) throws {
+    static func remove(_ db: Database, sequences: some Sequence<SequenceNumber>) throws {
         let through = try indexedThrough(db)
         var writer = try Writer(
             db, statement: "INSERT INTO message_search (message_search, rowid, body) VALUES ('delete', ?, ?)")
@@ -95,7 +95,9 @@ enum SearchIndex {
     /// Runs a change to the text or the owner of messages and updates the index: removes the indexed messages
     /// before and adds them after. Messages not yet indexed are left to the follower. In the transaction of the
     /// change.
-    static func reindexing(_ sequences: some Sequence<Int64>, _ db: Database, _ change: () throws -> Void) throws {
+    static func reindexing(_ sequences: some Sequence<SequenceNumber>, _ db: Database, _ change: () throws -> Void)
+        throws
+    {
         let through = try indexedThrough(db)
         let indexed = sequences.filter { $0 <= through }
         try remove(db, sequences: indexed)
@@ -139,8 +141,8 @@ enum SearchIndex {
 
     private static let insertion = "INSERT INTO message_search (rowid, body) VALUES (?, ?)"
 
-    static func indexedThrough(_ db: Database) throws -> Int64 {
-        try db.integer("SELECT indexed_through FROM search_state WHERE id = 1") ?? 0
+    static func indexedThrough(_ db: Database) throws -> SequenceNumber {
+        try db.value("SELECT indexed_through FROM search_state WHERE id = 1") ?? .zero
     }
 
     /// Writes messages with a statement that takes a row ID and a document.
@@ -151,7 +153,7 @@ enum SearchIndex {
         private let statement: SQL
         private var document = SearchDocument()
         /// The owner tokens of the last scope. Messages of one scope often come in sequence.
-        private var scope: (id: Int64, tokens: String)?
+        private var scope: (id: ScopeRowID, tokens: String)?
 
         init(_ db: Database, statement: String) throws {
             self.db = db
@@ -159,9 +161,9 @@ enum SearchIndex {
         }
 
         /// Writes a row's document and returns the row's sequence number.
-        mutating func write(_ row: SQL) throws -> Int64 {
-            let sequence = row.integer(0)
-            let scope = try tokens(ofScope: row.integer(2), session: row.integer(1))
+        mutating func write(_ row: SQL) throws -> SequenceNumber {
+            let sequence: SequenceNumber = row.value(0)
+            let scope = try tokens(ofScope: row.value(2), session: row.value(1))
             let own = FilterTokens.tokens(role: row.text(4), timestamp: row.integer(3))
             MessageText.withBytes(of: row, textColumn: 5, partsColumn: 6) {
                 document.make(owner: scope, own, text: $0)
@@ -174,7 +176,7 @@ enum SearchIndex {
             return sequence
         }
 
-        private mutating func tokens(ofScope id: Int64, session: Int64) throws -> String {
+        private mutating func tokens(ofScope id: ScopeRowID, session: SessionRowID) throws -> String {
             if let scope, scope.id == id { return scope.tokens }
             let row = try db.sql(
                 """

@@ -12,7 +12,7 @@ struct ChatMessageEdits {
 
     /// Creates the edits of a message with a sequence number, and reads the message. Returns `nil` if there is
     /// none.
-    init?(_ sequence: Int64, _ db: Database) throws {
+    init?(_ sequence: SequenceNumber, _ db: Database) throws {
         guard let message = try MessageQueries.message(sequence, db) else { return nil }
         self.message = message
         entries = message.chatMessages()

@@ -13,15 +13,15 @@ struct ChatMessageLocations {
     /// The messages shown as one entry, or as several entries of one message.
     struct Location {
         /// The sequence number of the first message.
-        let message: Int64
+        let message: SequenceNumber
         /// The ID of the entry within the message.
         var entryId: UUID
         /// Whether the storage has shown or saved the message as this entry alone.
         var isAlone = false
         /// The sequence numbers of other agents' messages with the same ID and content, in order.
-        var copies: [Int64] = []
+        var copies: [SequenceNumber] = []
 
-        var all: [Int64] { [message] + copies }
+        var all: [SequenceNumber] { [message] + copies }
     }
 
     private(set) var owners: [UUID: Transcript.Owner]?
@@ -30,26 +30,27 @@ struct ChatMessageLocations {
     /// The entries whose IDs belong to messages never shown or saved as these entries.
     private(set) var withTakenIDs: Set<UUID> = []
     private var hasRead = false
-    let derivedThrough: Int64
-    private let session: Int64
-    private var scopes: [Int64] = []
+    let derivedThrough: SequenceNumber
+    private let session: SessionRowID
+    private var scopes: [ScopeRowID] = []
     private let pending: PendingMessageIDs
     /// The entries as last shown or saved.
     private let known: KnownTranscripts.Known
 
-    init(session: Int64, known: KnownTranscripts.Known, pending: PendingMessageIDs, _ db: Database) throws {
+    init(session: SessionRowID, known: KnownTranscripts.Known, pending: PendingMessageIDs, _ db: Database) throws {
         self.session = session
         owners = known.owners
         self.known = known
         self.pending = pending
-        derivedThrough = try db.integer("SELECT \(DerivedData.through)") ?? 0
-        try pending.follow(FeedState(db), db)
+        let feed = try FeedState(db)
+        derivedThrough = feed.derivedThrough
+        try pending.follow(feed, db)
         try readScopes(db)
     }
 
     /// Adds scopes created in the meantime.
     mutating func readScopes(_ db: Database) throws {
-        scopes = try SessionRow.scopes(of: session, db).map(\.number)
+        scopes = try SessionRow.scopes(of: session, db).map(\.id)
     }
 
     /// Returns the messages of an entry, or `nil` for a new entry.
@@ -123,12 +124,12 @@ struct ChatMessageLocations {
     }
 
     /// Notes the message of an entry.
-    mutating func note(_ id: UUID, _ sequence: Int64, isAlone: Bool) {
+    mutating func note(_ id: UUID, _ sequence: SequenceNumber, isAlone: Bool) {
         messages[id] = EntryMessages.Message(sequence, isAlone: isAlone)
     }
 
     /// Notes the new message of an entry.
-    mutating func note(_ id: UUID, _ message: ConversationMessage, of agentId: String, at sequence: Int64) {
+    mutating func note(_ id: UUID, _ message: ConversationMessage, of agentId: String, at sequence: SequenceNumber) {
         note(id, sequence, isAlone: true)
         guard let entryId = UUID(uuidString: message.id), entryId != id else { return }
         owners = owners ?? [:]
@@ -164,7 +165,7 @@ struct ChatMessageLocations {
     ///   returned: another agent's may be the first after a merge of sessions.
     private func location(
         of id: String, entry: UUID, shownAs entryId: UUID? = nil, _ db: Database,
-        where isMeant: ((sequence: Int64, agentId: String)) -> Bool
+        where isMeant: ((sequence: SequenceNumber, agentId: String)) -> Bool
     ) throws -> Location? {
         let sequences = try pending.sequences(of: id, in: session, scopes: scopes, db)
         let messages = try sequences.compactMap { sequence in
@@ -192,7 +193,7 @@ struct ChatMessageLocations {
         return all.firstIndex { $0.contains { ChatMessageHash($0) == hash } }
     }
 
-    private func entries(of sequence: Int64, _ db: Database) throws -> [ChatMessage]? {
+    private func entries(of sequence: SequenceNumber, _ db: Database) throws -> [ChatMessage]? {
         try MessageQueries.message(sequence, db)?.chatMessages()
     }
 

@@ -11,11 +11,11 @@ final class EntryMessages: Sendable {
         private let number: Int64
 
         /// - Parameter isAlone: Whether the message has no other entry.
-        init(_ sequence: Int64, isAlone: Bool) {
-            number = sequence << 1 | (isAlone ? 1 : 0)
+        init(_ sequence: SequenceNumber, isAlone: Bool) {
+            number = sequence.rawValue << 1 | (isAlone ? 1 : 0)
         }
 
-        var sequence: Int64 { number >> 1 }
+        var sequence: SequenceNumber { SequenceNumber(rawValue: number >> 1) }
         var isAlone: Bool { number & 1 == 1 }
     }
 

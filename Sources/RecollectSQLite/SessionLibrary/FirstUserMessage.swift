@@ -2,12 +2,12 @@ import GRDB
 
 /// The first user message of a session, in full. A preview is one line of it.
 enum FirstUserMessage {
-    static func isKept(of session: Int64, _ db: Database) throws -> Bool {
+    static func isKept(of session: SessionRowID, _ db: Database) throws -> Bool {
         try db.integer("SELECT ifnull(first_message, '') <> '' FROM session WHERE id = ?", session) == 1
     }
 
     /// Saves the first user message of a session without one. In a write transaction.
-    static func keep(_ text: String, of session: Int64, _ db: Database) throws {
+    static func keep(_ text: String, of session: SessionRowID, _ db: Database) throws {
         try db.run("UPDATE session SET first_message = ? WHERE id = ?", text, session)
         try Preview.set(session, db)
     }

@@ -5,7 +5,7 @@ import RecollectCore
 extension SQLiteHistoryStore {
     /// Returns all messages of a session in order, with their agents, and the sequence numbers of the saved ones. Streaming
     /// replies are at the end.
-    func transcript(of session: SessionKey) async throws -> (messages: [AgentMessage], sequences: [Int64]) {
+    func transcript(of session: SessionKey) async throws -> (messages: [AgentMessage], sequences: [SequenceNumber]) {
         // Replies are read first: a reply ending between the two reads is then in both, not in neither.
         let replies = try await streamingReplies(in: session)
         let saved = try await read { db in

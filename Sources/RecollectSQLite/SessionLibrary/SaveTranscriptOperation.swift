@@ -43,7 +43,10 @@ struct SaveTranscriptOperation {
         }
         let hasNewFirst = try keepFirstUserMessage(&locations, number, db)
         try touch(number, hasTold: db.lastSequence() > before, hasNewFirst: hasNewFirst, db)
-        if try db.lastSequence() - locations.derivedThrough > DerivedData.limit { try DerivedData.update(db) }
+        if try FeedState(last: db.lastSequence(), derivedThrough: locations.derivedThrough).pending > DerivedData.limit
+        {
+            try DerivedData.update(db)
+        }
         outcome.owners = locations.owners
         outcome.messages = locations.messages
         return outcome
@@ -51,7 +54,7 @@ struct SaveTranscriptOperation {
 
     // MARK: The session
 
-    private func openSession(_ db: Database) throws -> Int64 {
+    private func openSession(_ db: Database) throws -> SessionRowID {
         guard let number = try MessageQueries.number(of: session, db) else {
             let number = try ScopeRow.makeSession(session, createdAt: now, db)
             try db.recordChange(.sessionUpdated, session)
@@ -64,7 +67,7 @@ struct SaveTranscriptOperation {
     }
 
     /// Updates the access date and the read mark: a program saving a transcript has it open and has read it.
-    private func touch(_ number: Int64, hasTold: Bool, hasNewFirst: Bool, _ db: Database) throws {
+    private func touch(_ number: SessionRowID, hasTold: Bool, hasNewFirst: Bool, _ db: Database) throws {
         if try !hasTold && (hasNewFirst || SessionRow.isUnread(number, db)) {
             try db.recordChange(.sessionUpdated, session)
         }
@@ -75,7 +78,7 @@ struct SaveTranscriptOperation {
     /// Saves the first user message with a message in the session, if none is saved. Others were deleted meanwhile.
     /// Returns whether it was saved.
     private func keepFirstUserMessage(
-        _ locations: inout ChatMessageLocations, _ number: Int64, _ db: Database
+        _ locations: inout ChatMessageLocations, _ number: SessionRowID, _ db: Database
     ) throws -> Bool {
         guard try !FirstUserMessage.isKept(of: number, db) else { return false }
         try locations.readScopes(db)
@@ -92,13 +95,13 @@ struct SaveTranscriptOperation {
     /// Edits and removes messages, for every agent with a copy. Returns the messages of the changed entries, with
     /// `nil` for new ones.
     private func edit(
-        _ locations: inout ChatMessageLocations, _ number: Int64, _ outcome: inout Outcome, _ db: Database
+        _ locations: inout ChatMessageLocations, _ number: SessionRowID, _ outcome: inout Outcome, _ db: Database
     ) throws -> [ChatMessageLocations.Location?] {
         var found = try changed.map { try locations.find($0.id, db) }
-        var edits: [Int64: ChatMessageEdits] = [:]
+        var edits: [SequenceNumber: ChatMessageEdits] = [:]
         /// The messages shown as one entry by the transcript. Their other entries were not removed.
-        var shownAsOne: Set<Int64> = []
-        func edit(_ sequence: Int64, _ change: (inout ChatMessageEdits) -> Bool) throws -> Bool {
+        var shownAsOne: Set<SequenceNumber> = []
+        func edit(_ sequence: SequenceNumber, _ change: (inout ChatMessageEdits) -> Bool) throws -> Bool {
             guard var edit = try edits[sequence] ?? ChatMessageEdits(sequence, db) else { return false }
             defer { edits[sequence] = edit }
             return change(&edit)
@@ -138,7 +141,7 @@ struct SaveTranscriptOperation {
                 _ = try edit(sequence) { $0.remove(location.entryId) }
             }
         }
-        var deleted: [Int64] = []
+        var deleted: [SequenceNumber] = []
         for (sequence, edit) in edits.sorted(by: { $0.key < $1.key }) {
             if let edited = edit.edited {
                 try edited.checkSavable()
@@ -158,7 +161,7 @@ struct SaveTranscriptOperation {
 
     /// Adds the new entries between existing ones in the transcript's order.
     private func insert(
-        around found: [ChatMessageLocations.Location?], _ locations: inout ChatMessageLocations, _ number: Int64,
+        around found: [ChatMessageLocations.Location?], _ locations: inout ChatMessageLocations, _ number: SessionRowID,
         _ pending: PendingMessageIDs,
         _ db: Database
     ) throws {
@@ -167,19 +170,20 @@ struct SaveTranscriptOperation {
         var waiting: [NewMessage] = []
         for (offset, location) in found.enumerated() {
             if let location {
-                previous = try insert(waiting, behind: previous ?? 0, &locations, number, pending, db)
+                previous = try insert(waiting, behind: previous ?? .start, &locations, number, pending, db)
                 waiting = []
                 // Read here, not earlier: making room moves the following messages.
-                previous = try max(previous ?? 0, MessageQueries.position(of: location.message, db) ?? 0)
+                previous = try max(previous ?? .start, MessageQueries.position(of: location.message, db) ?? .start)
             } else if let new = try message(at: offset, inFlight, locations, number, db) {
                 waiting.append(new)
             }
         }
-        _ = try insert(waiting, behind: difference.isAtEnd ? nil : previous ?? 0, &locations, number, pending, db)
+        _ = try insert(waiting, behind: difference.isAtEnd ? nil : previous ?? .start, &locations, number, pending, db)
     }
 
     private func newMessages(
-        _ found: [ChatMessageLocations.Location?], _ locations: ChatMessageLocations, _ number: Int64, _ db: Database
+        _ found: [ChatMessageLocations.Location?], _ locations: ChatMessageLocations, _ number: SessionRowID,
+        _ db: Database
     ) throws -> [NewMessage] {
         let inFlight = try StreamingReplies.agents(of: number, db)
         return try found.enumerated().compactMap { offset, location in
@@ -187,7 +191,9 @@ struct SaveTranscriptOperation {
         }
     }
 
-    private func position(before index: Int, _ locations: inout ChatMessageLocations, _ db: Database) throws -> Int64? {
+    private func position(
+        before index: Int, _ locations: inout ChatMessageLocations, _ db: Database
+    ) throws -> Position? {
         // The nearest entry still present: another writer may have deleted the one before.
         for entry in difference.transcript[..<index].reversed() {
             if let location = try locations.find(entry.id, db) {
@@ -201,7 +207,7 @@ struct SaveTranscriptOperation {
     /// writer saves it. A streaming reply saved as complete by a UI gets the agent of its writer, as the writer
     /// looks for it there at its end.
     private func message(
-        at offset: Int, _ inFlight: [ByteString: String], _ locations: ChatMessageLocations, _ number: Int64,
+        at offset: Int, _ inFlight: [ByteString: String], _ locations: ChatMessageLocations, _ number: SessionRowID,
         _ db: Database
     ) throws -> NewMessage? {
         let entry = changed[offset]
@@ -233,20 +239,21 @@ struct SaveTranscriptOperation {
     /// Adds messages right after a position, or at the end without one. Returns the position of the last one, or
     /// `previous` without messages.
     private func insert(
-        _ messages: [NewMessage], behind previous: Int64?, _ locations: inout ChatMessageLocations, _ number: Int64,
+        _ messages: [NewMessage], behind previous: Position?, _ locations: inout ChatMessageLocations,
+        _ number: SessionRowID,
         _ pending: PendingMessageIDs, _ db: Database
-    ) throws -> Int64? {
+    ) throws -> Position? {
         guard !messages.isEmpty else { return previous }
-        let first = previous ?? 0
+        let first = previous ?? .start
         // Of all agents: between two entries there may be messages unknown to this storage.
         let next = try previous.flatMap { try MessageMoves.position(after: $0, in: number, db) }
         let room = next.map { $0 - first } ?? .max
         var sequence = try db.lastSequence()
-        var inserted: [Int64] = []
+        var inserted: [SequenceNumber] = []
         for (offset, item) in messages.enumerated() {
             let message = item.message
             let scope = try ScopeRow.findOrMakeScope(of: number, agentId: item.agentId, db)
-            sequence += 1
+            sequence = sequence.next
             // Without room they are appended first, and the messages after their position follow.
             let isBetween = next != nil && room > Int64(messages.count)
             let position = isBetween ? first + room / Int64(messages.count + 1) * Int64(offset + 1) : nil
@@ -288,9 +295,9 @@ struct SaveTranscriptOperation {
     }
 
     /// Distributes the positions of the transcript's messages among them in the transcript's order.
-    private func reorder(_ locations: inout ChatMessageLocations, _ number: Int64, _ db: Database) throws {
-        var order: [Int64] = []
-        var seen: Set<Int64> = []
+    private func reorder(_ locations: inout ChatMessageLocations, _ number: SessionRowID, _ db: Database) throws {
+        var order: [SequenceNumber] = []
+        var seen: Set<SequenceNumber> = []
         for entry in difference.transcript.eachIdOnce() {
             // Copies move along: a copy left at the first position would be shown there.
             let location = try locations.find(entry.id, db)

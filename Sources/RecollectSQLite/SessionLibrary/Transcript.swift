@@ -27,7 +27,7 @@ struct Transcript: Sendable {
 
     /// Creates the transcript of messages in order.
     /// - Parameter sequences: The sequence numbers of the first messages.
-    init(_ messages: [AgentMessage], sequences: [Int64] = []) {
+    init(_ messages: [AgentMessage], sequences: [SequenceNumber] = []) {
         var shown = ShownMessages()
         for (index, message) in messages.enumerated() {
             shown.add(message, sequence: index < sequences.count ? sequences[index] : nil)
@@ -60,7 +60,7 @@ private struct ShownMessages {
     struct Message {
         let id: String
         let agentId: String
-        let sequence: Int64?
+        let sequence: SequenceNumber?
         let entries: [ChatMessage]
         /// Whether no earlier message has its ID.
         let isFirst: Bool
@@ -71,7 +71,7 @@ private struct ShownMessages {
     private var positions: [ByteString: [Int]] = [:]
 
     /// Adds the next message unless an equal one is already shown.
-    mutating func add(_ message: AgentMessage, sequence: Int64?) {
+    mutating func add(_ message: AgentMessage, sequence: SequenceNumber?) {
         let entries = message.message.chatMessages()
         let id = ByteString(message.message.id)
         let others = positions[id, default: []]

@@ -28,7 +28,7 @@ enum Branches {
     ) throws {
         try DerivedData.update(db)
         guard let number = try MessageQueries.number(of: session, db),
-            let source = try db.integer(
+            let source: SessionRowID = try db.value(
                 "SELECT id FROM session WHERE user_id = ? AND session_id = ? AND branch_of = ?", branch.userId,
                 branch.sessionId, number)
         else {
@@ -43,7 +43,7 @@ enum Branches {
         let all = try MessageMoves.sequences(of: source, db)
         let messages = try MessageMoves.takingFreeIDs(all, of: source, branch, in: number, db)
         _ = try MessageDeletion.remove(Set(all).subtracting(messages).sorted(), session: source, db)
-        let first = try messages.first.flatMap { try db.integer("SELECT position FROM message WHERE sequence = ?", $0) }
+        let first = try messages.first.flatMap { try MessageQueries.position(of: $0, db) }
         if let first, first < position { try MessageMoves.putLast(messages, db) }
         try MessageMoves.move(messages, to: number, db)
         try db.run("UPDATE session SET branch_of = ? WHERE branch_of = ?", number, source)
@@ -56,14 +56,15 @@ enum Branches {
     /// Returns the position from which the session differs from a branch.
     /// - Throws: `notFound` if the message before this position is now in another branch.
     private static func position(
-        ofBranch branch: Int64, in number: Int64, _ session: SessionKey, _ db: Database
-    ) throws -> Int64 {
+        ofBranch branch: SessionRowID, in number: SessionRowID, _ session: SessionKey, _ db: Database
+    ) throws -> Position {
         guard let after = try db.optionalText("SELECT branch_after FROM session WHERE id = ?", branch) else {
             return .min
         }
         let agent = try db.optionalText("SELECT branch_agent FROM session WHERE id = ?", branch)
         guard let position = try position(of: after, agent, in: number, db) else {
-            let branches = try db.integers("SELECT id FROM session WHERE branch_of = ? AND id <> ?", number, branch)
+            let branches: [SessionRowID] = try db.values(
+                "SELECT id FROM session WHERE branch_of = ? AND id <> ?", number, branch)
             guard try branches.allSatisfy({ try position(of: after, agent, in: $0, db) == nil }) else {
                 throw RecollectError(
                     .notFound,
@@ -72,9 +73,8 @@ enum Branches {
             }
             // The message was deleted. Messages saved since the branch was created come after the branch's first
             // message.
-            return try MessageMoves.sequences(of: branch, db).first.flatMap {
-                try db.integer("SELECT position FROM message WHERE sequence = ?", $0)
-            } ?? .max
+            return try MessageMoves.sequences(of: branch, db).first.flatMap { try MessageQueries.position(of: $0, db) }
+                ?? .max
         }
         return position + 1
     }
@@ -82,8 +82,8 @@ enum Branches {
     /// Returns the position of the message before a branch, looked up under its agent. Without a known agent, or
     /// for a message without an agent and possibly adopted since, the message of any agent counts.
     private static func position(
-        of messageId: String, _ agentId: String?, in number: Int64, _ db: Database
-    ) throws -> Int64? {
+        of messageId: String, _ agentId: String?, in number: SessionRowID, _ db: Database
+    ) throws -> Position? {
         var sequence = try MessageQueries.sequences(of: messageId, in: number, agentId: agentId, db).first
         if sequence == nil, agentId == "" {
             sequence = try MessageQueries.sequences(of: messageId, in: number, db).first
@@ -92,9 +92,9 @@ enum Branches {
     }
 
     private static func cut(
-        _ session: SessionKey, _ number: Int64, from position: Int64, now: Int64, _ db: Database
+        _ session: SessionKey, _ number: SessionRowID, from position: Position, now: Int64, _ db: Database
     ) throws -> SessionKey {
-        let last = try db.integer(
+        let last: SequenceNumber? = try db.value(
             """
             SELECT sequence FROM message
             WHERE scope_row_id IN (SELECT id FROM scope WHERE session_row_id = ?) AND position < ?

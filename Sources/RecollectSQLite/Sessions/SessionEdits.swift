@@ -48,7 +48,7 @@ enum SessionEdits {
     }
 
     /// Marks a session as read or unread. A session marked as unread has at least its last message to read.
-    private static func mark(_ number: Int64, isRead: Bool, _ db: Database) throws {
+    private static func mark(_ number: SessionRowID, isRead: Bool, _ db: Database) throws {
         try DerivedData.update(db)
         try db.run(
             "UPDATE session SET read_through = \(isRead ? "last_sequence" : "min(read_through, last_sequence - 1)") WHERE id = ?",
@@ -56,7 +56,7 @@ enum SessionEdits {
     }
 
     /// Sets the first message of a session, if it has neither a first message nor a preview yet.
-    private static func set(firstMessage text: String, of number: Int64, _ db: Database) throws {
+    private static func set(firstMessage text: String, of number: SessionRowID, _ db: Database) throws {
         try DerivedData.update(db)
         try db.run(
             """
@@ -73,7 +73,7 @@ enum SessionEdits {
         return true
     }
 
-    private static func merge(_ members: [String: JSONValue], into number: Int64, _ db: Database) throws {
+    private static func merge(_ members: [String: JSONValue], into number: SessionRowID, _ db: Database) throws {
         var metadata = try metadata(of: number, db)
         metadata.merge(members) { _, new in new }
         metadata = metadata.filter { $0.value != .null }
@@ -82,7 +82,7 @@ enum SessionEdits {
     }
 
     /// Adds the metadata members of another session. Existing members stay as they are.
-    static func unite(metadataOf other: Int64, into number: Int64, _ db: Database) throws {
+    static func unite(metadataOf other: SessionRowID, into number: SessionRowID, _ db: Database) throws {
         let others = try metadata(of: other, db).filter { $0.key != "forkedFrom" }
         let own = try metadata(of: number, db)
         try merge(others.filter { own[$0.key] == nil }, into: number, db)
@@ -90,7 +90,7 @@ enum SessionEdits {
 
     /// Returns the metadata of a session.
     /// - Throws: `unreadable` for damaged metadata. A later write would replace it.
-    private static func metadata(of number: Int64, _ db: Database) throws -> [String: JSONValue] {
+    private static func metadata(of number: SessionRowID, _ db: Database) throws -> [String: JSONValue] {
         let row = try db.sql("SELECT metadata FROM session WHERE id = ?").bind(number)
         defer { row.reset() }
         guard try row.step(), !row.isNull(0) else { return [:] }
@@ -139,7 +139,7 @@ enum SessionEdits {
 
     /// Copies details to a fork. Details of an existing target stay.
     private static func copyDetails(
-        from number: Int64, to copy: Int64, origin: SessionKey, messageId: String, _ db: Database
+        from number: SessionRowID, to copy: SessionRowID, origin: SessionKey, messageId: String, _ db: Database
     ) throws {
         try db.run(
             """
@@ -161,7 +161,7 @@ enum SessionEdits {
     }
 
     private static func copyMessages(
-        from number: Int64, to copy: Int64, through end: Int64, _ db: Database
+        from number: SessionRowID, to copy: SessionRowID, through end: Position, _ db: Database
     ) throws {
         // A damaged index would copy another user's message.
         _ = try MessageMoves.sequences(of: number, db)

@@ -31,11 +31,11 @@ enum SessionMoves {
     }
 
     private static func merge(
-        _ from: Int64, _ source: SessionKey, into number: Int64, _ target: SessionKey, _ db: Database
+        _ from: SessionRowID, _ source: SessionKey, into number: SessionRowID, _ target: SessionKey, _ db: Database
     ) throws {
         try StreamingReplies.separate(from, source, from: number, db)
-        var moving: [Int64] = []
-        var order: [Int64] = []
+        var moving: [SequenceNumber] = []
+        var order: [SequenceNumber] = []
         var others = try MessageMoves.sequences(of: number, db)
         for sequence in try MessageMoves.sequences(of: from, db) {
             guard let stored = try MessageQueries.stored(sequence, db) else { continue }
@@ -69,11 +69,13 @@ enum SessionMoves {
     }
 
     /// Moves messages and puts all messages of the session in the given order.
-    private static func put(_ order: [Int64], moving: [Int64], into number: Int64, _ db: Database) throws {
-        var last = Int64.min
+    private static func put(
+        _ order: [SequenceNumber], moving: [SequenceNumber], into number: SessionRowID, _ db: Database
+    ) throws {
+        var last = Position.min
         var isOrdered = true
         for sequence in order {
-            let position = try db.integer("SELECT position FROM message WHERE sequence = ?", sequence) ?? 0
+            let position = try MessageQueries.position(of: sequence, db) ?? .start
             isOrdered = isOrdered && position > last
             last = position
         }
@@ -84,7 +86,7 @@ enum SessionMoves {
     /// Copies the old session's details missing from the new one, and combines the dates, the read, pin and
     /// archive marks, the tags and the branches. The old session's first message wins. The new session is no
     /// longer discarded.
-    private static func unite(_ from: Int64, into number: Int64, _ db: Database) throws {
+    private static func unite(_ from: SessionRowID, into number: SessionRowID, _ db: Database) throws {
         let last = "max(session.last_sequence, old.last_sequence)"
         try db.run(
             """

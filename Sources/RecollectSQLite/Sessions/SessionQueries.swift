@@ -52,11 +52,11 @@ enum SessionQueries {
         _ condition: String, _ values: [any SQLBindable], _ db: Database
     ) throws -> [Session] {
         var sessions: [Session] = []
-        var indices: [Int64: Int] = [:]
-        var origins: [Int: (number: Int64, after: String?)] = [:]
+        var indices: [SessionRowID: Int] = [:]
+        var origins: [Int: (session: SessionRowID, after: String?)] = [:]
         try db.sql("SELECT \(columns) FROM session \(condition)").bind(values).forEachRow { row in
-            indices[row.integer(0)] = sessions.count
-            if let origin = row.optionalInteger(16) {
+            indices[row.value(0)] = sessions.count
+            if let origin: SessionRowID = row.optionalValue(16) {
                 origins[sessions.count] = (origin, row.optionalText(17))
             }
             sessions.append(session(row))
@@ -64,7 +64,7 @@ enum SessionQueries {
         guard !sessions.isEmpty else { return [] }
         // One statement for all agents and one for all tags of a page, instead of two for each session.
         let numbers = indices.keys.jsonArray
-        var agents: [(scope: Int64, index: Int, agentId: String)] = []
+        var agents: [(scope: ScopeRowID, index: Int, agentId: String)] = []
         agents.reserveCapacity(indices.count)
         try db.sql(
             """
@@ -72,7 +72,7 @@ enum SessionQueries {
             WHERE session_row_id IN (SELECT value FROM json_each(?)) AND \(hasSpoken)
             """
         ).bind(numbers).forEachRow { row in
-            if let index = indices[row.integer(0)] { agents.append((row.integer(1), index, row.text(2))) }
+            if let index = indices[row.value(0)] { agents.append((row.value(1), index, row.text(2))) }
         }
         agents.sort { $0.scope < $1.scope }
         for agent in agents { sessions[agent.index].agents.append(agent.agentId) }
@@ -82,10 +82,10 @@ enum SessionQueries {
             WHERE session_row_id IN (SELECT value FROM json_each(?)) ORDER BY session_row_id, tag
             """
         ).bind(numbers).forEachRow { row in
-            if let index = indices[row.integer(0)] { sessions[index].tags.append(row.text(1)) }
+            if let index = indices[row.value(0)] { sessions[index].tags.append(row.text(1)) }
         }
         for (index, origin) in origins {
-            let sessionId = try db.optionalText("SELECT session_id FROM session WHERE id = ?", origin.number)
+            let sessionId = try db.optionalText("SELECT session_id FROM session WHERE id = ?", origin.session)
             sessions[index].branchOf = sessionId.map { BranchPoint(sessionId: $0, messageId: origin.after) }
         }
         return sessions

@@ -5,8 +5,7 @@ import RecollectCore
 /// Turns a streaming reply into a message, inside a write transaction. Every end of a streaming reply uses it, by
 /// its writer or by a recovery.
 struct EndReplyOperation {
-    /// The number of the streaming reply.
-    let number: Int64
+    let reply: ReplyRowID
     /// The final message, with attachments stored by hash.
     let message: ConversationMessage
     /// The scope at the start of the reply. Its session may have another session ID since.
@@ -27,7 +26,7 @@ struct EndReplyOperation {
             throw RecollectError(
                 .notFound, "the session of this reply was deleted while the reply was in flight; it was not saved")
         }
-        try StreamingReplies.remove(number, db)
+        try StreamingReplies.remove(reply, db)
         var message = message.with(id: id)
         if message.isInterrupted, let held = try held(id, in: scope, db), held.role == message.role {
             let isLonger = !held.text.utf8.starts(with: message.text.utf8) && message.hasContent(of: held)
@@ -75,7 +74,7 @@ struct EndReplyOperation {
 
     /// Returns the scope and the ID of the message, or `nil` after a deletion of the session.
     private func location(_ db: Database) throws -> (scope: Scope, id: String)? {
-        if let draft = try StreamingReplies.one(number, db) { return (draft.scope, draft.message.id) }
+        if let draft = try StreamingReplies.one(reply, db) { return (draft.scope, draft.message.id) }
         // The lock file of a living process was removed, and its reply was saved as an interrupted one.
         try DerivedData.update(db)
         // In a session deleted and created again, a message with that ID is a different one.

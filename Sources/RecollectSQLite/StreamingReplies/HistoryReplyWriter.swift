@@ -3,7 +3,7 @@ import RecollectCore
 /// Saves the increments of one streaming reply in its history. Its lease ends with it, or with its reply.
 struct HistoryReplyWriter: ReplyWriter {
     let history: SQLiteHistoryStore
-    let number: Int64
+    let reply: ReplyRowID
     let scope: Scope
     /// The budget for trimming the scope's window at the end of the reply.
     let maxMessages: Int?
@@ -12,11 +12,11 @@ struct HistoryReplyWriter: ReplyWriter {
 
     func keep(_ text: String?, behind parts: [ContentPart]?) async throws {
         try parts?.checkSavable()
-        try await history.write { [number] in try StreamingReplies.keep(text, behind: parts, of: number, $0) }
+        try await history.write { [reply] in try StreamingReplies.keep(text, behind: parts, of: reply, $0) }
     }
 
     func finish(_ message: ConversationMessage) async throws {
-        try await history.endReply(number, begunIn: scope, as: message, maxMessages: maxMessages)
+        try await history.endReply(reply, begunIn: scope, as: message, maxMessages: maxMessages)
         await lease?.end()
     }
 }

@@ -132,7 +132,7 @@ import Testing
             while try bite.run(db) == .worked {}
         }
         try await history.append(long(60..<90), to: new)
-        #expect(try await history.read { try MessageQueries.number(of: new.session, $0) } == 3)
+        #expect(try await history.read { try MessageQueries.number(of: new.session, $0)?.rawValue } == 3)
         for number in 90..<93 { try await history.append(long(number..<number + 1), to: new) }
         let killed = try copy()
         await history.close()

@@ -179,8 +179,9 @@ final class SearchedHistory {
     }
 
     /// Removes messages from the index and then their rows.
-    func delete(_ sequences: [Int64]) throws {
+    func delete(_ numbers: [Int64]) throws {
         try database.write { db in
+            let sequences = numbers.map(SequenceNumber.init(rawValue:))
             try SearchIndex.remove(db, sequences: sequences)
             for sequence in sequences { try db.run("DELETE FROM message WHERE sequence = ?", sequence) }
         }

@@ -310,17 +310,19 @@ import Testing
     @Test("The messages of many entries are found in the compact form, too")
     func compact() {
         let messages = Dictionary(
-            uniqueKeysWithValues: (1...1000).map { (UUID(), EntryMessages.Message(Int64($0), isAlone: $0 % 2 == 0)) })
+            uniqueKeysWithValues: (1...1000).map { number in
+                (UUID(), EntryMessages.Message(SequenceNumber(rawValue: number), isAlone: number % 2 == 0))
+            })
         #expect(MemoryLayout<(UUID, EntryMessages.Message)>.stride == 24)
         let entries = EntryMessages(messages)
         entries.compact()
         #expect(messages.allSatisfy { entries[$0.key] == $0.value })
         #expect(entries[UUID()] == nil)
         let (gone, new) = (messages.keys.first ?? UUID(), UUID())
-        entries.update(with: [gone: nil, new: EntryMessages.Message(7, isAlone: true)])
+        entries.update(with: [gone: nil, new: EntryMessages.Message(SequenceNumber(rawValue: 7), isAlone: true)])
         entries.compact()
         #expect(entries[gone] == nil)
-        #expect(entries[new]?.sequence == 7)
+        #expect(entries[new]?.sequence.rawValue == 7)
         #expect(entries[new]?.isAlone == true)
     }
 }

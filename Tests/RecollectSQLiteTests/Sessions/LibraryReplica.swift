@@ -98,7 +98,8 @@ struct DerivedTables {
     /// Rebuilds all derived data first.
     init(rebuilding db: Database) throws {
         try DerivedData.rebuild(db)
-        for number in try db.integers("SELECT id FROM session") { try DerivedData.recount(number, db) }
+        let sessions: [SessionRowID] = try db.values("SELECT id FROM session")
+        for session in sessions { try DerivedData.recount(session, db) }
         lines = try Self.dump(db)
     }
 
