@@ -47,6 +47,22 @@ enum StreamingReplies {
             "UPDATE streaming_reply SET text = ?, parts = ? WHERE id = ?", text, ContentPart.write(list: parts), id)
     }
 
+    /// Saves a text as the increment of a streaming reply of prose, if it continues the saved one. Returns the reply, or
+    /// `nil` if there is none with the ID.
+    static func extend(
+        _ id: String, in session: SessionRowID, to text: String, _ db: Database
+    ) throws -> ConversationMessage? {
+        guard let row = try rows("session_row_id = ? AND message_id = ?", [session, id], db).first else { return nil }
+        var message = row.message
+        guard message.parts.count == 1, case .text(let saved) = message.parts[0], text.utf8.count > saved.utf8.count,
+            text.utf8.starts(with: saved.utf8)
+        else { return message }
+        // A reply with other parts before its text has a column of parts.
+        try db.run("UPDATE streaming_reply SET text = ? WHERE id = ? AND parts IS NULL", text, row.id)
+        if db.changesCount > 0 { message.parts = [.text(text)] }
+        return message
+    }
+
     /// Deletes the remaining streaming replies of a writer: those of deleted sessions.
     static func delete(writer: String, _ db: Database) throws {
         try db.run("DELETE FROM streaming_reply WHERE writer = ?", writer)

@@ -1,45 +1,76 @@
 import Foundation
 import RecollectCore
 
-/// The ID of an entry and a hash of its other fields, in 24 bytes.
+/// The ID of an entry and hashes of its other fields, in 36 bytes.
+///
+/// The fields are hashed in groups: a save changes only the groups changed by the transcript.
 struct ChatMessageHash: Hashable, Identifiable, Sendable {
     let id: UUID
-    /// 0 for unknown content. No entry has this hash.
-    private let content: UInt64
+    /// The text, with the role, the type and the tool. 0 and 0 if unknown.
+    private let content: (UInt32, UInt32)
+    let attachments: UInt32
+    let metadata: UInt32
+    /// The timestamp, the flags and the task.
+    let details: UInt32
 
-    /// Creates the hash of an entry. Equal entries have equal hashes.
+    /// Creates the hashes of an entry. Equal fields have equal hashes, never 0.
     init(_ entry: ChatMessage) {
+        id = entry.id
         var checksum = MessageChecksum()
         checksum.add(entry.role.rawValue)
         checksum.add(entry.messageType.rawValue)
         checksum.add(entry.content)
-        checksum.add(entry.timestamp.millisecondsSince1970)
-        let flags = [entry.isComplete, entry.isError, entry.wasCancelled, entry.isTaskContainer]
-        checksum.add(flags.reduce(Int64(0)) { $0 << 1 | ($1 ? 1 : 0) })
         checksum.add(optional: entry.toolName)
         checksum.add(optional: entry.toolInputData?.parameters.json)
         checksum.add(optional: entry.toolInputData?.rawParameters?.json)
-        checksum.add(optional: entry.taskGroupId?.uuidString)
-        checksum.add(Int64(entry.attachments.count))
+        let value = max(UInt64(bitPattern: checksum.value), 1)
+        content = (UInt32(truncatingIfNeeded: value >> 32), UInt32(truncatingIfNeeded: value))
+        checksum = MessageChecksum()
         for attachment in entry.attachments { checksum.add(attachment) }
+        attachments = checksum.short
+        checksum = MessageChecksum()
         checksum.add(optional: entry.metadata.isEmpty ? nil : JSONValue.write(object: entry.metadata))
-        id = entry.id
-        content = max(UInt64(bitPattern: checksum.value), 1)
+        metadata = checksum.short
+        checksum = MessageChecksum()
+        checksum.add(entry.timestamp.millisecondsSince1970)
+        let flags = [entry.isComplete, entry.isError, entry.wasCancelled, entry.isTaskContainer]
+        checksum.add(flags.reduce(Int64(0)) { $0 << 1 | ($1 ? 1 : 0) })
+        checksum.add(optional: entry.taskGroupId?.uuidString)
+        details = checksum.short
     }
 
     private init(id: UUID) {
         self.id = id
-        content = 0
+        content = (0, 0)
+        attachments = 0
+        metadata = 0
+        details = 0
     }
 
-    /// Whether the content is known and equal, regardless of the IDs.
-    func hasSameContent(as other: ChatMessageHash) -> Bool { content != 0 && content == other.content }
+    /// Whether the text, the role, the type and the tool are known and equal.
+    func hasSameContent(as other: ChatMessageHash) -> Bool { hasFields && content == other.content }
 
-    /// The same ID with unknown content. It differs from the hash of every entry.
-    var withoutContent: ChatMessageHash { ChatMessageHash(id: id) }
+    /// Whether the fields are known.
+    var hasFields: Bool { content != (0, 0) }
+
+    /// The same ID with unknown fields. It differs from the hash of every entry.
+    var withoutFields: ChatMessageHash { ChatMessageHash(id: id) }
+
+    static func == (left: ChatMessageHash, right: ChatMessageHash) -> Bool {
+        left.id == right.id && left.content == right.content && left.attachments == right.attachments
+            && left.metadata == right.metadata && left.details == right.details
+    }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(id) }
 }
 
 extension MessageChecksum {
+    /// The value in 32 bits, never 0.
+    fileprivate var short: UInt32 {
+        let value = UInt64(bitPattern: self.value)
+        return max(UInt32(truncatingIfNeeded: value ^ value >> 32), 1)
+    }
+
     fileprivate mutating func add(optional text: String?) {
         if let text { add(text) } else { addNull() }
     }

@@ -63,9 +63,8 @@ struct ChatMessageLocations {
         guard let location = try findByID(id, db) else { return nil }
         let isKnown = message != nil || known.renamed.contains(id)
         if !isKnown || location.message == message?.sequence { return location }
-        if let hash = known.entries.hash(of: id),
-            let entry = try entries(of: location.message, db)?.first(where: { $0.id == location.entryId }),
-            ChatMessageHash(entry).hasSameContent(as: hash)
+        if let entry = try entries(of: location.message, db)?.first(where: { $0.id == location.entryId }),
+            known.entries[id]?.hasSameContent(as: entry) == true
         {
             return location
         }
@@ -118,8 +117,8 @@ struct ChatMessageLocations {
         let entries = try entries(of: message.sequence, db) ?? []
         if entries.contains(where: { $0.id == own }) { return own }
         if known.isMerged, message.isAlone, entries.count == 1 { return entries[0].id }
-        guard let hash = known.entries.hash(of: id) else { return nil }
-        let same = entries.filter { ChatMessageHash($0).hasSameContent(as: hash) }
+        guard let shown = known.entries[id] else { return nil }
+        let same = entries.filter(shown.hasSameContent)
         return same.count == 1 ? same[0].id : nil
     }
 
@@ -188,9 +187,9 @@ struct ChatMessageLocations {
     /// or the shown content is unknown.
     private func index(of entryId: UUID, shownAmong all: [[ChatMessage]]) -> Int? {
         guard let first = all.first, !all.allSatisfy({ $0.show(theSameAs: first) }),
-            let hash = known.entries.hash(of: entryId)
+            let shown = known.entries[entryId]
         else { return nil }
-        return all.firstIndex { $0.contains { ChatMessageHash($0) == hash } }
+        return all.firstIndex { $0.contains { $0.id == entryId && shown.hasSameContent(as: $0) } }
     }
 
     private func entries(of sequence: SequenceNumber, _ db: Database) throws -> [ChatMessage]? {

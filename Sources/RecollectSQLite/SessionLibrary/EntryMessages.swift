@@ -64,6 +64,12 @@ final class EntryMessages: Sendable {
         }
     }
 
+    /// Returns these messages and those of other entries.
+    func merged(with other: EntryMessages) -> EntryMessages {
+        let others = other.storage.withLock { $0.table }
+        return EntryMessages(storage.withLock { $0.table }.merging(others) { own, _ in own })
+    }
+
     /// Changes to the representation with the least memory.
     func compact() {
         storage.withLock { storage in

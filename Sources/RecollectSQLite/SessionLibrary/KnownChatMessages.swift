@@ -1,6 +1,16 @@
 import Foundation
 import RecollectCore
 
+/// An entry as last shown or saved by a session storage.
+struct KnownChatMessage: Sendable {
+    let hash: ChatMessageHash
+    /// The entry in full, or `nil` if only its hashes are known.
+    let entry: ChatMessage?
+
+    /// Whether the text, the role, the type and the tool of an entry are the same.
+    func hasSameContent(as other: ChatMessage) -> Bool { hash.hasSameContent(as: ChatMessageHash(other)) }
+}
+
 /// A session storage's memory of a session's entries.
 enum KnownChatMessages: Sendable {
     /// The transcript as it was shown or saved.
@@ -28,27 +38,45 @@ enum KnownChatMessages: Sendable {
         }
     }
 
-    /// Returns the hash of the entry with an ID.
-    func hash(of id: UUID) -> ChatMessageHash? {
-        switch self {
-        case .whole(let entries): entries.last { $0.id == id }.map(ChatMessageHash.init)
-        case .hashes(let hashes, _): hashes.last { $0.id == id }
-        }
-    }
-
-    /// Returns the entry with an ID; `nil` if it is unknown, or only its hash is known.
-    func entry(_ id: UUID) -> ChatMessage? {
+    /// Returns the entry with an ID, or `nil` if its fields are unknown.
+    subscript(_ id: UUID) -> KnownChatMessage? {
         // Most changed entries are among the last ones.
-        if case .whole(let entries) = self { entries.last { $0.id == id } } else { nil }
+        switch self {
+        case .whole(let entries):
+            entries.last { $0.id == id }.map { KnownChatMessage(hash: ChatMessageHash($0), entry: $0) }
+        case .hashes(let hashes, _):
+            hashes.last { $0.id == id && $0.hasFields }.map { KnownChatMessage(hash: $0, entry: nil) }
+        }
     }
 
-    /// Returns the entries known after an overlapping save: the content of entries equal in both. The content of
-    /// the others depends on the order of the commits, so only their IDs stay known.
-    func overlapped(by transcript: [ChatMessage]) -> KnownChatMessages {
-        var others = Dictionary(transcript.map { ($0.id, ChatMessageHash($0)) }, uniquingKeysWith: { $1 })
-        let own = hashes.map { hash in
-            others.removeValue(forKey: hash.id) == hash ? hash : hash.withoutContent
+    /// Returns these entries and those of another session merged with this one.
+    func merged(with other: KnownChatMessages) -> KnownChatMessages {
+        let own = hashes
+        let ids = Set(own.map(\.id))
+        return .hashes(own + other.hashes.filter { !ids.contains($0.id) }, inOrder: false)
+    }
+
+    /// Returns the entries known after a save that overlapped with others.
+    ///
+    /// A save writes only its own changes. So an entry is known as one of the saves left it, if the others did not change
+    /// it. Of an entry changed by several saves, only the ID is known, as the content depends on the order of the commits.
+    /// - Parameters:
+    ///   - transcript: The transcript of the save.
+    ///   - base: The entries known at its beginning; `nil` if the session was deleted meanwhile.
+    func overlapped(by transcript: [ChatMessage], since base: KnownChatMessages?) -> KnownChatMessages {
+        func byID(_ hashes: [ChatMessageHash]) -> [UUID: ChatMessageHash] {
+            Dictionary(hashes.map { ($0.id, $0) }, uniquingKeysWith: { $1 })
         }
-        return .hashes(own + others.values.map(\.withoutContent), inOrder: false)
+        let (own, saved, before) = (hashes, transcript.map(ChatMessageHash.init), base.map { byID($0.hashes) })
+        let (ownByID, savedByID) = (byID(own), byID(saved))
+        let all = own + saved.filter { ownByID[$0.id] == nil }
+        return .hashes(
+            all.compactMap { hash in
+                let (one, other) = (ownByID[hash.id], savedByID[hash.id])
+                if one == other { return one }
+                guard let before else { return hash.withoutFields }
+                if other == before[hash.id] { return one }
+                return one == before[hash.id] ? other : hash.withoutFields
+            }, inOrder: false)
     }
 }

@@ -5,7 +5,7 @@ import RecollectCore
 ///
 /// Only an entry shown or saved before may be removed. Only an entry differing from its shown or saved content was
 /// edited by the UI. The transcripts of the most recently used sessions are kept in full and share their texts with
-/// the UI. For all other sessions, 48 bytes per entry hold an ID, a hash and a sequence number, and the same rules apply.
+/// the UI. For all other sessions, 60 bytes per entry hold an ID, hashes and a sequence number, and the same rules apply.
 final class KnownTranscripts: Sendable {
     /// The maximum number of transcripts kept in full.
     static let limit = 16
@@ -26,6 +26,8 @@ final class KnownTranscripts: Sendable {
         /// The entries moved into a branch. A later save without them does not remove them: another window may have
         /// restored the branch.
         fileprivate(set) var branched: Set<UUID> = []
+        /// The number of the last deletion.
+        fileprivate var lastDeletion = 0
         /// The number of the last save, so that a read begun before a save does not replace its result.
         fileprivate var version = 0
 
@@ -55,7 +57,7 @@ final class KnownTranscripts: Sendable {
 
         /// Returns the entries of a session; none of an unknown one.
         func known(_ session: ByteString) -> Known {
-            sessions[session] ?? Known(version: lastDeletion)
+            sessions[session] ?? Known(lastDeletion: lastDeletion, version: lastDeletion)
         }
 
         mutating func nextVersion() -> Int {
@@ -105,17 +107,19 @@ final class KnownTranscripts: Sendable {
         )
     }
 
-    /// - Parameter messages: The changed messages of entries.
-    func finish(
-        _ saving: Saving, owners: [UUID: Transcript.Owner]?, messages: [UUID: EntryMessages.Message?] = [:]
-    ) {
+    func finish(_ saving: Saving, _ outcome: SaveTranscriptOperation.Outcome) {
         update(saving.session) { known, version in
             // Overlapping saves may end in another order than that of their commits.
             let isAlone = known.version == saving.known.version
-            known.messages.update(with: messages)
-            let transcript = saving.difference.transcript
-            known.entries = isAlone ? .whole(transcript) : known.entries.overlapped(by: transcript)
-            known.owners = isAlone ? owners : nil
+            known.messages.update(with: outcome.messages)
+            var transcript = saving.difference.transcript
+            if !outcome.streaming.isEmpty { transcript = transcript.map { outcome.streaming[$0.id] ?? $0 } }
+            known.entries =
+                isAlone
+                ? .whole(transcript)
+                : known.entries.overlapped(
+                    by: transcript, since: saving.known.version < known.lastDeletion ? nil : saving.known.entries)
+            known.owners = isAlone ? outcome.owners : nil
             if !known.branched.isEmpty { known.branched.formIntersection(transcript.lazy.map(\.id)) }
             known.version = version
         }
@@ -139,11 +143,18 @@ final class KnownTranscripts: Sendable {
             let other = state.known(ByteString(newId))
             let moved = state.remove(ByteString(id)) ?? Known()
             let (own, others) = (Set(moved.entries.ids), Set(other.entries.ids))
-            var known = own.isEmpty ? other : moved
+            var known = moved
+            known.messages = moved.messages.merged(with: other.messages)
+            known.branched.formUnion(other.branched)
             known.groups = moved.groups + other.groups + [own.subtracting(others), others.subtracting(own)]
             known.renamed.formUnion(
-                own.filter { known.messages[$0] == nil && !replies.contains(ByteString($0.uuidString)) })
-            known.entries = .hashes(known.entries.hashes, inOrder: false)
+                own.filter { moved.messages[$0] == nil && !replies.contains(ByteString($0.uuidString)) })
+            known.renamed.formUnion(other.renamed)
+            // Which of two messages a later transcript means depends on its content.
+            let shared = own.intersection(others).filter { moved.messages[$0] != other.messages[$0] }
+            known.renamed.formUnion(shared)
+            known.messages.update(with: Dictionary(uniqueKeysWithValues: shared.map { ($0, nil) }))
+            known.entries = moved.entries.merged(with: other.entries)
             known.owners = nil
             known.version = state.nextVersion()
             state.sessions[ByteString(newId)] = known
@@ -166,7 +177,8 @@ final class KnownTranscripts: Sendable {
     func forget(_ id: String) {
         state.withLock { state in
             _ = state.remove(ByteString(id))
-            state.sessions[ByteString(id)] = Known(version: state.nextVersion())
+            let version = state.nextVersion()
+            state.sessions[ByteString(id)] = Known(lastDeletion: version, version: version)
         }
     }
 

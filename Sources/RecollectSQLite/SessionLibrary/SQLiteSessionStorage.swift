@@ -32,7 +32,7 @@ import RecollectCore
 ///   a message of its own.
 /// - The text of an entry replaces the texts of its message, if another writer has given the message several parts. Tool
 ///   calls and results stay.
-/// - These rules hold for every session shown or saved by this storage and take 48 bytes of memory per entry.
+/// - These rules hold for every session shown or saved by this storage and take 60 bytes of memory per entry.
 /// - Each save is one transaction, durable at its return. Overlapping saves of one session lose nothing.
 ///
 /// Listing reads no messages. The messages of a listed session are read on first access, and a failure of this read
@@ -152,7 +152,7 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
             ).run(db, cache.pending)
             return (outcome, outcome.orphans)
         }
-        known.finish(saving, owners: outcome.owners, messages: outcome.messages)
+        known.finish(saving, outcome)
         history.upkeep.noteSave()
     }
 

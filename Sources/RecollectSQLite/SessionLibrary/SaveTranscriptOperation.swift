@@ -24,6 +24,8 @@ struct SaveTranscriptOperation {
         var owners: [UUID: Transcript.Owner]?
         /// The changed messages of entries.
         var messages: [UUID: EntryMessages.Message?] = [:]
+        /// The entries of streaming replies, as saved: their writers save the rest.
+        var streaming: [UUID: ChatMessage] = [:]
         var orphans: [String] = []
     }
 
@@ -33,10 +35,14 @@ struct SaveTranscriptOperation {
         let number = try openSession(db)
         var locations = try ChatMessageLocations(session: number, known: known, pending: pending, db)
         let found = try edit(&locations, number, &outcome, db)
+        let writers = try StreamingReplies.agents(of: number, db)
+        if !writers.isEmpty { outcome.streaming = try extendReplies(found, number, db) }
         if try isOrdered(found, &locations, db) {
-            try insert(around: found, &locations, number, pending, db)
+            try insert(around: found, writers, &locations, number, pending, db)
         } else {
-            let new = try newMessages(found, locations, number, db)
+            let new = try found.indices.compactMap { offset in
+                found[offset] == nil ? try message(at: offset, writers, locations, db) : nil
+            }
             _ = try insert(new, behind: nil, &locations, number, pending, db)
             try locations.readScopes(db)
             try reorder(&locations, number, db)
@@ -101,32 +107,29 @@ struct SaveTranscriptOperation {
         var edits: [SequenceNumber: ChatMessageEdits] = [:]
         /// The messages shown as one entry by the transcript. Their other entries were not removed.
         var shownAsOne: Set<SequenceNumber> = []
-        func edit(_ sequence: SequenceNumber, _ change: (inout ChatMessageEdits) -> Bool) throws -> Bool {
-            guard var edit = try edits[sequence] ?? ChatMessageEdits(sequence, db) else { return false }
-            defer { edits[sequence] = edit }
-            return change(&edit)
+        func edit(_ sequence: SequenceNumber, _ change: (inout ChatMessageEdits) -> Void) throws {
+            guard var edit = try edits[sequence] ?? ChatMessageEdits(sequence, db) else { return }
+            change(&edit)
+            edits[sequence] = edit
         }
         for (index, entry) in changed.enumerated() {
             // An entry unchanged by this storage may have been edited by another since.
             guard let location = found[index], !difference.unchanged.contains(entry.id) else { continue }
-            var own = entry
-            own.id = location.entryId
-            let call = callId(answeredBy: index)
-            // Another writer may have replaced the message's parts, so that none of them is this entry.
-            let before = known.entries.entry(entry.id)
-            let isHashed = before == nil && known.entries.hash(of: entry.id) != nil
-            let isThere = try location.all.map { sequence in
+            let change = ChatMessageChange(
+                difference.transcript[difference.changed.lowerBound + index], keptAs: entry,
+                from: known.entries[entry.id])
+            var isMissing = false
+            for sequence in location.all {
                 try edit(sequence) { edit in
-                    let isBubble = location.isAlone && edit.hasSeveralEntries && entry.messageType == .text
-                    if !isBubble, edit.replace(own, shownAs: before, isHashed: isHashed) { return true }
-                    let isReplaced = edit.replaceAll(
-                        by: entry, isAlone: location.isAlone, shownAs: before, answering: call)
-                    if isReplaced { shownAsOne.insert(sequence) }
-                    return isReplaced
+                    let outcome = edit.apply(change, to: location.entryId, isAlone: location.isAlone)
+                    if outcome == .editedAsOne { shownAsOne.insert(sequence) }
+                    if sequence == location.message { isMissing = outcome == .missing }
                 }
             }
-            if isThere.first == true {
-                let isAlone = location.isAlone || edits[location.message]?.hasOneEntry == true
+            if !isMissing {
+                let isAlone =
+                    location.isAlone || shownAsOne.contains(location.message)
+                    || edits[location.message]?.hasOneEntry == true
                 locations.note(entry.id, location.message, isAlone: isAlone)
             } else {
                 // Another writer removed this part from its message: the edited entry becomes a message of its own.
@@ -138,7 +141,7 @@ struct SaveTranscriptOperation {
         for id in known.removed(difference.removed, from: difference.transcript) {
             guard let location = try locations.find(id, db) else { continue }
             for sequence in location.all where !shownAsOne.contains(sequence) {
-                _ = try edit(sequence) { $0.remove(location.entryId) }
+                try edit(sequence) { $0.remove(known.entries[id], location.entryId, isAlone: location.isAlone) }
             }
         }
         var deleted: [SequenceNumber] = []
@@ -161,11 +164,9 @@ struct SaveTranscriptOperation {
 
     /// Adds the new entries between existing ones in the transcript's order.
     private func insert(
-        around found: [ChatMessageLocations.Location?], _ locations: inout ChatMessageLocations, _ number: SessionRowID,
-        _ pending: PendingMessageIDs,
-        _ db: Database
+        around found: [ChatMessageLocations.Location?], _ writers: [ByteString: String],
+        _ locations: inout ChatMessageLocations, _ number: SessionRowID, _ pending: PendingMessageIDs, _ db: Database
     ) throws {
-        let inFlight = try StreamingReplies.agents(of: number, db)
         var previous = try position(before: difference.changed.lowerBound, &locations, db)
         var waiting: [NewMessage] = []
         for (offset, location) in found.enumerated() {
@@ -174,21 +175,31 @@ struct SaveTranscriptOperation {
                 waiting = []
                 // Read here, not earlier: making room moves the following messages.
                 previous = try max(previous ?? .start, MessageQueries.position(of: location.message, db) ?? .start)
-            } else if let new = try message(at: offset, inFlight, locations, number, db) {
+            } else if let new = try message(at: offset, writers, locations, db) {
                 waiting.append(new)
             }
         }
         _ = try insert(waiting, behind: difference.isAtEnd ? nil : previous ?? .start, &locations, number, pending, db)
     }
 
-    private func newMessages(
-        _ found: [ChatMessageLocations.Location?], _ locations: ChatMessageLocations, _ number: SessionRowID,
-        _ db: Database
-    ) throws -> [NewMessage] {
-        let inFlight = try StreamingReplies.agents(of: number, db)
-        return try found.enumerated().compactMap { offset, location in
-            location == nil ? try message(at: offset, inFlight, locations, number, db) : nil
+    /// Saves the texts of incomplete entries to their streaming replies, as far as they continue the saved increments.
+    /// Returns these entries as saved.
+    private func extendReplies(
+        _ found: [ChatMessageLocations.Location?], _ number: SessionRowID, _ db: Database
+    ) throws -> [UUID: ChatMessage] {
+        var streaming: [UUID: ChatMessage] = [:]
+        for (offset, location) in found.enumerated() where location == nil && !changed[offset].isComplete {
+            let entry = changed[offset]
+            let reply = try StreamingReplies.extend(entry.id.uuidString, in: number, to: entry.content, db)
+            if let saved = reply?.chatMessages() {
+                var known = difference.transcript[difference.changed.lowerBound + offset]
+                known.content = saved.filter { $0.isSameKind(as: entry) }.map(\.content).joined()
+                known.attachments = saved.flatMap(\.attachments)
+                known.metadata = saved[0].metadata
+                streaming[entry.id] = known
+            }
         }
+        return streaming
     }
 
     private func position(
@@ -207,13 +218,12 @@ struct SaveTranscriptOperation {
     /// writer saves it. A streaming reply saved as complete by a UI gets the agent of its writer, as the writer
     /// looks for it there at its end.
     private func message(
-        at offset: Int, _ inFlight: [ByteString: String], _ locations: ChatMessageLocations, _ number: SessionRowID,
-        _ db: Database
+        at offset: Int, _ writers: [ByteString: String], _ locations: ChatMessageLocations, _ db: Database
     ) throws -> NewMessage? {
         let entry = changed[offset]
         // A known entry without a message was deleted by another writer.
         if difference.unchanged.contains(entry.id) { return nil }
-        let writer = inFlight[ByteString(entry.id.uuidString)]
+        let writer = writers[ByteString(entry.id.uuidString)]
         if !entry.isComplete, writer != nil { return nil }
         var message = ConversationMessage(entry, answering: callId(answeredBy: offset))
         try message.checkSavable()

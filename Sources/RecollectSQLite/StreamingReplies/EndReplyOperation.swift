@@ -22,26 +22,31 @@ struct EndReplyOperation {
     }
 
     func run(_ db: Database, _ cache: WriterCache) throws -> Result {
-        guard let (scope, id) = try location(db) else {
+        guard let (scope, begun) = try location(db) else {
             throw RecollectError(
                 .notFound, "the session of this reply was deleted while the reply was in flight; it was not saved")
         }
         try StreamingReplies.remove(reply, db)
-        var message = message.with(id: id)
-        if message.isInterrupted, let held = try held(id, in: scope, db), held.role == message.role {
-            let isLonger = !held.text.utf8.starts(with: message.text.utf8) && message.hasContent(of: held)
+        var message = message.with(id: begun.id)
+        if message.isInterrupted, begun.isProse, message.isProse, begun.text.utf8.starts(with: message.text.utf8) {
+            // A UI may have saved a longer increment.
+            message.parts = begun.parts
+        }
+        if message.isInterrupted, let held = try held(begun.id, in: scope, db), held.role == message.role {
+            let merged = message.keepingDetails(of: held, since: begun)
+            let isLonger = !held.text.utf8.starts(with: message.text.utf8) && merged.hasContent(of: held)
             if !isLonger {
                 if held.hasContent(of: message) {
                     // The reply's agent adopts a message without an agent.
-                    return Result(saved: nil, orphans: try save(held, in: scope, db, cache))
+                    return Result(saved: nil, orphans: try save(held, since: held, in: scope, db, cache))
                 }
                 // A UI has saved another text as complete, or this was another attempt.
                 let session = try MessageQueries.number(of: scope.session, db).map { [$0] } ?? []
-                let free = try StreamingReplies.freeID(from: id, scope.agentId, scope.session, in: session, db)
+                let free = try StreamingReplies.freeID(from: begun.id, scope.agentId, scope.session, in: session, db)
                 message = message.with(id: free)
             }
         }
-        return Result(saved: message.id, orphans: try save(message, in: scope, db, cache))
+        return Result(saved: message.id, orphans: try save(message, since: begun, in: scope, db, cache))
     }
 
     /// Returns the message with an ID of the scope, or else the one without an agent.
@@ -54,8 +59,9 @@ struct EndReplyOperation {
 
     /// Appends the message, or edits a known one with its ID. A known message of another role is no reply: then the
     /// message is saved beside it under an ID derived from its own.
+    /// - Parameter begun: An earlier state of the message. Other writers may have changed it since.
     private func save(
-        _ message: ConversationMessage, in scope: Scope, _ db: Database, _ cache: WriterCache
+        _ message: ConversationMessage, since begun: ConversationMessage, in scope: Scope, _ db: Database, _ cache: WriterCache
     ) throws -> [String] {
         let appending = AppendOperation(
             messages: [message], scope: scope,
@@ -66,24 +72,46 @@ struct EndReplyOperation {
         let known = try MessageQueries.one(message.id, in: scope.session, agentId: scope.agentId, db)
         if let known, known.message.role != message.role {
             return try appended.orphans
-                + save(message.with(id: message.copyId(from: scope.agentId)), in: scope, db, cache)
+                + save(message.with(id: message.copyId(from: scope.agentId)), since: begun, in: scope, db, cache)
         }
+        let message = known.map { message.keepingDetails(of: $0.message, since: begun) } ?? message
         let edited = try MessageEdits.edit([message], in: scope.session, agentId: scope.agentId, db)
         return appended.orphans + edited.orphans
     }
 
-    /// Returns the scope and the ID of the message, or `nil` after a deletion of the session.
-    private func location(_ db: Database) throws -> (scope: Scope, id: String)? {
-        if let draft = try StreamingReplies.one(reply, db) { return (draft.scope, draft.message.id) }
+    /// Returns the scope and the last saved increment, with the ID of the message, or `nil` after a deletion of the
+    /// session.
+    private func location(_ db: Database) throws -> (scope: Scope, begun: ConversationMessage)? {
+        if let row = try StreamingReplies.one(reply, db) { return (row.scope, row.message) }
         // The lock file of a living process was removed, and its reply was saved as an interrupted one.
         try DerivedData.update(db)
         // In a session deleted and created again, a message with that ID is a different one.
         let saved = try MessageQueries.one(message.id, in: scope.session, agentId: scope.agentId, db)
-        return saved?.message.isInterrupted == true ? (scope, message.id) : nil
+        return saved.flatMap { $0.message.isInterrupted ? (scope, $0.message) : nil }
     }
 }
 
 extension ConversationMessage {
+    /// Returns the message with the attachments, metadata and flags that a UI has added to the reply's entry.
+    /// - Parameters:
+    ///   - held: The message saved by the UI.
+    ///   - begun: An earlier state of this message.
+    fileprivate func keepingDetails(
+        of held: ConversationMessage, since begun: ConversationMessage
+    ) -> ConversationMessage {
+        let (shown, known) = (held.chatMessages(), begun.chatMessages())
+        // An interrupted or empty message may be that of an earlier attempt.
+        guard shown.count == 1, !held.isInterrupted, !held.text.isEmpty, let before = known.first(where: { $0.isSameKind(as: shown[0]) }) else { return self }
+        var edits = ChatMessageEdits(self)
+        edits.applyDetails(
+            ChatMessageChange(
+                shown[0], keptAs: shown[0], from: KnownChatMessage(hash: ChatMessageHash(before), entry: before)))
+        return edits.edited ?? self
+    }
+
+    /// Whether the message is one text.
+    fileprivate var isProse: Bool { parts.count == 1 && parts[0].text != nil }
+
     /// Whether the message begins with the text of another one, apart from blank text around it, and with all its other
     /// parts. UIs may trim texts.
     fileprivate func hasContent(of other: ConversationMessage) -> Bool {

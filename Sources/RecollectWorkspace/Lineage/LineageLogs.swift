@@ -96,7 +96,7 @@ struct LineageLogs {
     /// A content equal to a copy is lost, too, if the present content does not descend from it, and this device removed the
     /// copy before the content it lost against came, or observed another copy of the same name in its place.
     ///
-    /// A descendant of the present content is not lost. A merge counts as lost only if a copy of the merge itself was
+    /// A descendant of the present content is not lost, nor is an ancestor of a lost or copied one. A merge counts as lost only if a copy of the merge itself was
     /// removed or one of its parents is lost, because it has no text of its own.
     /// - Parameters:
     ///   - overwritten: The contents observed as replaced on this device.
@@ -126,7 +126,7 @@ struct LineageLogs {
         }
         guard !candidates.isEmpty else { return [] }
         let lineage = lineage(of: path, contradicting: [])
-        return candidates.filter { candidate in
+        let lost = candidates.filter { candidate in
             let isInConflict = copied.values.contains { date in
                 date > candidate.dates.lowerBound && date <= candidate.dates.upperBound.addingTimeInterval(delay)
             }
@@ -142,6 +142,11 @@ struct LineageLogs {
                 && (candidate.mergedFrom.isEmpty || resolved.contains(candidate.hash)
                     || candidate.mergedFrom.contains(where: isLost))
         }.map(\.hash)
+        // An earlier save of a lost or copied text is in it, or was deleted by its author.
+        return lost.filter { content in
+            !lost.contains { lineage.isAncestor(content, of: $0) }
+                && !copied.keys.contains { lineage.isAncestor(content, of: $0) }
+        }
     }
 
     /// Returns the version graph of a file.

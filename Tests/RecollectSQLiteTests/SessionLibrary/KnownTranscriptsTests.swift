@@ -15,7 +15,7 @@ struct KnownTranscriptsTests {
         var edited = first
         edited.content = "edited"
         let (one, other) = (known.beginSaving("s", [first]), known.beginSaving("s", [edited, second]))
-        for saving in inOrder ? [one, other] : [other, one] { known.finish(saving, owners: nil) }
+        for saving in inOrder ? [one, other] : [other, one] { known.finish(saving, SaveTranscriptOperation.Outcome()) }
         let next = known.beginSaving("s", [first]).difference
         #expect(next.changed == 0..<1)
         #expect(next.unchanged.isEmpty)
@@ -27,7 +27,7 @@ struct KnownTranscriptsTests {
         let known = KnownTranscripts()
         let saving = known.beginSaving("s", [first])
         isUser ? known.forgetAll() : known.forget("s")
-        known.finish(saving, owners: nil)
+        known.finish(saving, SaveTranscriptOperation.Outcome())
         let next = known.beginSaving("s", [first]).difference
         #expect(next.changed == 0..<1)
         #expect(next.unchanged.isEmpty)
@@ -36,27 +36,27 @@ struct KnownTranscriptsTests {
     @Test("After a single save, only new entries are compared")
     func alone() {
         let known = KnownTranscripts()
-        known.finish(known.beginSaving("s", [first]), owners: nil)
+        known.finish(known.beginSaving("s", [first]), SaveTranscriptOperation.Outcome())
         let next = known.beginSaving("s", [first, second]).difference
         #expect(next.changed == 1..<2)
         #expect(next.removed.isEmpty)
     }
 
-    @Test("After overlapping saves, entries equal in both saves are known to be unchanged")
+    @Test("After overlapping saves, entries changed by one of them are known as it saved them")
     func overlappingAlike() {
         let known = KnownTranscripts()
         let (one, other) = (known.beginSaving("s", [first]), known.beginSaving("s", [first, second]))
-        for saving in [one, other] { known.finish(saving, owners: nil) }
+        for saving in [one, other] { known.finish(saving, SaveTranscriptOperation.Outcome()) }
         let next = known.beginSaving("s", [first, second]).difference
         #expect(next.changed == 0..<2)
-        #expect(next.unchanged == [first.id])
+        #expect(next.unchanged == [first.id, second.id])
     }
 
     @Test("Transcripts not kept in full are known as well")
     func manySessions() {
         let known = KnownTranscripts()
         for number in 0..<(2 * KnownTranscripts.limit) {
-            known.finish(known.beginSaving("\(number)", [first, second]), owners: nil)
+            known.finish(known.beginSaving("\(number)", [first, second]), SaveTranscriptOperation.Outcome())
         }
         var edited = second
         edited.content = "edited"

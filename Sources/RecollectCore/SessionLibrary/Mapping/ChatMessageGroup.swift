@@ -127,6 +127,13 @@ extension ChatMessageGroup {
     }
 }
 
+extension ChatMessage {
+    /// Whether another entry stands for the same kind of part.
+    package func isSameKind(as other: ChatMessage) -> Bool {
+        ChatMessageGroup.Kind(of: self) == ChatMessageGroup.Kind(of: other)
+    }
+}
+
 extension ChatMessageGroup {
     /// The kind of part represented by an entry.
     enum Kind {

@@ -1,0 +1,350 @@
+import Foundation
+import RecollectTestSupport
+import Testing
+
+@testable import RecollectCore
+@testable import RecollectSQLite
+
+/// A window changes an entry, and other writers have changed its message.
+@Suite("Changes of an entry by a window and other writers") struct EntryChangesTests {
+    private let history = memory()
+    private static let session = SessionKey(userId: "ann", sessionId: "s")
+    private static let scope = session.scope(agentId: "a")
+    private static let call = ContentPart.toolCall(id: "c", name: "weather", arguments: [:])
+
+    private func window() -> SQLiteSessionStorage {
+        SQLiteSessionStorage(history: history, userId: "ann", agentId: "a")
+    }
+
+    private func entries() async throws -> [ChatMessage] {
+        try #require(try await window().getSession(id: "s")).messages
+    }
+
+    private func save(_ messages: [ChatMessage], by window: SQLiteSessionStorage) async throws {
+        try await window.updateSessionMessages(id: "s", messages: messages)
+    }
+
+    /// Saves by another window, which has read the session.
+    private func change(_ body: (inout [ChatMessage]) -> Void) async throws {
+        let other = window()
+        var transcript = try #require(try await other.getSession(id: "s")).messages
+        body(&transcript)
+        try await save(transcript, by: other)
+    }
+
+    /// Makes a window know its session only by hashes.
+    private func compact(_ window: SQLiteSessionStorage, _ isCompact: Bool = true) async throws {
+        guard isCompact else { return }
+        for number in 0...KnownTranscripts.limit {
+            try await window.updateSessionMessages(id: "other \(number)", messages: [])
+        }
+    }
+
+    private func file(_ name: String) -> RecollectCore.Attachment {
+        Attachment(mediaType: "text/plain", name: name, content: .inline(Data(name.utf8)))
+    }
+
+    private func text(_ contents: [ChatMessage]) -> [String] {
+        contents.map { $0.messageType == .text || $0.messageType == .thinking ? $0.content : $0.toolName ?? "" }
+    }
+
+    // MARK: Messages with more parts than shown
+
+    @Test("An answer behind thinking stays if the thinking is marked as complete", arguments: [false, true])
+    func answerBehindThinking(isCompact: Bool) async throws {
+        let ui = window()
+        let reply = try await history.beginReply(
+            ConversationMessage(id: UUID().uuidString, role: .assistant, parts: [.thinking("Hm.", signature: nil)]),
+            in: Self.scope)
+        var transcript = try #require(try await ui.getSession(id: "s")).messages
+        #expect(transcript.map(\.isComplete) == [false])
+        reply.append("THE ANSWER")
+        try await reply.finish()
+        try await compact(ui, isCompact)
+        transcript[0].isComplete = true
+        try await save(transcript, by: ui)
+        #expect(try await text(entries()) == ["Hm.", "THE ANSWER"])
+        // A late increment, by a window that has not read the session.
+        transcript[0].isComplete = false
+        transcript[0].content = "H"
+        try await save(transcript, by: window())
+        #expect(try await text(entries()) == ["Hm.", "THE ANSWER"])
+        #expect(try await entries().allSatisfy(\.isComplete))
+    }
+
+    @Test("The result behind a tool call stays if the call is marked as failed")
+    func resultBehindCall() async throws {
+        let ui = window()
+        let call = ConversationMessage(id: UUID().uuidString, role: .assistant, parts: [Self.call])
+        try await history.append([call], to: Self.scope)
+        var transcript = try #require(try await ui.getSession(id: "s")).messages
+        var whole = call
+        whole.parts += [.toolResult(id: "c", content: "RESULT"), .text("ANSWER")]
+        _ = try await history.edit([whole], in: Self.session)
+        transcript[0].isError = true
+        try await save(transcript, by: ui)
+        let entries = try await entries()
+        #expect(entries.map(\.content) == ["", "RESULT", "ANSWER"])
+        #expect(entries.map(\.isError) == [true, false, false])
+    }
+
+    @Test("A tool call is not replaced by the empty bubble of its reply, nor by a text", arguments: ["", "Weather:"])
+    func callAlone(content: String) async throws {
+        let ui = window()
+        var bubble = ChatMessage(role: .assistant, content: "", isComplete: false)
+        let reply = try await ui.beginReply(in: "s", bubble)
+        try await save([bubble], by: ui)
+        reply.append(Self.call)
+        try await reply.finish()
+        bubble.isComplete = true
+        bubble.content = content
+        bubble.metadata["rating"] = 5
+        try await save([bubble], by: ui)
+        #expect(try await text(entries()).sorted() == [content, "weather"].filter { !$0.isEmpty })
+        #expect(try await entries().last?.metadata["rating"] == 5)
+    }
+
+    @Test("A bubble edited after another window has removed the text beside a call becomes a message of its own")
+    func callLeft() async throws {
+        let ui = window()
+        var bubble = ChatMessage(role: .assistant, content: "", isComplete: false)
+        let reply = try await ui.beginReply(in: "s", bubble)
+        reply.append("answer")
+        reply.append(Self.call)
+        try await reply.finish()
+        bubble.content = "answer"
+        bubble.isComplete = true
+        try await save([bubble], by: ui)
+        try await change { $0.removeAll { $0.messageType == .text } }
+        bubble.content = "edited"
+        try await save([bubble], by: ui)
+        #expect(try await text(entries()).sorted() == ["edited", "weather"])
+    }
+
+    @Test("The removal of a bubble leaves the tool call beside its text")
+    func removedBubble() async throws {
+        let ui = window()
+        var bubble = ChatMessage(role: .assistant, content: "", isComplete: false)
+        let reply = try await ui.beginReply(in: "s", bubble)
+        reply.append("one ")
+        reply.append(Self.call)
+        reply.append("two")
+        try await reply.finish()
+        bubble.content = "one two"
+        bubble.isComplete = true
+        try await save([bubble], by: ui)
+        try await save([], by: ui)
+        #expect(try await text(entries()) == ["weather"])
+    }
+
+    @Test("An edit of a shown text leaves the text added by an agent since", arguments: [false, true])
+    func continued(isCompact: Bool) async throws {
+        let ui = window()
+        var bubble = ChatMessage(role: .assistant, content: "one")
+        try await save([bubble], by: ui)
+        var message = try #require(try await history.message(bubble.id.uuidString, in: Self.session)).message
+        message.parts += [Self.call, .text("two")]
+        _ = try await history.edit([message], in: Self.session)
+        try await compact(ui, isCompact)
+        bubble.content = "ONE"
+        try await save([bubble], by: ui)
+        #expect(try await text(entries()) == ["ONE", "weather", "two"])
+    }
+
+    @Test("Parts of unknown types stay if the text beside them is edited")
+    func unknownPart() async throws {
+        let ui = window()
+        var bubble = ChatMessage(role: .assistant, content: "answer")
+        try await save([bubble], by: ui)
+        var message = try #require(try await history.message(bubble.id.uuidString, in: Self.session)).message
+        let unknown = ContentPart.unknown(["type": "citation", "url": "here"])
+        message.parts.append(unknown)
+        _ = try await history.edit([message], in: Self.session)
+        bubble.content = "edited"
+        try await save([bubble], by: ui)
+        message = try #require(try await history.message(bubble.id.uuidString, in: Self.session)).message
+        #expect(message.parts == [.text("edited"), unknown])
+    }
+
+    @Test(
+        "A change of an entry is applied to its part, though another writer has put a part before it",
+        arguments: [false, true], [false, true])
+    func movedPart(isEdit: Bool, isCompact: Bool) async throws {
+        let ui = window()
+        let message = ConversationMessage(
+            id: UUID().uuidString, role: .assistant, parts: [.text("one"), Self.call, .text("two")])
+        try await history.append([message], to: Self.scope)
+        var transcript = try #require(try await ui.getSession(id: "s")).messages
+        var edited = message
+        edited.parts.insert(.thinking("Hm.", signature: "s"), at: 0)
+        _ = try await history.edit([edited], in: Self.session)
+        try await compact(ui, isCompact)
+        if isEdit { transcript[0].content = "ONE" } else { transcript.removeFirst() }
+        try await save(transcript, by: ui)
+        #expect(try await text(entries()) == ["Hm."] + (isEdit ? ["ONE"] : []) + ["weather", "two"])
+    }
+
+    // MARK: Fields
+
+    @Test("A change of the text leaves the attachments changed by another window", arguments: [false, true])
+    func attachments(isCompact: Bool) async throws {
+        let ui = window()
+        var entry = ChatMessage(role: .user, content: "q", attachments: [file("one"), file("gone")])
+        try await save([entry], by: ui)
+        try await change {
+            $0[0].attachments.remove(at: 1)
+            $0[0].attachments.append(file("two"))
+        }
+        try await compact(ui, isCompact)
+        entry.content = "edited"
+        try await save([entry], by: ui)
+        #expect(try await entries().map(\.content) == ["edited"])
+        #expect(try await entries()[0].attachments == [file("one"), file("two")])
+        guard !isCompact else { return }
+        entry.attachments = [file("gone"), file("three")]
+        try await save([entry], by: ui)
+        #expect(try await entries()[0].attachments == [file("two"), file("three")])
+    }
+
+    @Test("Flags and metadata of several writers are merged, key by key")
+    func flags() async throws {
+        let ui = window()
+        var entry = ChatMessage(role: .assistant, content: "x", metadata: ["k": 1, "old": 1])
+        try await save([entry], by: ui)
+        try await change {
+            $0[0].isError = true
+            $0[0].metadata["usage"] = 3
+        }
+        entry.content = "x2"
+        entry.metadata = ["k": 1, "rating": 5]
+        entry.isTaskContainer = true
+        try await save([entry], by: ui)
+        let saved = try await entries()[0]
+        #expect(saved.content == "x2")
+        #expect(saved.metadata == ["k": 1, "rating": 5, "usage": 3])
+        #expect(saved.isError)
+        #expect(saved.isTaskContainer)
+    }
+
+    @Test("A final bubble leaves the mark of an interruption")
+    func interrupted() async throws {
+        let ui = window()
+        var bubble = ChatMessage(role: .assistant, content: "", isComplete: false)
+        let reply = try await ui.beginReply(in: "s", bubble)
+        reply.append("half")
+        bubble.content = "half"
+        try await save([bubble], by: ui)
+        try await reply.interrupt()
+        bubble.isComplete = true
+        try await save([bubble], by: ui)
+        #expect(try await entries().map(\.wasCancelled) == [true])
+    }
+
+    @Test("Fields of a bubble beside tool parts are saved")
+    func fieldsBesideTools() async throws {
+        let ui = window()
+        var bubble = ChatMessage(role: .assistant, content: "", isComplete: false)
+        let reply = try await ui.beginReply(in: "s", bubble)
+        reply.append("answer")
+        reply.append(Self.call)
+        try await reply.finish()
+        bubble.content = "answer"
+        bubble.isComplete = true
+        try await save([bubble], by: ui)
+        bubble.attachments = [file("chart")]
+        bubble.metadata = ["rating": 5]
+        try await save([bubble], by: ui)
+        let entries = try await entries()
+        #expect(text(entries) == ["answer", "weather"])
+        #expect(entries[0].attachments == [file("chart")])
+        #expect(entries[0].metadata["rating"] == 5)
+    }
+
+    // MARK: Streaming replies
+
+    @Test("The end of a reply keeps the fields of a bubble saved as complete", arguments: [false, true])
+    func fieldsOfCompleteBubble(isInterrupted: Bool) async throws {
+        let ui = window()
+        var bubble = ChatMessage(role: .assistant, content: "", isComplete: false, metadata: ["model": "m"])
+        let reply = try await ui.beginReply(in: "s", bubble)
+        reply.append("text")
+        bubble.content = "tex"
+        bubble.isComplete = true
+        bubble.attachments = [file("chart")]
+        bubble.metadata["rating"] = 5
+        try await save([bubble], by: ui)
+        if isInterrupted { try await reply.interrupt() } else { try await reply.finish() }
+        let entries = try await entries()
+        #expect(entries.map(\.content) == ["text"])
+        #expect(entries[0].attachments == [file("chart")])
+        #expect(entries[0].metadata["rating"] == 5)
+        #expect(entries[0].metadata["model"] == "m")
+    }
+
+    @Test("Fields of an incomplete bubble are saved with the final one", arguments: [false, true])
+    func fieldsOfIncompleteBubble(isInterrupted: Bool) async throws {
+        let ui = window()
+        var bubble = ChatMessage(role: .assistant, content: "", isComplete: false, attachments: [file("ui")])
+        let reply = try await ui.beginReply(in: "s", bubble)
+        reply.append("text")
+        bubble.metadata = ["rating": 5]
+        bubble.content = "text"
+        try await save([bubble], by: ui)
+        reply.append(.attachment(file("model")))
+        if isInterrupted { try await reply.interrupt() } else { try await reply.finish() }
+        bubble.isComplete = true
+        try await save([bubble], by: ui)
+        let entries = try await entries()
+        #expect(entries.map(\.content) == ["text"])
+        #expect(Set(entries[0].attachments) == [file("ui"), file("model")])
+        #expect(entries[0].metadata["rating"] == 5)
+    }
+
+    @Test("The text of an incomplete bubble is saved with its reply, and by the bubble itself")
+    func textOfIncompleteBubble() async throws {
+        let ui = window()
+        var bubble = ChatMessage(role: .assistant, content: "", isComplete: false)
+        let reply = try await ui.beginReply(in: "s", bubble)
+        reply.append("first ")
+        bubble.content = "first second"
+        try await save([bubble], by: ui)
+        let saved = try await history.streamingReplies(in: Self.session)
+        #expect(saved.map(\.message.text) == ["first second"])
+        try await reply.interrupt()
+        bubble.isComplete = true
+        try await save([bubble], by: ui)
+        #expect(try await text(entries()) == ["first second"])
+    }
+
+    // MARK: Known entries
+
+    @Test("A window that merges another session into its own knows its entries")
+    func mergedIntoShown() async throws {
+        let ui = window()
+        let transcript = ["t1", "t2", "t3", "t4"].map { ChatMessage(role: .user, content: $0) }
+        try await save(transcript, by: ui)
+        try await ui.updateSessionMessages(id: "r", messages: [ChatMessage(role: .user, content: "r1")])
+        try await ui.updateSessionId(oldId: "r", newId: "s")
+        try await change {
+            $0.removeAll { $0.content == "t3" }
+            if let index = $0.firstIndex(where: { $0.content == "t2" }) { $0[index].content = "edited" }
+        }
+        try await save(Array(transcript[0...2]), by: ui)
+        #expect(try await text(entries()) == ["r1", "t1", "edited"])
+    }
+
+    @Test("After overlapping saves, a save leaves the changes of another window")
+    func overlapping() async throws {
+        let ui = window()
+        let entries = ["q", "x", "y", "z"].map { ChatMessage(role: .user, content: $0) }
+        try await save([entries[0]], by: ui)
+        async let one: Void = save(Array(entries[0...1]), by: ui)
+        async let other: Void = save(Array(entries[0...2]), by: ui)
+        _ = try await (one, other)
+        try await change { transcript in
+            if let index = transcript.firstIndex(where: { $0.content == "y" }) { transcript[index].content = "edited" }
+        }
+        try await save(entries, by: ui)
+        #expect(try await text(self.entries()).sorted() == ["edited", "q", "x", "z"])
+    }
+}
