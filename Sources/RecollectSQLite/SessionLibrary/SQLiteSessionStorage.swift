@@ -27,11 +27,15 @@ import RecollectCore
 ///   a branch are not removed from the session after another window has restored it.
 /// - It writes only new entries and entries edited by the UI, so an entry deleted or edited elsewhere meanwhile
 ///   stays deleted or edited. An entry edited by the UI is saved again even if it was deleted elsewhere.
+/// - If both have edited an entry, only the fields changed by the UI are replaced, metadata and attachments one by one. If
+///   both have edited its text, the later save wins.
 /// - An entry belongs to the message shown or saved as this entry, also after a merge gave the message a new ID. Another
 ///   message with the entry's ID is edited or removed only if it has the known content. Otherwise the edited entry becomes
 ///   a message of its own.
-/// - The text of an entry replaces the texts of its message, if another writer has given the message several parts. Tool
-///   calls and results stay.
+/// - A UI without tools may show a message of several parts as one entry. The changed text of this entry replaces the text
+///   with its former content or, without one, all texts. Tool calls and results stay, also if the entry is removed.
+/// - The entry of a streaming reply is saved by the reply. Before the end, a removed one is shown again, and removed
+///   fields come back: interrupt the reply first.
 /// - These rules hold for every session shown or saved by this storage and take 60 bytes of memory per entry.
 /// - Each save is one transaction, durable at its return. Overlapping saves of one session lose nothing.
 ///

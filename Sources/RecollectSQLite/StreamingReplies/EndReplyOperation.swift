@@ -61,7 +61,8 @@ struct EndReplyOperation {
     /// message is saved beside it under an ID derived from its own.
     /// - Parameter begun: An earlier state of the message. Other writers may have changed it since.
     private func save(
-        _ message: ConversationMessage, since begun: ConversationMessage, in scope: Scope, _ db: Database, _ cache: WriterCache
+        _ message: ConversationMessage, since begun: ConversationMessage, in scope: Scope, _ db: Database,
+        _ cache: WriterCache
     ) throws -> [String] {
         let appending = AppendOperation(
             messages: [message], scope: scope,
@@ -101,7 +102,9 @@ extension ConversationMessage {
     ) -> ConversationMessage {
         let (shown, known) = (held.chatMessages(), begun.chatMessages())
         // An interrupted or empty message may be that of an earlier attempt.
-        guard shown.count == 1, !held.isInterrupted, !held.text.isEmpty, let before = known.first(where: { $0.isSameKind(as: shown[0]) }) else { return self }
+        guard shown.count == 1, !held.isInterrupted, !held.text.isEmpty,
+            let before = known.first(where: { $0.isSameKind(as: shown[0]) })
+        else { return self }
         var edits = ChatMessageEdits(self)
         edits.applyDetails(
             ChatMessageChange(
