@@ -68,6 +68,7 @@ struct Alternatives: Equatable {
     }
 
     var keys: Set<ByteText> { Set(byKey.keys) }
+    var count: Int { byKey.count }
 
     func isSame(as other: Alternatives) -> Bool { byKey.keys == other.byKey.keys }
 

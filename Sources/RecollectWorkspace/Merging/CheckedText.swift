@@ -78,7 +78,9 @@ struct LineNumbering {
 
     private mutating func line(_ text: String) -> Line {
         let isMark = text.utf8.starts(with: Self.mark.utf8)
-        let plain = text.utf8.drop { $0 == UInt8(ascii: "\\") }
+        // An entry of a journal quotes its text, with a block in it.
+        let unquoted = text.utf8.starts(with: Self.quotation.utf8) ? text.utf8.dropFirst(2) : text.utf8[...]
+        let plain = unquoted.drop { $0 == UInt8(ascii: "\\") }
         if text.isBlank || plain.starts(with: Self.mark.utf8) || plain.starts(with: Self.note.utf8) {
             return Line(number: nil, isMark: isMark)
         }
@@ -88,6 +90,7 @@ struct LineNumbering {
         return Line(number: composed.number(ByteString(line.composed)), isMark: isMark)
     }
 
+    private static let quotation = "> "
     private static let comment = "# recollect:or "
     private static let mark = "<!-- recollect:"
     private static let note = "*Changed in two places at once;"

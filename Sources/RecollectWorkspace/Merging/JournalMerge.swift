@@ -48,12 +48,16 @@ package enum JournalMerge {
     }
 
     /// Merges the versions of an entry; `nil` if it was deleted in a version and changed in none.
-    private static func joined(_ versions: [JournalVersion.Entry?], base: JournalVersion.Entry?) -> JournalVersion
-        .Entry?
-    {
+    private static func joined(
+        _ versions: [JournalVersion.Entry?], base: JournalVersion.Entry?
+    ) -> JournalVersion.Entry? {
         let present = versions.compactMap { $0 }
-        // A shortcut: most entries are equal in all versions.
-        if present.count == versions.count, present.dropFirst().allSatisfy({ $0 == present[0] }) { return present[0] }
+        // A shortcut: most entries are equal in all versions. If the ID of an entry occurs twice, one of its texts may be
+        // in the other.
+        let isOneText = present.first?.wordings.count ?? 0 <= 1
+        if isOneText, present.count == versions.count, present.dropFirst().allSatisfy({ $0 == present[0] }) {
+            return present[0]
+        }
         let changed = present.filter { entry in base.map { !entry.isSame(as: $0) } ?? true }
         // If no version changed the entry, it is unchanged or deleted.
         let decisive = changed.isEmpty && present.count == versions.count ? present : changed

@@ -376,6 +376,25 @@ struct LineageConflictTests {
         #expect(try await here.workspace.resolveConflicts().isEmpty)
     }
 
+    @Test("conflict-copies: earlier saves of an editor are not lost versions")
+    func earlierSaves() async throws {
+        for synced in [here, there] { try await synced.putAndScan("- start\n", at: "notes.md") }
+        // A program saves after each pause.
+        for text in ["- start\n- Th\n", "- start\n- The ferry, draft\n", "- start\n- The ferry\n"] {
+            pass(on: here, there)
+            try await here.putAndScan(text, at: "notes.md")
+        }
+        try await there.workspace.append("- theirs\n", to: path)
+        _ = try await there.workspace.status()
+        let theirs = try await there.workspace.read(path).text
+        try here.takeLineage(of: there)
+        pass(on: here, there)
+        try await here.loseConflict("notes.md", to: theirs, as: Self.copy)
+        let resolved = try await here.workspace.resolveConflicts()
+        #expect(resolved.map(\.outcome) == [.merged] && resolved.map(\.assumedDeleted) == [[]])
+        #expect(try await here.files() == ["notes.md": "- start\n- The ferry\n- theirs\n"])
+    }
+
     @Test("conflict-copies: a lost version is merged if both versions have a common ancestor")
     func lostWithoutCopies() async throws {
         for synced in [here, there] { try await synced.putAndScan("- start\n", at: "notes.md") }

@@ -205,6 +205,20 @@ struct JournalMergeTests {
         }
     }
 
+    @Test("Of two entries with one ID in all versions, a text in the other is dropped in every merge of the versions")
+    func repeatedID() throws {
+        let twice = page((id: "A", minute: 0, text: "Tea"), (id: "A", minute: 0, text: "Tea\nMilk"))
+        let last = page((id: "D", minute: 180, text: "third"))
+        let (one, other) = (
+            try merged(twice, page((id: "B", minute: 60, text: "left"))),
+            try merged(twice, twice)
+        )
+        #expect(entries(other).map(\.text) == ["Tea\nMilk"])
+        let all = try merged(one, other, last)
+        #expect(entries(all).map(\.text) == ["Tea\nMilk", "left", "third"])
+        #expect(try merged(merged(one, other), last) == all)
+    }
+
     @Test("An entry extended by both versions again and again grows only by the new lines", arguments: 0..<4)
     func growth(kind: Int) throws {
         func extended(_ text: String, with line: String) -> String {

@@ -20,6 +20,15 @@ import Testing
         #expect(isPassed("}\na\n", of: ["}\n}\na\n", "}\n"], base: "}\n}\n"))
     }
 
+    @Test("The marks and the label of a block in a quoted entry may be missing, its lines may not")
+    func quotedBlock() {
+        let block = ConflictBlock(alternatives: ["Tea at four.", "Tea at five."]).lines
+        let quoted = "## 09:12\n\n" + block.map { $0.isEmpty ? ">" : "> " + $0 }.joined(separator: "\n") + "\n"
+        let solved = "## 09:12\n\n> Tea at five.\n> Tea at four.\n"
+        #expect(isPassed(solved, of: [quoted, solved], isJournal: true))
+        #expect(!isPassed("## 09:12\n\n> Tea at five.\n", of: [quoted, solved], isJournal: true))
+    }
+
     @Test("Lines in the same order in all versions have this order in the result")
     func order() {
         #expect(!isPassed("b\na\nc\n", of: ["a\nb\n", "a\nb\nc\n"]))
