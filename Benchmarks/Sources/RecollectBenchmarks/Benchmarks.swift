@@ -4,7 +4,7 @@ import Foundation
 /// The benchmarks, by their names on the command line.
 enum Work: String, CaseIterable, ExpressibleByArgument {
     case save, relaxed, window, group, files, search, imports, sessions, transcripts, opening, migration, agents,
-        workspace, merging
+        workspace, merging, peers
 }
 
 /// The amounts of data: those promised in the table, or small ones to check that everything runs.
@@ -17,13 +17,15 @@ struct Sizes {
     var library = 100_000
     /// The sessions streaming at the same time.
     var streams = 1_000
+    /// The turns of the chat for other libraries.
+    var peerTurns = 500
     /// The files in a workspace.
     var files = 5_000
     /// The bytes of each version of a large file to be merged.
     var mergedBytes = 19_000_000
 
     static let quick = Sizes(
-        turns: 4_000, messages: 50_000, rounds: 8, imports: 2, library: 5_000, streams: 100, files: 500,
+        turns: 4_000, messages: 50_000, rounds: 8, imports: 2, library: 5_000, streams: 100, peerTurns: 60, files: 500,
         mergedBytes: 500_000)
 }
 
@@ -79,6 +81,7 @@ struct Measure: AsyncParsableCommand {
         case .migration: try await migrationLines(messages: sizes.library)
         case .agents: try await agentLines(rounds: sizes.rounds, sessions: sizes.streams)
         case .workspace: try await workspaceLines(files: sizes.files, rounds: sizes.rounds)
+        case .peers: try await peerLines(turns: sizes.peerTurns, rounds: 3)
         case .merging: try await mergingLines(bytes: sizes.mergedBytes, rounds: 2)
         }
     }

@@ -2,7 +2,9 @@ import Foundation
 
 /// Times of single operations and their statistics.
 struct Samples {
-    private(set) var nanoseconds: [UInt64] = []
+    private(set) var nanoseconds: [UInt64]
+
+    init(_ nanoseconds: [UInt64] = []) { self.nanoseconds = nanoseconds }
 
     mutating func add(_ nanoseconds: UInt64) { self.nanoseconds.append(nanoseconds) }
 

@@ -27,11 +27,12 @@ struct ChatMessageChange {
     /// Whether the transcript shows a reply that was streaming when the entry was shown or saved before.
     var isStreaming: Bool { known?.entry.map { !$0.isComplete } ?? !entry.isComplete }
 
-    /// Whether a stored text is a later state of this entry: the same, or a continuation of a streaming text. UIs may
-    /// trim texts.
+    /// Whether a stored text is a later state of this entry: the same, or another writer's continuation of a streaming
+    /// text. UIs may trim texts.
     func isEarlier(than text: String) -> Bool {
         if entry.content.hasSameBytes(as: text) { return true }
-        return isStreaming && text.utf8.starts(with: entry.content.trimmingCharacters(in: .whitespacesAndNewlines).utf8)
+        guard isStreaming, known?.entry.map({ $0.content.hasSameBytes(as: text) }) != true else { return false }
+        return text.utf8.starts(with: entry.content.trimmingCharacters(in: .whitespacesAndNewlines).utf8)
     }
 
     /// Whether the entry is an increment of a reply completed by another writer.
@@ -59,7 +60,9 @@ struct ChatMessageChange {
     func applying(to stored: ChatMessage) -> ChatMessage {
         var result = applyingDetails(to: stored)
         guard changesContent, !isLate(for: stored) else { return result }
-        if !isEarlier(than: stored.content) { result.content = entry.content }
+        if known?.hasSameContent(as: stored) == true || !isEarlier(than: stored.content) {
+            result.content = entry.content
+        }
         let old = known?.entry
         if old?.role != entry.role { result.role = entry.role }
         if old?.messageType != entry.messageType { result.messageType = entry.messageType }

@@ -316,6 +316,21 @@ import Testing
         #expect(try await text(entries()) == ["first second"])
     }
 
+    @Test("A text that a UI shortens while it streams the reply itself is saved", arguments: [false, true])
+    func shortened(isCompact: Bool) async throws {
+        let ui = window()
+        var bubble = ChatMessage(role: .assistant, content: "half of it ▍", isComplete: false)
+        try await save([bubble], by: ui)
+        try await compact(ui, isCompact)
+        bubble.content = "half of it"
+        try await save([bubble], by: ui)
+        #expect(try await text(entries()) == ["half of it"])
+        bubble.content = "half"
+        bubble.isComplete = true
+        try await save([bubble], by: ui)
+        #expect(try await text(entries()) == ["half"])
+    }
+
     // MARK: Known entries
 
     @Test("A window that merges another session into its own knows its entries")
