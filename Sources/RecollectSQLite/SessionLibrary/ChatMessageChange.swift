@@ -2,6 +2,9 @@ import Foundation
 import RecollectCore
 
 /// The change of an entry by a transcript, and the entry before it.
+///
+/// Only the fields changed by the transcript are applied. The change of an unknown entry adds to the fields of the stored
+/// one, and removes nothing.
 struct ChatMessageChange {
     /// The entry in the transcript.
     let entry: ChatMessage
@@ -21,58 +24,101 @@ struct ChatMessageChange {
         hash = ChatMessageHash(entry)
     }
 
+    /// Whether the transcript has changed the text.
+    var changesText: Bool {
+        guard let known else { return true }
+        return known.entry.map { !$0.content.hasSameBytes(as: entry.content) } ?? changesContent
+    }
+
     /// Whether the transcript has changed the text, the role, the type or the tool.
-    var changesContent: Bool { known.map { !$0.hash.hasSameContent(as: hash) } ?? true }
+    private var changesContent: Bool { known.map { !$0.hash.hasSameContent(as: hash) } ?? true }
 
-    /// Whether the transcript shows a reply that was streaming when the entry was shown or saved before.
-    var isStreaming: Bool { known?.entry.map { !$0.isComplete } ?? !entry.isComplete }
+    /// Whether the transcript has changed more than the mark of completion.
+    var changesMoreThanCompletion: Bool {
+        guard let known else { return !entry.content.isEmpty || !attachments.isEmpty }
+        return changesContent || known.hash.attachments != hash.attachments || known.hash.metadata != hash.metadata
+            || known.hash.details != hash.details
+    }
 
-    /// Whether a stored text is a later state of this entry: the same, or another writer's continuation of a streaming
-    /// text. UIs may trim texts.
-    func isEarlier(than text: String) -> Bool {
-        if entry.content.hasSameBytes(as: text) { return true }
-        guard isStreaming, known?.entry.map({ $0.content.hasSameBytes(as: text) }) != true else { return false }
-        return text.utf8.starts(with: entry.content.trimmingCharacters(in: .whitespacesAndNewlines).utf8)
+    /// Whether the entry was incomplete when it was shown or saved before.
+    var isStreaming: Bool { known.map { !$0.hash.isComplete } ?? !entry.isComplete }
+
+    /// Whether a stored entry is a later state of this one: it has the same text, or another writer's continuation of a
+    /// streaming text. UIs may trim texts.
+    func isEarlier(than stored: ChatMessage) -> Bool {
+        if entry.content.hasSameBytes(as: stored.content) { return true }
+        guard isStreaming, known?.hasSameContent(as: stored) != true else { return false }
+        return stored.content.utf8.starts(with: entry.content.trimmingCharacters(in: .whitespacesAndNewlines).utf8)
     }
 
     /// Whether the entry is an increment of a reply completed by another writer.
     func isLate(for stored: ChatMessage) -> Bool {
-        !entry.isComplete && stored.isComplete && known?.entry?.isComplete != true
-    }
-
-    /// Returns the stored entry with the fields changed by the transcript, except for the content.
-    func applyingDetails(to stored: ChatMessage) -> ChatMessage {
-        var result = stored
-        result.attachments = mergedAttachments(stored.attachments)
-        result.metadata = mergedMetadata(stored.metadata)
-        guard known?.hash.details != hash.details else { return result }
-        let old = known?.entry
-        if old?.timestamp != entry.timestamp { result.timestamp = entry.timestamp }
-        if old?.isError != entry.isError { result.isError = entry.isError }
-        if old?.wasCancelled != entry.wasCancelled { result.wasCancelled = entry.wasCancelled }
-        if old?.isTaskContainer != entry.isTaskContainer { result.isTaskContainer = entry.isTaskContainer }
-        if old?.taskGroupId != entry.taskGroupId { result.taskGroupId = entry.taskGroupId }
-        if old?.isComplete != entry.isComplete, !isLate(for: stored) { result.isComplete = entry.isComplete }
-        return result
+        !entry.isComplete && stored.isComplete && known?.hash.isComplete != true
     }
 
     /// Returns the stored entry with the fields changed by the transcript.
     func applying(to stored: ChatMessage) -> ChatMessage {
         var result = applyingDetails(to: stored)
         guard changesContent, !isLate(for: stored) else { return result }
-        if known?.hasSameContent(as: stored) == true || !isEarlier(than: stored.content) {
-            result.content = entry.content
-        }
-        let old = known?.entry
-        if old?.role != entry.role { result.role = entry.role }
-        if old?.messageType != entry.messageType { result.messageType = entry.messageType }
-        if old?.toolName != entry.toolName { result.toolName = entry.toolName }
-        if old?.toolInputData != entry.toolInputData { result.toolInputData = entry.toolInputData }
+        if changesText, !isEarlier(than: stored) { result.content = entry.content }
+        take(\.role, for: &result)
+        take(\.messageType, for: &result)
+        take(\.toolName, for: &result)
+        take(\.toolInputData, for: &result)
         return result
     }
 
+    /// Returns the stored entry with the fields changed by the transcript, except for the text, the role, the type and the
+    /// tool.
+    func applyingDetails(to stored: ChatMessage) -> ChatMessage {
+        var result = stored
+        result.attachments = mergedAttachments(stored.attachments)
+        result.metadata = mergedMetadata(stored.metadata)
+        guard let known else {
+            if entry.isComplete { result.isComplete = true }
+            return addingMarks(to: result)
+        }
+        if known.hash.details != hash.details {
+            take(\.timestamp, for: &result)
+            take(\.isError, for: &result)
+            take(\.wasCancelled, for: &result)
+            take(\.isTaskContainer, for: &result)
+            take(\.taskGroupId, for: &result)
+        }
+        if known.hash.isComplete != entry.isComplete, !isLate(for: stored) { result.isComplete = entry.isComplete }
+        return result
+    }
+
+    /// Returns the stored entry with the fields added by the transcript, except for its text and its end.
+    func addingDetails(to stored: ChatMessage) -> ChatMessage {
+        var result = stored
+        let old = known?.entry
+        let others = (old?.attachments ?? []) + stored.attachments
+        result.attachments += attachments.filter { !others.contains($0) }
+        set(old?.metadata ?? [:], in: &result.metadata)
+        let wasCancelled = result.wasCancelled
+        result = addingMarks(to: result)
+        result.wasCancelled = wasCancelled
+        return result
+    }
+
+    private func addingMarks(to stored: ChatMessage) -> ChatMessage {
+        var result = stored
+        result.isError = stored.isError || entry.isError
+        result.wasCancelled = stored.wasCancelled || entry.wasCancelled
+        result.isTaskContainer = stored.isTaskContainer || entry.isTaskContainer
+        result.taskGroupId = entry.taskGroupId ?? stored.taskGroupId
+        return result
+    }
+
+    /// Takes a field from the transcript, unless it is known to be unchanged.
+    private func take<Value: Equatable>(_ field: WritableKeyPath<ChatMessage, Value>, for result: inout ChatMessage) {
+        if let old = known?.entry, old[keyPath: field] == entry[keyPath: field] { return }
+        result[keyPath: field] = entry[keyPath: field]
+    }
+
     private func mergedAttachments(_ stored: [Attachment]) -> [Attachment] {
-        guard let known else { return attachments.isEmpty ? stored : attachments }
+        guard let known else { return stored + attachments.filter { !stored.contains($0) } }
         guard known.hash.attachments != hash.attachments else { return stored }
         guard let old = known.entry?.attachments.map(\.withStoredBytes), old != stored else { return attachments }
         let remaining = stored.filter { !old.contains($0) || attachments.contains($0) }
@@ -80,17 +126,25 @@ struct ChatMessageChange {
     }
 
     private func mergedMetadata(_ stored: [String: JSONValue]) -> [String: JSONValue] {
-        guard let known else { return entry.metadata.isEmpty ? stored : entry.metadata }
+        var merged = stored
+        guard let known else {
+            set([:], in: &merged)
+            return merged
+        }
         guard known.hash.metadata != hash.metadata else { return stored }
         guard let old = known.entry?.metadata else { return entry.metadata }
-        var merged = stored
-        for (key, value) in entry.metadata where old[key].map({ !$0.hasSameBytes(as: value) }) ?? true {
-            // Removed first; otherwise the bytes of the old key would stay.
-            merged[key] = nil
-            merged[key] = value
-        }
+        set(old, in: &merged)
         for key in old.keys where entry.metadata[key] == nil { merged[key] = nil }
         return merged
+    }
+
+    /// Sets the members that differ from the earlier ones.
+    private func set(_ old: [String: JSONValue], in metadata: inout [String: JSONValue]) {
+        for (key, value) in entry.metadata where old[key].map({ !$0.hasSameBytes(as: value) }) ?? true {
+            // Removed first; otherwise the bytes of the old key would stay.
+            metadata[key] = nil
+            metadata[key] = value
+        }
     }
 }
 

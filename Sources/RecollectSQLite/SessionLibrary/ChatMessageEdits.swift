@@ -8,11 +8,11 @@ import RecollectCore
 struct ChatMessageEdits {
     /// The result of a change.
     enum Outcome {
-        /// An entry has the change.
+        /// An entry has the change, or there is nothing to change.
         case edited
         /// The message was shown as this entry alone, and has the change.
         case editedAsOne
-        /// The message has no such entry any more, and the transcript has changed its text.
+        /// The message has no such entry any more.
         case missing
     }
 
@@ -32,78 +32,125 @@ struct ChatMessageEdits {
         self.init(message)
     }
 
+    // MARK: Changes
+
     /// Applies the change of an entry.
-    ///
-    /// A UI without tools shows a message of several entries as one. So the changed text of such an entry replaces the
-    /// texts of the message, or the one text with the known content. All other entries stay.
     /// - Parameters:
     ///   - id: The ID of the entry within the message.
     ///   - isAlone: Whether the message was shown or saved as this entry alone.
-    mutating func apply(_ change: ChatMessageChange, to id: UUID, isAlone: Bool) -> Outcome {
-        let isOne = isAlone || hasID(of: change.entry)
-        let shown = entries.indices.filter { isShown($0, as: change.entry) }
-        let isNew = change.changesContent && !change.isEarlier(than: shown.map { entries[$0].content }.joined())
-        // A streaming text shows the whole message, and so does one equal to all texts.
-        let isWhole = isOne && entries.count > 1 && (change.isStreaming || change.known == nil || !isNew)
-        if let index = index(of: change.known, id, as: change.known?.entry ?? change.entry, byContent: !isWhole) {
+    ///   - shown: The number of entries of the message shown or saved before.
+    mutating func apply(
+        _ change: ChatMessageChange, to id: UUID, isAlone: Bool, shown: () -> Int
+    ) -> Outcome {
+        let isOne = (isAlone || hasID(of: change.entry)) && entries.count > 1
+        if !isOne || change.entry.messageType != .text,
+            let index = index(of: change.known, id, as: change.known?.entry ?? change.entry, shown: shown)
+        {
             entries[index] = change.applying(to: entries[index])
-            return isOne && entries.count > 1 ? .editedAsOne : .edited
+            return isOne ? .editedAsOne : .edited
         }
-        guard isOne else { return change.changesContent ? .missing : .edited }
-        guard let first = shown.first ?? (isNew ? nil : 0) else { return .missing }
-        var entry = change.applyingDetails(to: entries[first])
-        if isNew, !change.isLate(for: entries[entries.count - 1]) {
-            entry.content = change.entry.content
-            entry.attachments += shown.dropFirst().flatMap { entries[$0].attachments }
-            for index in shown.dropFirst().reversed() { entries.remove(at: index) }
-        }
-        entries[first] = entry
-        return entries.count > 1 ? .editedAsOne : .edited
+        return isOne ? applyToAll(change) : applyWithoutPart(change)
     }
 
-    /// Applies the change of the message's entry, except for its text.
-    mutating func applyDetails(_ change: ChatMessageChange) {
-        let index = entries.indices.first { isShown($0, as: change.entry) } ?? 0
-        entries[index] = change.applyingDetails(to: entries[index])
+    /// Applies the change of an entry that showed the whole message. A UI without tools shows a message of several parts
+    /// as one entry.
+    ///
+    /// The changed text replaces the part with its former content, or the first parts that were this content together. A
+    /// streaming text replaces all texts, as it shows the whole message. Other entries stay.
+    private mutating func applyToAll(_ change: ChatMessageChange) -> Outcome {
+        let shown = entries.indices.filter { isShown($0, as: change.entry) }
+        guard let first = shown.first else { return applyWithoutPart(change) }
+        let isThere =
+            change.isEarlier(than: joined(shown))
+            || change.known == nil && parts(among: shown) { $0.content.hasSameBytes(as: change.entry.content) } != nil
+        var replaced = shown
+        if let known = change.known, !change.isStreaming {
+            replaced = parts(among: shown, where: known.hasSameContent) ?? [first]
+        }
+        var entry = change.applyingDetails(to: entries[replaced[0]])
+        guard change.changesText, !isThere, !change.isLate(for: entries[entries.count - 1]) else {
+            entries[replaced[0]] = entry
+            return .editedAsOne
+        }
+        entry.content = change.entry.content
+        entry.attachments += replaced.dropFirst().flatMap { entries[$0].attachments }
+        entries[replaced[0]] = entry
+        for index in replaced.dropFirst().reversed() { entries.remove(at: index) }
+        return .editedAsOne
     }
+
+    /// Applies the change of an entry whose part another writer has removed. An entry without text stands for the rest of
+    /// its message.
+    private mutating func applyWithoutPart(_ change: ChatMessageChange) -> Outcome {
+        let wasEmpty = (change.known?.entry ?? change.entry).content.isEmpty && change.entry.content.isEmpty
+        if hasID(of: change.entry), wasEmpty {
+            entries[0] = change.applyingDetails(to: entries[0])
+            return entries.count > 1 ? .editedAsOne : .edited
+        }
+        return change.changesMoreThanCompletion ? .missing : .edited
+    }
+
+    /// Adds the details that another writer has given to the message's entry.
+    mutating func addDetails(_ change: ChatMessageChange) {
+        let index = entries.indices.first { isShown($0, as: change.entry) } ?? 0
+        entries[index] = change.addingDetails(to: entries[index])
+    }
+
+    // MARK: Removals
 
     /// Removes an entry as shown or saved. Texts and parts of other writers stay.
     /// - Parameters:
     ///   - id: The ID of the entry within the message.
     ///   - isAlone: Whether the message was shown or saved as this entry alone.
-    mutating func remove(_ known: KnownChatMessage?, _ id: UUID, isAlone: Bool) {
-        if let index = index(of: known, id, as: known?.entry, byContent: true) {
+    ///   - shown: The number of entries of the message shown or saved before.
+    mutating func remove(_ known: KnownChatMessage?, _ id: UUID, isAlone: Bool, shown: () -> Int) {
+        if let index = index(of: known, id, as: known?.entry, shown: shown) {
             entries.remove(at: index)
             return
         }
         guard isAlone, let known, let first = entries.first(where: { $0.messageType == .text }) else { return }
-        let shown = entries.indices.filter { isShown($0, as: first) }
-        var one = first
-        one.content = shown.map { entries[$0].content }.joined()
-        guard known.hasSameContent(as: one) else { return }
-        for index in shown.reversed() { entries.remove(at: index) }
+        let texts = entries.indices.filter { isShown($0, as: first) }
+        for index in (parts(among: texts, where: known.hasSameContent) ?? []).reversed() { entries.remove(at: index) }
     }
+
+    // MARK: Parts
 
     /// Returns the index of an entry: the one with its ID or, if another writer has moved parts, the only one with the
     /// known content.
-    /// - Parameter like: An entry of the same kind, if the kind is known.
+    /// - Parameters:
+    ///   - like: An entry of the same kind, if the kind is known.
+    ///   - shown: The number of entries of the message shown or saved before. With another number, the entry with the ID
+    ///     may be another part.
     private func index(
-        of known: KnownChatMessage?, _ id: UUID, as like: ChatMessage?, byContent: Bool
+        of known: KnownChatMessage?, _ id: UUID, as like: ChatMessage?, shown: () -> Int
     ) -> Int? {
         let own = entries.firstIndex { $0.id == id }
-        if let known, byContent {
+        if let known {
             if let own, known.hasSameContent(as: entries[own]) { return own }
             let same = entries.indices.filter { known.hasSameContent(as: entries[$0]) }
             if same.count == 1 { return same[0] }
         }
         guard let own, like.map({ $0.isSameKind(as: entries[own]) }) ?? true else { return nil }
-        return own
+        return entries.count == 1 || known == nil || shown() == entries.count ? own : nil
     }
 
     /// Whether a UI without tools shows a part in an entry: the part has the kind of the entry, and a text. A part of an
     /// unknown type has no text.
     private func isShown(_ index: Int, as entry: ChatMessage) -> Bool {
         entries[index].isSameKind(as: entry) && !entries[index].content.isEmpty
+    }
+
+    /// Returns some entries as one.
+    private func joined(_ indices: [Int]) -> ChatMessage {
+        var one = entries[indices[0]]
+        one.content = indices.map { entries[$0].content }.joined()
+        return one
+    }
+
+    /// Returns the entry that fulfills a condition, or the first entries that do so together.
+    private func parts(among indices: [Int], where isMeant: (ChatMessage) -> Bool) -> [Int]? {
+        indices.first { isMeant(entries[$0]) }.map { [$0] }
+            ?? indices.indices.lazy.map { Array(indices[...$0]) }.first { isMeant(joined($0)) }
     }
 
     /// Whether the message has the ID of an entry.

@@ -9,9 +9,10 @@ struct ChatMessageHash: Hashable, Identifiable, Sendable {
     /// The text, with the role, the type and the tool. 0 and 0 if unknown.
     private let content: (UInt32, UInt32)
     let attachments: UInt32
-    let metadata: UInt32
     /// The timestamp, the flags and the task.
-    let details: UInt32
+    var details: UInt32 { state >> 1 }
+    let metadata: UInt32
+    private let state: UInt32
 
     /// Creates the hashes of an entry. Equal fields have equal hashes, never 0.
     init(_ entry: ChatMessage) {
@@ -33,10 +34,10 @@ struct ChatMessageHash: Hashable, Identifiable, Sendable {
         metadata = checksum.short
         checksum = MessageChecksum()
         checksum.add(entry.timestamp.millisecondsSince1970)
-        let flags = [entry.isComplete, entry.isError, entry.wasCancelled, entry.isTaskContainer]
+        let flags = [entry.isError, entry.wasCancelled, entry.isTaskContainer]
         checksum.add(flags.reduce(Int64(0)) { $0 << 1 | ($1 ? 1 : 0) })
         checksum.add(optional: entry.taskGroupId?.uuidString)
-        details = checksum.short
+        state = checksum.short & ~1 | (entry.isComplete ? 1 : 0)
     }
 
     private init(id: UUID) {
@@ -44,11 +45,13 @@ struct ChatMessageHash: Hashable, Identifiable, Sendable {
         content = (0, 0)
         attachments = 0
         metadata = 0
-        details = 0
+        state = 0
     }
 
     /// Whether the text, the role, the type and the tool are known and equal.
     func hasSameContent(as other: ChatMessageHash) -> Bool { hasFields && content == other.content }
+
+    var isComplete: Bool { state & 1 == 1 }
 
     /// Whether the fields are known.
     var hasFields: Bool { content != (0, 0) }
@@ -58,7 +61,7 @@ struct ChatMessageHash: Hashable, Identifiable, Sendable {
 
     static func == (left: ChatMessageHash, right: ChatMessageHash) -> Bool {
         left.id == right.id && left.content == right.content && left.attachments == right.attachments
-            && left.metadata == right.metadata && left.details == right.details
+            && left.metadata == right.metadata && left.state == right.state
     }
 
     func hash(into hasher: inout Hasher) { hasher.combine(id) }

@@ -117,14 +117,19 @@ struct ChatMessageLocations {
         let entries = try entries(of: message.sequence, db) ?? []
         if entries.contains(where: { $0.id == own }) { return own }
         if known.isMerged, message.isAlone, entries.count == 1 { return entries[0].id }
-        guard let shown = known.entries[id] else { return nil }
-        let same = entries.filter(shown.hasSameContent)
-        return same.count == 1 ? same[0].id : nil
+        if let shown = known.entries[id] {
+            let same = entries.filter(shown.hasSameContent)
+            if same.count == 1 { return same[0].id }
+        }
+        // Another writer may have edited it, too.
+        let hasSameCount = entries.count > message.index && entries.count == known.messages.count(of: message.sequence)
+        return known.isMerged && hasSameCount ? entries[message.index].id : nil
     }
 
     /// Notes the message of an entry.
     mutating func note(_ id: UUID, _ sequence: SequenceNumber, isAlone: Bool) {
-        messages[id] = EntryMessages.Message(sequence, isAlone: isAlone)
+        let index = known.messages[id]?.index ?? 0
+        messages[id] = EntryMessages.Message(sequence, isAlone: isAlone, index: index)
     }
 
     /// Notes the new message of an entry.

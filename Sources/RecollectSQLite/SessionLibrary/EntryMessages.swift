@@ -10,13 +10,17 @@ final class EntryMessages: Sendable {
     struct Message: Hashable, Sendable {
         private let number: Int64
 
-        /// - Parameter isAlone: Whether the message has no other entry.
-        init(_ sequence: SequenceNumber, isAlone: Bool) {
-            number = sequence.rawValue << 1 | (isAlone ? 1 : 0)
+        /// - Parameters:
+        ///   - isAlone: Whether the message has no other entry.
+        ///   - index: The index of the entry in the message.
+        init(_ sequence: SequenceNumber, isAlone: Bool, index: Int = 0) {
+            number = sequence.rawValue << 8 | Int64(min(index, 127)) << 1 | (isAlone ? 1 : 0)
         }
 
-        var sequence: SequenceNumber { SequenceNumber(rawValue: number >> 1) }
+        var sequence: SequenceNumber { SequenceNumber(rawValue: number >> 8) }
         var isAlone: Bool { number & 1 == 1 }
+        /// The index of the entry in the message, at most 127.
+        var index: Int { Int(number >> 1 & 127) }
     }
 
     private enum Storage {
@@ -49,6 +53,16 @@ final class EntryMessages: Sendable {
                     if list[middle].id < id { low = middle + 1 } else { high = middle }
                 }
                 return low < list.count && list[low].id == id ? list[low].message : nil
+            }
+        }
+    }
+
+    /// Returns the number of entries of a message. Examines all entries.
+    func count(of sequence: SequenceNumber) -> Int {
+        storage.withLock { storage in
+            switch storage {
+            case .table(let table): table.values.count { $0.sequence == sequence }
+            case .list(let list): list.count { $0.message.sequence == sequence }
             }
         }
     }

@@ -32,8 +32,8 @@ import RecollectCore
 /// - An entry belongs to the message shown or saved as this entry, also after a merge gave the message a new ID. Another
 ///   message with the entry's ID is edited or removed only if it has the known content. Otherwise the edited entry becomes
 ///   a message of its own.
-/// - A UI without tools may show a message of several parts as one entry. The changed text of this entry replaces the text
-///   with its former content or, without one, all texts. Tool calls and results stay, also if the entry is removed.
+/// - A UI without tools may show a message of several parts as one entry. The changed text of this entry replaces the texts
+///   that it showed. Tool calls, results and texts never shown stay, also if the entry is removed.
 /// - The entry of a streaming reply is saved by the reply. Before the end, a removed one is shown again, and removed
 ///   fields come back: interrupt the reply first.
 /// - These rules hold for every session shown or saved by this storage and take 60 bytes of memory per entry.

@@ -121,7 +121,9 @@ struct SaveTranscriptOperation {
             var isMissing = false
             for sequence in location.all {
                 try edit(sequence) { edit in
-                    let outcome = edit.apply(change, to: location.entryId, isAlone: location.isAlone)
+                    let outcome = edit.apply(change, to: location.entryId, isAlone: location.isAlone) {
+                        known.messages.count(of: location.message)
+                    }
                     if outcome == .editedAsOne { shownAsOne.insert(sequence) }
                     if sequence == location.message { isMissing = outcome == .missing }
                 }
@@ -141,7 +143,11 @@ struct SaveTranscriptOperation {
         for id in known.removed(difference.removed, from: difference.transcript) {
             guard let location = try locations.find(id, db) else { continue }
             for sequence in location.all where !shownAsOne.contains(sequence) {
-                try edit(sequence) { $0.remove(known.entries[id], location.entryId, isAlone: location.isAlone) }
+                try edit(sequence) { edit in
+                    edit.remove(known.entries[id], location.entryId, isAlone: location.isAlone) {
+                        known.messages.count(of: location.message)
+                    }
+                }
             }
         }
         var deleted: [SequenceNumber] = []
@@ -192,10 +198,11 @@ struct SaveTranscriptOperation {
             let entry = changed[offset]
             let reply = try StreamingReplies.extend(entry.id.uuidString, in: number, to: entry.content, db)
             if let saved = reply?.chatMessages() {
-                var known = difference.transcript[difference.changed.lowerBound + offset]
+                var known = saved[0]
+                known.id = entry.id
                 known.content = saved.filter { $0.isSameKind(as: entry) }.map(\.content).joined()
                 known.attachments = saved.flatMap(\.attachments)
-                known.metadata = saved[0].metadata
+                known.isComplete = false
                 streaming[entry.id] = known
             }
         }

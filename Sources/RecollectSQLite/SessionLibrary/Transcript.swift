@@ -38,7 +38,7 @@ struct Transcript: Sendable {
         }
         entries.reserveCapacity(shown.all.count)
         for message in shown.all {
-            for var entry in message.entries {
+            for (index, var entry) in message.entries.enumerated() {
                 let owner = Owner(messageId: message.id, agentId: message.agentId, entryId: entry.id)
                 let hasItsMessagesID = message.isFirst && entry.id.uuidString == message.id
                 if !hasItsMessagesID {
@@ -47,7 +47,8 @@ struct Transcript: Sendable {
                 }
                 if !hasItsMessagesID || shown.isAmbiguous(message.id) { owners[entry.id] = owner }
                 if let sequence = message.sequence {
-                    self.messages[entry.id] = EntryMessages.Message(sequence, isAlone: message.entries.count == 1)
+                    self.messages[entry.id] = EntryMessages.Message(
+                        sequence, isAlone: message.entries.count == 1, index: index)
                 }
                 entries.append(entry)
             }

@@ -101,25 +101,30 @@ extension ConversationMessage {
         of held: ConversationMessage, since begun: ConversationMessage
     ) -> ConversationMessage {
         let (shown, known) = (held.chatMessages(), begun.chatMessages())
-        // An interrupted or empty message may be that of an earlier attempt.
-        guard shown.count == 1, !held.isInterrupted, !held.text.isEmpty,
-            let before = known.first(where: { $0.isSameKind(as: shown[0]) })
-        else { return self }
+        // An interrupted message with another text is that of an earlier attempt.
+        let isEarlierAttempt = held.isInterrupted && (held.text.isEmpty || !hasText(of: held))
+        guard shown.count == 1, !isEarlierAttempt else { return self }
+        let before = known.first { $0.isSameKind(as: shown[0]) }
         var edits = ChatMessageEdits(self)
-        edits.applyDetails(
+        edits.addDetails(
             ChatMessageChange(
-                shown[0], keptAs: shown[0], from: KnownChatMessage(hash: ChatMessageHash(before), entry: before)))
+                shown[0], keptAs: shown[0],
+                from: before.map { KnownChatMessage(hash: ChatMessageHash($0), entry: $0) }))
         return edits.edited ?? self
     }
 
     /// Whether the message is one text.
     fileprivate var isProse: Bool { parts.count == 1 && parts[0].text != nil }
 
-    /// Whether the message begins with the text of another one, apart from blank text around it, and with all its other
-    /// parts. UIs may trim texts.
+    /// Whether the message begins with the text of another one, apart from blank text around it, and has all its other
+    /// parts.
     fileprivate func hasContent(of other: ConversationMessage) -> Bool {
+        hasText(of: other) && other.parts.allSatisfy { $0.text != nil || parts.contains($0) }
+    }
+
+    /// Whether the message begins with the text of another one, apart from blank text around it. UIs may trim texts.
+    private func hasText(of other: ConversationMessage) -> Bool {
         func trimmed(_ text: String) -> String { text.trimmingCharacters(in: .whitespacesAndNewlines) }
         return trimmed(text).utf8.starts(with: trimmed(other.text).utf8)
-            && parts.filter { $0.text == nil }.starts(with: other.parts.filter { $0.text == nil })
     }
 }

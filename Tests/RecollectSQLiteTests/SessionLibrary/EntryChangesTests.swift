@@ -82,10 +82,12 @@ import Testing
         whole.parts += [.toolResult(id: "c", content: "RESULT"), .text("ANSWER")]
         _ = try await history.edit([whole], in: Self.session)
         transcript[0].isError = true
+        transcript[0].toolInputData = ToolInputData(parameters: ["city": "Bergen"])
         try await save(transcript, by: ui)
         let entries = try await entries()
         #expect(entries.map(\.content) == ["", "RESULT", "ANSWER"])
         #expect(entries.map(\.isError) == [true, false, false])
+        #expect(entries[0].toolInputData?.parameters == ["city": "Bergen"])
     }
 
     @Test("A tool call is not replaced by the empty bubble of its reply, nor by a text", arguments: ["", "Weather:"])
@@ -329,6 +331,219 @@ import Testing
         bubble.isComplete = true
         try await save([bubble], by: ui)
         #expect(try await text(entries()) == ["half"])
+    }
+
+    @Test("The end of a reply keeps its own attachments and metadata, though a UI has saved its bubble without them")
+    func ownFields() async throws {
+        let ui = window()
+        let start = ConversationMessage(
+            id: UUID().uuidString, role: .assistant, text: "", metadata: ["model": "m"])
+        let reply = try await history.beginReply(start, in: Self.scope)
+        reply.append("Here")
+        reply.append(.attachment(file("chart")))
+        // Until the attachment is in the saved increment.
+        while try await history.streamingReplies(in: Self.session)[0].message.parts.count < 2 {
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        let bubble = ChatMessage(
+            id: try #require(UUID(uuidString: start.id)), role: .assistant, content: "Here", attachments: [file("ui")])
+        try await save([bubble], by: ui)
+        try await reply.finish()
+        let entry = try #require(try await entries().first)
+        #expect(Set(entry.attachments) == [file("chart"), file("ui")])
+        #expect(entry.metadata["model"] == "m")
+    }
+
+    @Test("The end of a reply keeps the fields of a bubble stopped by the user", arguments: [false, true])
+    func stopped(isInterrupted: Bool) async throws {
+        let ui = window()
+        let start = ConversationMessage(id: UUID().uuidString, role: .assistant, text: "")
+        let reply = try await history.beginReply(start, in: Self.scope)
+        reply.append("Hello world")
+        let bubble = ChatMessage(
+            id: try #require(UUID(uuidString: start.id)), role: .assistant, content: "Hello",
+            attachments: [file("ui")], wasCancelled: true, metadata: ["stop": "user"])
+        try await save([bubble], by: ui)
+        if isInterrupted { try await reply.interrupt() } else { try await reply.finish() }
+        let entries = try await entries()
+        #expect(entries.map(\.content) == ["Hello world"])
+        #expect(entries[0].attachments == [file("ui")])
+        #expect(entries[0].metadata["stop"] == "user")
+    }
+
+    @Test("The end of a reply keeps the fields of a bubble without text, or of another kind than its beginning")
+    func otherKind() async throws {
+        let ui = window()
+        let start = ConversationMessage(
+            id: UUID().uuidString, role: .assistant, parts: [.thinking("Hm.", signature: nil)])
+        let reply = try await history.beginReply(start, in: Self.scope)
+        reply.append("Hello")
+        var bubble = ChatMessage(
+            id: try #require(UUID(uuidString: start.id)), role: .assistant, content: "", attachments: [file("ui")])
+        try await save([bubble], by: ui)
+        bubble.metadata["rating"] = 1
+        try await save([bubble], by: ui)
+        try await reply.finish()
+        let entries = try await entries()
+        #expect(text(entries) == ["Hm.", "Hello"])
+        #expect(entries[1].attachments == [file("ui")])
+        #expect(entries[1].metadata["rating"] == 1)
+    }
+
+    @Test("Flags and the task of an incomplete bubble are saved with the final one")
+    func flagsOfIncompleteBubble() async throws {
+        let ui = window()
+        var bubble = ChatMessage(role: .assistant, content: "", isComplete: false)
+        let reply = try await ui.beginReply(in: "s", bubble)
+        bubble.isTaskContainer = true
+        bubble.taskGroupId = UUID()
+        bubble.isError = true
+        try await save([bubble], by: ui)
+        reply.append("Done")
+        try await reply.finish()
+        bubble.content = "Done"
+        bubble.isComplete = true
+        try await save([bubble], by: ui)
+        let entry = try #require(try await entries().first)
+        #expect(entry.isTaskContainer && entry.isError && entry.taskGroupId == bubble.taskGroupId)
+    }
+
+    // MARK: Conflicts
+
+    @Test("A change of the type leaves the text of another writer")
+    func typeAlone() async throws {
+        let ui = window()
+        var entry = ChatMessage(role: .toolResult, content: "running", messageType: .toolResult)
+        try await save([entry], by: ui)
+        try await change { $0[0].content = "result" }
+        entry.role = .toolError
+        entry.messageType = .toolError
+        try await save([entry], by: ui)
+        #expect(try await entries().map(\.content) == ["result"])
+        #expect(try await entries().map(\.messageType) == [.toolError])
+    }
+
+    @Test("Fields are removed, also if only the hashes of the entry are known")
+    func clearedFields() async throws {
+        let ui = window()
+        var entry = ChatMessage(
+            role: .toolUse, content: "", messageType: .toolUse, toolName: "n",
+            toolInputData: ToolInputData(parameters: ["a": "b"]), taskGroupId: UUID())
+        try await ui.updateSessionMessages(id: "former", messages: [entry])
+        try await ui.updateSessionId(oldId: "former", newId: "s")
+        entry.toolName = nil
+        entry.toolInputData = nil
+        entry.taskGroupId = nil
+        try await save([entry], by: ui)
+        let saved = try #require(try await entries().first)
+        #expect(saved.toolName == nil && saved.toolInputData == nil && saved.taskGroupId == nil)
+    }
+
+    @Test("An unknown entry adds to the fields of a message, and removes none")
+    func unknownEntry() async throws {
+        let message = ConversationMessage(
+            id: UUID().uuidString, role: .assistant, parts: [.text("Answer"), .attachment(file("chart"))],
+            metadata: ["usage": 5])
+        try await history.append([message], to: Self.scope)
+        let bubble = ChatMessage(
+            id: try #require(UUID(uuidString: message.id)), role: .assistant, content: "Answer",
+            attachments: [file("ui")], metadata: ["rating": 1])
+        try await save([bubble], by: window())
+        let entry = try #require(try await entries().first)
+        #expect(entry.metadata == ["usage": 5, "rating": 1])
+        #expect(Set(entry.attachments) == [file("chart"), file("ui")])
+    }
+
+    @Test("A stopped bubble leaves the whole reply, also if only its hashes are known")
+    func stoppedCompact() async throws {
+        let ui = window()
+        var bubble = ChatMessage(role: .assistant, content: "", isComplete: false)
+        let reply = try await ui.beginReply(in: "s", bubble)
+        reply.append("Hello ")
+        bubble.content = "Hello "
+        try await save([bubble], by: ui)
+        try await compact(ui)
+        reply.append("world")
+        try await reply.finish()
+        bubble.content = "Hello"
+        bubble.isComplete = true
+        try await save([bubble], by: ui)
+        #expect(try await text(entries()) == ["Hello world"])
+    }
+
+    @Test("Details of an entry whose part was removed are saved with a message of their own", arguments: [1, 2])
+    func removedPart(count: Int) async throws {
+        let ui = window()
+        let parts = [ContentPart.text("A"), .text("B")].prefix(count)
+        let message = ConversationMessage(id: UUID().uuidString, role: .assistant, parts: Array(parts))
+        try await history.append([message], to: Self.scope)
+        var transcript = try #require(try await ui.getSession(id: "s")).messages
+        var edited = message
+        edited.parts = [Self.call] + parts.dropFirst()
+        _ = try await history.edit([edited], in: Self.session)
+        transcript[0].attachments = [file("ui")]
+        transcript[0].isError = true
+        try await save(transcript, by: ui)
+        let entries = try await entries()
+        #expect(text(entries).sorted() == ["A", "B", "weather"].filter { $0 != "B" || count == 2 })
+        #expect(entries.filter(\.isError).map(\.content) == ["A"])
+    }
+
+    @Test("A text edited by both leaves the parts that were never shown")
+    func editedByBoth() async throws {
+        let ui = window()
+        var entry = ChatMessage(role: .assistant, content: "A")
+        try await save([entry], by: ui)
+        var message = try #require(try await history.message(entry.id.uuidString, in: Self.session)).message
+        message.parts = [.text("A2"), Self.call, .text("new")]
+        _ = try await history.edit([message], in: Self.session)
+        // A transcript from a list has an entry equal to a part.
+        var listed = entry
+        listed.content = "A2"
+        try await save([listed, ChatMessage(role: .user, content: "next")], by: window())
+        #expect(try await text(entries()) == ["A2", "weather", "new", "next"])
+        entry.content = "A3"
+        try await save([entry], by: ui)
+        #expect(try await text(entries()) == ["A3", "weather", "new", "next"])
+    }
+
+    @Test("A part that was never shown is neither removed nor replaced", arguments: [false, true])
+    func partNeverShown(isEdit: Bool) async throws {
+        let ui = window()
+        let message = ConversationMessage(
+            id: UUID().uuidString, role: .assistant, parts: [.thinking("Hm.", signature: "s"), .text("A")])
+        try await history.append([message], to: Self.scope)
+        var transcript = try #require(try await ui.getSession(id: "s")).messages
+        var edited = message
+        edited.parts = [message.parts[0], .text("new"), .text("A2")]
+        _ = try await history.edit([edited], in: Self.session)
+        if isEdit { transcript[1].content = "A3" } else { transcript.remove(at: 1) }
+        try await save(transcript, by: ui)
+        #expect(try await text(entries()).sorted() == ["A2"] + (isEdit ? ["A3"] : []) + ["Hm.", "new"])
+    }
+
+    @Test(
+        "After a merge with its fork, an entry belongs to its part, though another writer has edited it",
+        arguments: [false, true])
+    func mergedFork(isRemoval: Bool) async throws {
+        let ui = window()
+        let message = ConversationMessage(
+            id: UUID().uuidString, role: .assistant, parts: [.text("A"), .text("B")])
+        try await history.append([message], to: Self.scope)
+        var transcript = try #require(try await ui.getSession(id: "s")).messages
+        let fork = SessionKey(userId: "ann", sessionId: "t")
+        try await history.fork(Self.session, at: message.id, agentId: "a", into: "t")
+        var (ours, theirs) = (message, message)
+        theirs.parts[0] = .text("A of t")
+        _ = try await history.edit([theirs], in: fork)
+        ours.parts[1] = .text("B of s")
+        _ = try await history.edit([ours], in: Self.session)
+        try await ui.updateSessionId(oldId: "s", newId: "t")
+        if isRemoval { transcript.remove(at: 1) } else { transcript[1].isError = true }
+        try await ui.updateSessionMessages(id: "t", messages: transcript)
+        let entries = try #require(try await window().getSession(id: "t")).messages
+        #expect(entries.contains { $0.content == "B" && !$0.isError })
+        #expect(entries.contains { $0.content == "B of s" && $0.isError } == !isRemoval)
     }
 
     // MARK: Known entries
