@@ -22,8 +22,11 @@ extension SQLiteHistoryStore {
     }
 
     /// Moves a session, and returns what happened.
-    func move(_ session: SessionKey, to newSessionId: String) async throws -> SessionMoves.Outcome {
-        try await write { try SessionMoves.move(session, to: newSessionId, $0) }
+    /// - Parameter entries: The entries whose messages are returned.
+    func move(
+        _ session: SessionKey, to newSessionId: String, finding entries: [UUID] = []
+    ) async throws -> SessionMoves.Outcome {
+        try await write { try SessionMoves.move(session, to: newSessionId, finding: entries, $0) }
     }
 
     /// Moves a message and all messages after it into a branch: see `HistoryStore`.

@@ -47,12 +47,8 @@ enum StreamingReplies {
             "UPDATE streaming_reply SET text = ?, parts = ? WHERE id = ?", text, ContentPart.write(list: parts), id)
     }
 
-    /// Saves a text as the increment of a streaming reply of prose, if it continues the saved one. Returns the reply, or
-    /// `nil` if there is none with the ID.
-    static func extend(
-        _ id: String, in session: SessionRowID, to text: String, _ db: Database
-    ) throws -> ConversationMessage? {
-        guard let row = try rows("session_row_id = ? AND message_id = ?", [session, id], db).first else { return nil }
+    /// Saves a text as the increment of a streaming reply of prose, if it continues the saved one. Returns the message.
+    static func extend(_ row: Row, to text: String, _ db: Database) throws -> ConversationMessage {
         var message = row.message
         guard message.parts.count == 1, case .text(let saved) = message.parts[0], text.utf8.count > saved.utf8.count,
             text.utf8.starts(with: saved.utf8)
@@ -203,12 +199,9 @@ enum StreamingReplies {
         return try rows("session_row_id = ?", [number], db)
     }
 
-    /// Returns the agents of a session's streaming replies, by the IDs of the replies.
-    static func agents(of session: SessionRowID, _ db: Database) throws -> [ByteString: String] {
-        var agents: [ByteString: String] = [:]
-        try db.sql("SELECT message_id, agent_id FROM streaming_reply WHERE session_row_id = ? ORDER BY id DESC")
-            .bind(session).forEachRow { agents[ByteString($0.text(0))] = $0.text(1) }
-        return agents
+    /// Returns the streaming replies of a session, the oldest first.
+    static func all(of session: SessionRowID, _ db: Database) throws -> [Row] {
+        try rows("session_row_id = ?", [session], db)
     }
 
     /// Returns the streaming replies of a writer, the oldest first.

@@ -51,6 +51,11 @@ struct ChatMessageChange {
         return stored.content.utf8.starts(with: entry.content.trimmingCharacters(in: .whitespacesAndNewlines).utf8)
     }
 
+    /// Whether the text of the entry has that of a stored one.
+    func hasText(of stored: ChatMessage) -> Bool {
+        entry.content.contains(stored.content.trimmingCharacters(in: .whitespacesAndNewlines))
+    }
+
     /// Whether the entry is an increment of a reply completed by another writer.
     func isLate(for stored: ChatMessage) -> Bool {
         !entry.isComplete && stored.isComplete && known?.hash.isComplete != true

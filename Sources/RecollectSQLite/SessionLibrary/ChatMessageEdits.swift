@@ -40,7 +40,7 @@ struct ChatMessageEdits {
     ///   - isAlone: Whether the message was shown or saved as this entry alone.
     ///   - shown: The number of entries of the message shown or saved before.
     mutating func apply(
-        _ change: ChatMessageChange, to id: UUID, isAlone: Bool, shown: () -> Int
+        _ change: ChatMessageChange, to id: UUID, isAlone: Bool, shown: () -> Int?
     ) -> Outcome {
         let isOne = (isAlone || hasID(of: change.entry)) && entries.count > 1
         if !isOne || change.entry.messageType != .text,
@@ -55,18 +55,20 @@ struct ChatMessageEdits {
     /// Applies the change of an entry that showed the whole message. A UI without tools shows a message of several parts
     /// as one entry.
     ///
-    /// The changed text replaces the part with its former content, or the first parts that were this content together. A
-    /// streaming text replaces all texts, as it shows the whole message. Other entries stay.
+    /// The changed text replaces the part with its former content, or the first parts that were this content together,
+    /// and the parts that a streaming text has, or else the first part. Other entries stay.
     private mutating func applyToAll(_ change: ChatMessageChange) -> Outcome {
         let shown = entries.indices.filter { isShown($0, as: change.entry) }
         guard let first = shown.first else { return applyWithoutPart(change) }
         let isThere =
             change.isEarlier(than: joined(shown))
             || change.known == nil && parts(among: shown) { $0.content.hasSameBytes(as: change.entry.content) } != nil
-        var replaced = shown
-        if let known = change.known, !change.isStreaming {
-            replaced = parts(among: shown, where: known.hasSameContent) ?? [first]
+        var replaced = change.known.flatMap { parts(among: shown, where: $0.hasSameContent) } ?? []
+        if change.isStreaming || change.known == nil {
+            // A UI may separate the texts in another way.
+            replaced = shown.filter { replaced.contains($0) || change.hasText(of: entries[$0]) }
         }
+        if replaced.isEmpty { replaced = [first] }
         var entry = change.applyingDetails(to: entries[replaced[0]])
         guard change.changesText, !isThere, !change.isLate(for: entries[entries.count - 1]) else {
             entries[replaced[0]] = entry
@@ -90,6 +92,9 @@ struct ChatMessageEdits {
         return change.changesMoreThanCompletion ? .missing : .edited
     }
 
+    /// Whether a change is an increment of a reply completed by another writer.
+    func isLate(_ change: ChatMessageChange) -> Bool { change.isLate(for: entries[entries.count - 1]) }
+
     /// Adds the details that another writer has given to the message's entry.
     mutating func addDetails(_ change: ChatMessageChange) {
         let index = entries.indices.first { isShown($0, as: change.entry) } ?? 0
@@ -103,7 +108,7 @@ struct ChatMessageEdits {
     ///   - id: The ID of the entry within the message.
     ///   - isAlone: Whether the message was shown or saved as this entry alone.
     ///   - shown: The number of entries of the message shown or saved before.
-    mutating func remove(_ known: KnownChatMessage?, _ id: UUID, isAlone: Bool, shown: () -> Int) {
+    mutating func remove(_ known: KnownChatMessage?, _ id: UUID, isAlone: Bool, shown: () -> Int?) {
         if let index = index(of: known, id, as: known?.entry, shown: shown) {
             entries.remove(at: index)
             return
@@ -119,10 +124,10 @@ struct ChatMessageEdits {
     /// known content.
     /// - Parameters:
     ///   - like: An entry of the same kind, if the kind is known.
-    ///   - shown: The number of entries of the message shown or saved before. With another number, the entry with the ID
-    ///     may be another part.
+    ///   - shown: The number of entries of the message shown or saved before, if it is known. With another number, the
+    ///     entry with the ID may be another part.
     private func index(
-        of known: KnownChatMessage?, _ id: UUID, as like: ChatMessage?, shown: () -> Int
+        of known: KnownChatMessage?, _ id: UUID, as like: ChatMessage?, shown: () -> Int?
     ) -> Int? {
         let own = entries.firstIndex { $0.id == id }
         if let known {
@@ -131,7 +136,7 @@ struct ChatMessageEdits {
             if same.count == 1 { return same[0] }
         }
         guard let own, like.map({ $0.isSameKind(as: entries[own]) }) ?? true else { return nil }
-        return entries.count == 1 || known == nil || shown() == entries.count ? own : nil
+        return entries.count == 1 || known == nil || shown() ?? entries.count == entries.count ? own : nil
     }
 
     /// Whether a UI without tools shows a part in an entry: the part has the kind of the entry, and a text. A part of an

@@ -122,7 +122,9 @@ struct ChatMessageLocations {
             if same.count == 1 { return same[0].id }
         }
         // Another writer may have edited it, too.
-        let hasSameCount = entries.count > message.index && entries.count == known.messages.count(of: message.sequence)
+        let hasSameCount =
+            entries.count > message.index && message.index < 127
+            && entries.count == known.messages.count(of: message.sequence)
         return known.isMerged && hasSameCount ? entries[message.index].id : nil
     }
 

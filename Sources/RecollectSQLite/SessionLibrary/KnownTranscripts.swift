@@ -83,6 +83,12 @@ final class KnownTranscripts: Sendable {
         state.withLock { $0.known(ByteString(id)) }
     }
 
+    /// Returns the entries of a session without a known message: those of streaming replies, which may have ended.
+    func entriesWithoutMessage(in id: String) -> [UUID] {
+        let known = entries(of: id)
+        return known.entries.ids.filter { known.messages[$0] == nil }
+    }
+
     func beginReading(_ id: String) -> Reading {
         let session = ByteString(id)
         return Reading(session: session, version: state.withLock { $0.known(session).version })
@@ -113,7 +119,7 @@ final class KnownTranscripts: Sendable {
             let isAlone = known.version == saving.known.version
             known.messages.update(with: outcome.messages)
             var transcript = saving.difference.transcript
-            if !outcome.streaming.isEmpty { transcript = transcript.map { outcome.streaming[$0.id] ?? $0 } }
+            if !outcome.partlySaved.isEmpty { transcript = transcript.map { outcome.partlySaved[$0.id] ?? $0 } }
             known.entries =
                 isAlone
                 ? .whole(transcript)
@@ -137,11 +143,16 @@ final class KnownTranscripts: Sendable {
     }
 
     /// Moves the entries of a session merged into another one. Messages of one may be between messages of the other now.
-    /// - Parameter replies: The IDs of the streaming replies after the merge.
-    func merge(_ id: String, into newId: String, replies: Set<ByteString>) {
+    /// - Parameters:
+    ///   - replies: The IDs of the streaming replies after the merge.
+    ///   - found: The messages of entries without a known message, before the merge.
+    func merge(
+        _ id: String, into newId: String, replies: Set<ByteString>, found: [UUID: SequenceNumber]
+    ) {
         state.withLock { state in
             let other = state.known(ByteString(newId))
             let moved = state.remove(ByteString(id)) ?? Known()
+            moved.messages.update(with: found.mapValues { EntryMessages.Message($0, isAlone: true) })
             let (own, others) = (Set(moved.entries.ids), Set(other.entries.ids))
             var known = moved
             known.messages = moved.messages.merged(with: other.messages)

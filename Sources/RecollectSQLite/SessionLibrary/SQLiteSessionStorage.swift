@@ -163,10 +163,11 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
     /// Moves a session to another ID: see `SessionStorageProtocol`.
     nonisolated(nonsending) public func updateSessionId(oldId: String, newId: String) async throws {
         // Without a session to move, the entries shown under the old ID may be in another session by now.
-        switch try await history.move(session(oldId), to: newId) {
+        let entries = known.entriesWithoutMessage(in: oldId)
+        switch try await history.move(session(oldId), to: newId, finding: entries) {
         case .nothing: break
         case .renamed: known.rename(oldId, to: newId)
-        case .merged(let replies): known.merge(oldId, into: newId, replies: replies)
+        case .merged(let replies, let found): known.merge(oldId, into: newId, replies: replies, found: found)
         }
     }
 

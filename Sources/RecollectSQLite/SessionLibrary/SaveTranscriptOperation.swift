@@ -24,8 +24,9 @@ struct SaveTranscriptOperation {
         var owners: [UUID: Transcript.Owner]?
         /// The changed messages of entries.
         var messages: [UUID: EntryMessages.Message?] = [:]
-        /// The entries of streaming replies, as saved: their writers save the rest.
-        var streaming: [UUID: ChatMessage] = [:]
+        /// The entries that are not saved in full, as they are saved: entries of streaming replies, whose writers save the
+        /// rest, and late increments.
+        var partlySaved: [UUID: ChatMessage] = [:]
         var orphans: [String] = []
     }
 
@@ -35,13 +36,13 @@ struct SaveTranscriptOperation {
         let number = try openSession(db)
         var locations = try ChatMessageLocations(session: number, known: known, pending: pending, db)
         let found = try edit(&locations, number, &outcome, db)
-        let writers = try StreamingReplies.agents(of: number, db)
-        if !writers.isEmpty { outcome.streaming = try extendReplies(found, number, db) }
+        let replies = try StreamingEntries(of: number, db)
+        outcome.partlySaved.merge(try extendReplies(replies, found, db)) { _, new in new }
         if try isOrdered(found, &locations, db) {
-            try insert(around: found, writers, &locations, number, pending, db)
+            try insert(around: found, replies, &locations, number, pending, db)
         } else {
             let new = try found.indices.compactMap { offset in
-                found[offset] == nil ? try message(at: offset, writers, locations, db) : nil
+                found[offset] == nil ? try message(at: offset, replies, locations, db) : nil
             }
             _ = try insert(new, behind: nil, &locations, number, pending, db)
             try locations.readScopes(db)
@@ -107,6 +108,8 @@ struct SaveTranscriptOperation {
         var edits: [SequenceNumber: ChatMessageEdits] = [:]
         /// The messages shown as one entry by the transcript. Their other entries were not removed.
         var shownAsOne: Set<SequenceNumber> = []
+        /// The late increments, as known before.
+        var late: [UUID: ChatMessage] = [:]
         func edit(_ sequence: SequenceNumber, _ change: (inout ChatMessageEdits) -> Void) throws {
             guard var edit = try edits[sequence] ?? ChatMessageEdits(sequence, db) else { return }
             change(&edit)
@@ -116,13 +119,17 @@ struct SaveTranscriptOperation {
             // An entry unchanged by this storage may have been edited by another since.
             guard let location = found[index], !difference.unchanged.contains(entry.id) else { continue }
             let change = ChatMessageChange(
-                difference.transcript[difference.changed.lowerBound + index], keptAs: entry,
-                from: known.entries[entry.id])
+                transcriptEntry(at: index), keptAs: entry, from: known.entries[entry.id])
             var isMissing = false
             for sequence in location.all {
                 try edit(sequence) { edit in
+                    if edit.isLate(change) {
+                        var before = change.known?.entry ?? change.entry
+                        if change.known?.entry == nil { before.content = "" }
+                        late[entry.id] = before
+                    }
                     let outcome = edit.apply(change, to: location.entryId, isAlone: location.isAlone) {
-                        known.messages.count(of: location.message)
+                        known.messages[entry.id].map { known.messages.count(of: $0.sequence) }
                     }
                     if outcome == .editedAsOne { shownAsOne.insert(sequence) }
                     if sequence == location.message { isMissing = outcome == .missing }
@@ -140,12 +147,13 @@ struct SaveTranscriptOperation {
                 found[index] = nil
             }
         }
+        outcome.partlySaved = late
         for id in known.removed(difference.removed, from: difference.transcript) {
             guard let location = try locations.find(id, db) else { continue }
             for sequence in location.all where !shownAsOne.contains(sequence) {
                 try edit(sequence) { edit in
                     edit.remove(known.entries[id], location.entryId, isAlone: location.isAlone) {
-                        known.messages.count(of: location.message)
+                        known.messages[id].map { known.messages.count(of: $0.sequence) }
                     }
                 }
             }
@@ -170,7 +178,7 @@ struct SaveTranscriptOperation {
 
     /// Adds the new entries between existing ones in the transcript's order.
     private func insert(
-        around found: [ChatMessageLocations.Location?], _ writers: [ByteString: String],
+        around found: [ChatMessageLocations.Location?], _ replies: StreamingEntries,
         _ locations: inout ChatMessageLocations, _ number: SessionRowID, _ pending: PendingMessageIDs, _ db: Database
     ) throws {
         var previous = try position(before: difference.changed.lowerBound, &locations, db)
@@ -181,7 +189,7 @@ struct SaveTranscriptOperation {
                 waiting = []
                 // Read here, not earlier: making room moves the following messages.
                 previous = try max(previous ?? .start, MessageQueries.position(of: location.message, db) ?? .start)
-            } else if let new = try message(at: offset, writers, locations, db) {
+            } else if let new = try message(at: offset, replies, locations, db) {
                 waiting.append(new)
             }
         }
@@ -189,24 +197,44 @@ struct SaveTranscriptOperation {
     }
 
     /// Saves the texts of incomplete entries to their streaming replies, as far as they continue the saved increments.
-    /// Returns these entries as saved.
+    /// Returns the entries of the replies with the fields that are saved. Later saves write the other ones.
     private func extendReplies(
-        _ found: [ChatMessageLocations.Location?], _ number: SessionRowID, _ db: Database
+        _ replies: StreamingEntries, _ found: [ChatMessageLocations.Location?], _ db: Database
     ) throws -> [UUID: ChatMessage] {
-        var streaming: [UUID: ChatMessage] = [:]
-        for (offset, location) in found.enumerated() where location == nil && !changed[offset].isComplete {
+        var saved: [UUID: ChatMessage] = [:]
+        for (offset, location) in found.enumerated() where location == nil {
             let entry = changed[offset]
-            let reply = try StreamingReplies.extend(entry.id.uuidString, in: number, to: entry.content, db)
-            if let saved = reply?.chatMessages() {
-                var known = saved[0]
-                known.id = entry.id
-                known.content = saved.filter { $0.isSameKind(as: entry) }.map(\.content).joined()
-                known.attachments = saved.flatMap(\.attachments)
-                known.isComplete = false
-                streaming[entry.id] = known
+            if let part = replies.parts[entry.id] {
+                saved[entry.id] = savedFields(of: offset, in: [part])
+            } else if !entry.isComplete, let reply = replies.reply(entry.id) {
+                let message = try StreamingReplies.extend(reply, to: entry.content, db)
+                saved[entry.id] = savedFields(of: offset, in: message.chatMessages())
             }
         }
-        return streaming
+        return saved
+    }
+
+    /// Returns an entry with those of its fields that its streaming reply has.
+    private func savedFields(of offset: Int, in reply: [ChatMessage]) -> ChatMessage {
+        let (entry, kept) = (transcriptEntry(at: offset), changed[offset])
+        let attachments = reply.flatMap(\.attachments)
+        var saved = entry
+        saved.content = reply.filter { $0.isSameKind(as: entry) }.map(\.content).joined()
+        saved.attachments = zip(entry.attachments, kept.attachments).filter { attachments.contains($0.1) }.map(\.0)
+        saved.metadata = entry.metadata.filter { key, value in
+            reply.contains { $0.metadata[key]?.hasSameBytes(as: value) == true }
+        }
+        saved.isError = entry.isError && reply.contains(where: \.isError)
+        saved.wasCancelled = entry.wasCancelled && reply.contains(where: \.wasCancelled)
+        saved.isTaskContainer = entry.isTaskContainer && reply.contains(where: \.isTaskContainer)
+        saved.taskGroupId = reply.contains { $0.taskGroupId == entry.taskGroupId } ? entry.taskGroupId : nil
+        saved.isComplete = false
+        return saved
+    }
+
+    /// Returns a changed entry as the transcript has it.
+    private func transcriptEntry(at offset: Int) -> ChatMessage {
+        difference.transcript[difference.changed.lowerBound + offset]
     }
 
     private func position(
@@ -225,13 +253,13 @@ struct SaveTranscriptOperation {
     /// writer saves it. A streaming reply saved as complete by a UI gets the agent of its writer, as the writer
     /// looks for it there at its end.
     private func message(
-        at offset: Int, _ writers: [ByteString: String], _ locations: ChatMessageLocations, _ db: Database
+        at offset: Int, _ replies: StreamingEntries, _ locations: ChatMessageLocations, _ db: Database
     ) throws -> NewMessage? {
         let entry = changed[offset]
         // A known entry without a message was deleted by another writer.
         if difference.unchanged.contains(entry.id) { return nil }
-        let writer = writers[ByteString(entry.id.uuidString)]
-        if !entry.isComplete, writer != nil { return nil }
+        let writer = replies.reply(entry.id)?.scope.agentId
+        if replies.parts[entry.id] != nil || !entry.isComplete && writer != nil { return nil }
         var message = ConversationMessage(entry, answering: callId(answeredBy: offset))
         try message.checkSavable()
         if locations.withTakenIDs.contains(entry.id) {

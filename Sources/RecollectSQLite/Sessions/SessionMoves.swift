@@ -9,19 +9,27 @@ enum SessionMoves {
         /// There is no such session, or the ID stays the same.
         case nothing
         case renamed
-        /// There was a session with the new ID. It has the streaming replies with these IDs.
-        case merged(replies: Set<ByteString>)
+        /// There was a session with the new ID. It has the streaming replies with these IDs, and these messages.
+        case merged(replies: Set<ByteString>, found: [UUID: SequenceNumber])
     }
 
     /// Moves a session to another session ID. An existing session with this ID is merged with it.
-    static func move(_ source: SessionKey, to newSessionId: String, _ db: Database) throws -> Outcome {
+    /// - Parameter entries: The entries whose messages are returned after a merge.
+    static func move(
+        _ source: SessionKey, to newSessionId: String, finding entries: [UUID] = [], _ db: Database
+    ) throws -> Outcome {
         let target = SessionKey(userId: source.userId, sessionId: newSessionId)
         guard source != target, let from = try MessageQueries.number(of: source, db) else { return .nothing }
         var outcome = Outcome.renamed
         if let into = try MessageQueries.number(of: target, db) {
             try DerivedData.update(db)
+            var found: [UUID: SequenceNumber] = [:]
+            for entry in entries {
+                found[entry] = try MessageQueries.sequences(of: entry.uuidString, in: from, db).first
+            }
             try merge(from, source, into: into, target, db)
-            outcome = .merged(replies: Set(try StreamingReplies.agents(of: into, db).keys))
+            outcome = .merged(
+                replies: Set(try StreamingReplies.all(of: into, db).map { ByteString($0.message.id) }), found: found)
         } else {
             try db.run("UPDATE session SET session_id = ? WHERE id = ?", newSessionId, from)
         }

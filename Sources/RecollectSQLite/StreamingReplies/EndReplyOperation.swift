@@ -34,8 +34,8 @@ struct EndReplyOperation {
         }
         if message.isInterrupted, let held = try held(begun.id, in: scope, db), held.role == message.role {
             let merged = message.keepingDetails(of: held, since: begun)
-            let isLonger = !held.text.utf8.starts(with: message.text.utf8) && merged.hasContent(of: held)
-            if !isLonger {
+            let isLonger = !(held.text.utf8.starts(with: message.text.utf8) && held.hasParts(of: message))
+            if !isLonger || !merged.hasContent(of: held) {
                 if held.hasContent(of: message) {
                     // The reply's agent adopts a message without an agent.
                     return Result(saved: nil, orphans: try save(held, since: held, in: scope, db, cache))
@@ -102,7 +102,7 @@ extension ConversationMessage {
     ) -> ConversationMessage {
         let (shown, known) = (held.chatMessages(), begun.chatMessages())
         // An interrupted message with another text is that of an earlier attempt.
-        let isEarlierAttempt = held.isInterrupted && (held.text.isEmpty || !hasText(of: held))
+        let isEarlierAttempt = held.isInterrupted && !hasText(of: held)
         guard shown.count == 1, !isEarlierAttempt else { return self }
         let before = known.first { $0.isSameKind(as: shown[0]) }
         var edits = ChatMessageEdits(self)
@@ -119,7 +119,12 @@ extension ConversationMessage {
     /// Whether the message begins with the text of another one, apart from blank text around it, and has all its other
     /// parts.
     fileprivate func hasContent(of other: ConversationMessage) -> Bool {
-        hasText(of: other) && other.parts.allSatisfy { $0.text != nil || parts.contains($0) }
+        hasText(of: other) && hasParts(of: other)
+    }
+
+    /// Whether the message has all parts of another one, except for texts.
+    fileprivate func hasParts(of other: ConversationMessage) -> Bool {
+        other.parts.allSatisfy { $0.text != nil || parts.contains($0) }
     }
 
     /// Whether the message begins with the text of another one, apart from blank text around it. UIs may trim texts.

@@ -408,6 +408,137 @@ import Testing
         #expect(entry.isTaskContainer && entry.isError && entry.taskGroupId == bubble.taskGroupId)
     }
 
+    @Test(
+        "A final bubble leaves what its reply has, and the bubble never had", arguments: [false, true], [false, true])
+    func neverShown(isCall: Bool, isCompact: Bool) async throws {
+        let ui = window()
+        let start = ConversationMessage(
+            id: UUID().uuidString, role: .assistant, text: "", metadata: ["model": "m"])
+        let reply = try await history.beginReply(start, in: Self.scope)
+        if !isCall { reply.append("Do") }
+        reply.append(isCall ? Self.call : .attachment(file("chart")))
+        while try await history.streamingReplies(in: Self.session)[0].message.parts.allSatisfy({ $0.text != nil }) {
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        var bubble = ChatMessage(
+            id: try #require(UUID(uuidString: start.id)), role: .assistant, content: isCall ? "" : "Do",
+            isComplete: false)
+        try await save([bubble], by: ui)
+        try await compact(ui, isCompact)
+        try await reply.finish()
+        bubble.isComplete = true
+        try await save([bubble], by: ui)
+        let entries = try await entries()
+        #expect(text(entries) == [isCall ? "weather" : "Do"])
+        #expect(entries[0].attachments == (isCall ? [] : [file("chart")]))
+        #expect(entries[0].metadata["model"] == "m")
+    }
+
+    @Test("A text that another window has marked as complete grows with the window that streams it")
+    func late() async throws {
+        let ui = window()
+        var bubble = ChatMessage(role: .assistant, content: "A", isComplete: false)
+        try await save([bubble], by: ui)
+        try await change { $0[0].isComplete = true }
+        bubble.content = "A B"
+        try await save([bubble], by: ui)
+        bubble.isComplete = true
+        try await save([bubble], by: ui)
+        #expect(try await text(entries()) == ["A B"])
+    }
+
+    @Test("The end of a reply keeps the fields of a bubble stopped before its text", arguments: [false, true])
+    func stoppedBeforeText(isInterrupted: Bool) async throws {
+        let ui = window()
+        var bubble = ChatMessage(role: .assistant, content: "", isComplete: false)
+        let reply = try await ui.beginReply(in: "s", bubble)
+        reply.append("Hello world")
+        try await save([bubble], by: ui)
+        bubble.isComplete = true
+        bubble.wasCancelled = true
+        bubble.metadata = ["stop": "user"]
+        bubble.attachments = [file("ui")]
+        try await save([bubble], by: ui)
+        if isInterrupted { try await reply.interrupt() } else { try await reply.finish() }
+        let entries = try await entries()
+        #expect(text(entries) == ["Hello world"])
+        #expect(entries[0].metadata["stop"] == "user")
+        #expect(entries[0].attachments == [file("ui")])
+    }
+
+    @Test("A window opened during a reply with tools saves its entries once", arguments: [false, true])
+    func openedDuringReply(isEarly: Bool) async throws {
+        let ui = window()
+        let start = ConversationMessage(id: "msg_01", role: .assistant, text: "Look. ")
+        let reply = try await history.beginReply(start, in: Self.scope)
+        reply.append(Self.call)
+        reply.append("It ")
+        while try await history.streamingReplies(in: Self.session)[0].message.parts.count < 3 {
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        var transcript = try #require(try await ui.getSession(id: "s")).messages
+        #expect(text(transcript).count == 3)
+        transcript[2].metadata["rating"] = 1
+        if isEarly { try await save(transcript, by: ui) }
+        reply.append("shines.")
+        try await reply.finish()
+        transcript[2].content = "It shines."
+        transcript[2].isComplete = true
+        try await save(transcript, by: ui)
+        let entries = try await entries()
+        #expect(text(entries) == ["Look. ", "weather", "It shines."])
+        #expect(entries[2].metadata["rating"] == 1)
+    }
+
+    @Test("A stopped bubble leaves the text behind a tool call that it never had")
+    func stoppedBeforeCall() async throws {
+        let ui = window()
+        var bubble = ChatMessage(role: .assistant, content: "", isComplete: false)
+        let reply = try await ui.beginReply(in: "s", bubble)
+        reply.append("A")
+        bubble.content = "A"
+        try await save([bubble], by: ui)
+        reply.append(Self.call)
+        reply.append("never shown")
+        try await reply.finish()
+        bubble.content = "A (stopped)"
+        bubble.isComplete = true
+        try await save([bubble], by: ui)
+        #expect(try await text(entries()) == ["A (stopped)", "weather", "never shown"])
+    }
+
+    @Test("An interrupted reply with a tool call is saved over its stopped bubble, not beside it")
+    func interruptedCall() async throws {
+        let ui = window()
+        var bubble = ChatMessage(role: .assistant, content: "", isComplete: false)
+        let reply = try await ui.beginReply(in: "s", bubble)
+        reply.append("Let me check.")
+        reply.append(Self.call)
+        bubble.content = "Let me check."
+        bubble.isComplete = true
+        bubble.wasCancelled = true
+        try await save([bubble], by: ui)
+        try await reply.interrupt()
+        #expect(try await text(entries()) == ["Let me check.", "weather"])
+    }
+
+    @Test("The final bubble of a reply ended before a merge is saved once")
+    func endedBeforeMerge() async throws {
+        let ui = window()
+        try await history.append(
+            [ConversationMessage(role: .user, text: "t")], to: Scope(userId: "ann", sessionId: "t", agentId: "a"))
+        var bubble = ChatMessage(role: .assistant, content: "", isComplete: false)
+        let reply = try await ui.beginReply(in: "s", bubble)
+        try await save([bubble], by: ui)
+        reply.append("Answer")
+        try await reply.finish()
+        try await ui.updateSessionId(oldId: "s", newId: "t")
+        bubble.content = "Answer"
+        bubble.isComplete = true
+        try await ui.updateSessionMessages(id: "t", messages: [bubble])
+        #expect(try await window().getSession(id: "t")?.messages.map(\.content).sorted() == ["Answer", "t"])
+    }
+
     // MARK: Conflicts
 
     @Test("A change of the type leaves the text of another writer")

@@ -1,0 +1,21 @@
+import Foundation
+import GRDB
+import RecollectCore
+
+/// The streaming replies of a session as entries of its transcript.
+struct StreamingEntries {
+    private var replies: [UUID: StreamingReplies.Row] = [:]
+    /// The entries of replies whose IDs are not those of their messages: replies of several parts, or without a UUID.
+    private(set) var parts: [UUID: ChatMessage] = [:]
+
+    init(of session: SessionRowID, _ db: Database) throws {
+        for row in try StreamingReplies.all(of: session, db) {
+            let own = UUID(uuidString: row.message.id)
+            if let own, own.uuidString.hasSameBytes(as: row.message.id), replies[own] == nil { replies[own] = row }
+            for entry in row.message.chatMessages() where entry.id != own { parts[entry.id] = entry }
+        }
+    }
+
+    /// Returns the reply shown as one entry with its ID.
+    func reply(_ id: UUID) -> StreamingReplies.Row? { replies[id] }
+}
