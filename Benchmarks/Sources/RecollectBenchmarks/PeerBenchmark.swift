@@ -25,7 +25,8 @@ private func peerLines(_ library: String, turns: Int, rounds: Int) async throws 
             return [Line(work: "a chat in \(library)", ours: "skipped: it does not run (\(error))")]
         }
         // The program may print warnings first.
-        theirs.add(try JSONDecoder().decode(PeerTimes.self, from: Data((output.split(separator: "\n").last ?? "").utf8)))
+        theirs.add(
+            try JSONDecoder().decode(PeerTimes.self, from: Data((output.split(separator: "\n").last ?? "").utf8)))
         ours.add(try await times(turns: turns))
     }
     func line(_ work: String, _ times: KeyPath<PeerTimes, [UInt64]>) -> Line {

@@ -67,6 +67,11 @@ final class EntryMessages: Sendable {
         }
     }
 
+    /// Returns the number of entries of an entry's message, or `nil` if the message is unknown. Examines all entries.
+    func countOfEntries(with id: UUID) -> Int? {
+        self[id].map { count(of: $0.sequence) }
+    }
+
     /// Sets the messages of entries, or removes them.
     func update(with changes: [UUID: Message?]) {
         guard !changes.isEmpty else { return }

@@ -129,7 +129,7 @@ struct SaveTranscriptOperation {
                         late[entry.id] = before
                     }
                     let outcome = edit.apply(change, to: location.entryId, isAlone: location.isAlone) {
-                        known.messages[entry.id].map { known.messages.count(of: $0.sequence) }
+                        known.messages.countOfEntries(with: entry.id)
                     }
                     if outcome == .editedAsOne { shownAsOne.insert(sequence) }
                     if sequence == location.message { isMissing = outcome == .missing }
@@ -153,7 +153,7 @@ struct SaveTranscriptOperation {
             for sequence in location.all where !shownAsOne.contains(sequence) {
                 try edit(sequence) { edit in
                     edit.remove(known.entries[id], location.entryId, isAlone: location.isAlone) {
-                        known.messages[id].map { known.messages.count(of: $0.sequence) }
+                        known.messages.countOfEntries(with: id)
                     }
                 }
             }
