@@ -21,7 +21,7 @@ struct FeedState {
 extension FeedState {
     init(_ db: Database) throws {
         last = try db.lastSequence()
-        derivedThrough = try DerivedData.lastSequence(db)
+        derivedThrough = try db.value("SELECT \(DerivedData.through)") ?? .zero
     }
 }
 

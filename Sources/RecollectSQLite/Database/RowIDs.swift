@@ -1,16 +1,3 @@
-/// An integer column with a type of its own, so that the compiler tells the ID of a session from that of a scope.
-protocol IntegerColumn: RawRepresentable<Int64>, Hashable, Comparable, Sendable, SQLBindable, CustomStringConvertible {
-    init(rawValue: Int64)
-}
-
-extension IntegerColumn {
-    package var description: String { String(rawValue) }
-
-    static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
-
-    package func bind(to statement: SQL, at index: Int32) throws { try statement.bind(self, at: index) }
-}
-
 /// The ID of a row of `session`. Never reused.
 struct SessionRowID: IntegerColumn {
     let rawValue: Int64
