@@ -66,10 +66,10 @@ struct ChatMessageChange {
         var result = applyingDetails(to: stored)
         guard changesContent, !isLate(for: stored) else { return result }
         if changesText, !isEarlier(than: stored) { result.content = entry.content }
-        take(\.role, for: &result)
-        take(\.messageType, for: &result)
-        take(\.toolName, for: &result)
-        take(\.toolInputData, for: &result)
+        take(\.role, for: &result) { $0.rawValue.hasSameBytes(as: $1.rawValue) }
+        take(\.messageType, for: &result) { $0.rawValue.hasSameBytes(as: $1.rawValue) }
+        take(\.toolName, for: &result) { $0.hasSameBytes(as: $1) }
+        take(\.toolInputData, for: &result) { $0.hasSameBytes(as: $1) }
         return result
     }
 
@@ -117,8 +117,11 @@ struct ChatMessageChange {
     }
 
     /// Takes a field from the transcript, unless it is known to be unchanged.
-    private func take<Value: Equatable>(_ field: WritableKeyPath<ChatMessage, Value>, for result: inout ChatMessage) {
-        if let old = known?.entry, old[keyPath: field] == entry[keyPath: field] { return }
+    private func take<Value: Equatable>(
+        _ field: WritableKeyPath<ChatMessage, Value>, for result: inout ChatMessage,
+        isSame: (Value, Value) -> Bool = { $0 == $1 }
+    ) {
+        if let old = known?.entry, isSame(old[keyPath: field], entry[keyPath: field]) { return }
         result[keyPath: field] = entry[keyPath: field]
     }
 

@@ -178,7 +178,7 @@ struct LibraryModel {
             }
             for (number, message) in position.messages.enumerated() {
                 if let index = entries[message].firstIndex(where: { $0.id == position.entryId }) {
-                    entries[message][index] = entry
+                    entries[message][index] = entry.applied(to: entries[message][index], since: before[entry.id])
                     entries[message][index].id = position.entryId
                 } else if UUID(uuidString: old[message].message.id) == entry.id {
                     // An entry with the message's ID edits the message. A text replaces the texts of the message.
@@ -188,7 +188,7 @@ struct LibraryModel {
                     } else if let first = texts.first {
                         guard texts.map({ entries[message][$0].content }).joined() != entry.content else { continue }
                         let id = entries[message][first].id
-                        entries[message][first] = entry
+                        entries[message][first] = entry.applied(to: entries[message][first], since: before[entry.id])
                         entries[message][first].id = id
                         for index in texts.dropFirst().reversed() { entries[message].remove(at: index) }
                     } else if number == 0 {
@@ -299,5 +299,35 @@ extension ConversationMessage {
         asKept.parts.compactMap { part in
             if case .stored(let hash, _) = part.attachment?.content { hash } else { nil }
         }
+    }
+}
+
+extension ChatMessage {
+    /// Returns a stored entry with the fields changed since the storage has shown or saved this entry.
+    fileprivate func applied(to stored: ChatMessage, since known: ChatMessage?) -> ChatMessage {
+        guard let known else { return added(to: stored) }
+        var entry = self
+        if timestamp == known.timestamp { entry.timestamp = stored.timestamp }
+        if isError == known.isError { entry.isError = stored.isError }
+        if wasCancelled == known.wasCancelled { entry.wasCancelled = stored.wasCancelled }
+        if isTaskContainer == known.isTaskContainer { entry.isTaskContainer = stored.isTaskContainer }
+        if taskGroupId == known.taskGroupId { entry.taskGroupId = stored.taskGroupId }
+        if attachments == known.attachments { entry.attachments = stored.attachments }
+        if metadata == known.metadata { entry.metadata = stored.metadata }
+        return entry
+    }
+
+    /// Returns a stored entry with the text and the additions of this one, which the storage has neither shown nor saved.
+    fileprivate func added(to stored: ChatMessage) -> ChatMessage {
+        var entry = self
+        entry.timestamp = stored.timestamp
+        entry.attachments = stored.attachments + attachments.filter { !stored.attachments.contains($0) }
+        entry.metadata = stored.metadata.merging(metadata) { $1 }
+        entry.isError = isError || stored.isError
+        entry.wasCancelled = wasCancelled || stored.wasCancelled
+        entry.isTaskContainer = isTaskContainer || stored.isTaskContainer
+        entry.taskGroupId = taskGroupId ?? stored.taskGroupId
+        entry.isComplete = isComplete || stored.isComplete
+        return entry
     }
 }
