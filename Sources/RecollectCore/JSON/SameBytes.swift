@@ -17,6 +17,12 @@ extension [String: JSONValue] {
     package func hasSameBytes(as other: Self) -> Bool {
         hasSameBytes(as: other) { $0.hasSameBytes(as: $1) }
     }
+
+    /// Whether the object has a member with this name and value. Keys of dictionaries can be equal with different bytes.
+    package func hasMember(_ name: String, _ value: JSONValue) -> Bool {
+        guard let index = index(forKey: name), self[index].key.hasSameBytes(as: name) else { return false }
+        return self[index].value.hasSameBytes(as: value)
+    }
 }
 
 extension [String: String] {

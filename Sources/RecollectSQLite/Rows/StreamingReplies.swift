@@ -89,7 +89,7 @@ enum StreamingReplies {
     /// - Parameter id: The ID of the source. New IDs are derived from its session ID.
     static func separate(_ source: SessionRowID, _ id: SessionKey, from target: SessionRowID, _ db: Database) throws {
         for (own, other) in [(source, target), (target, source)] {
-            for row in try rows("session_row_id = ?", [own], db) {
+            for row in try all(of: own, db) {
                 let (agentId, known) = (row.scope.agentId, row.message.id)
                 let isSaved =
                     try isMessage(known, of: agentId, in: own, db)
@@ -108,7 +108,7 @@ enum StreamingReplies {
     static func separate(_ number: SessionRowID, _ id: SessionKey, fromCopiesOf source: SessionRowID, _ db: Database)
         throws
     {
-        for row in try rows("session_row_id = ?", [number], db)
+        for row in try all(of: number, db)
         where try isMessage(row.message.id, row.scope.agentId, in: source, db) {
             try takeFreeID(row, id, in: [number, source], db)
         }
@@ -195,8 +195,7 @@ enum StreamingReplies {
 
     /// Returns the streaming replies of a session, the oldest first.
     static func all(of session: SessionKey, _ db: Database) throws -> [Row] {
-        guard let number = try MessageQueries.number(of: session, db) else { return [] }
-        return try rows("session_row_id = ?", [number], db)
+        try MessageQueries.number(of: session, db).map { try all(of: $0, db) } ?? []
     }
 
     /// Returns the streaming replies of a session, the oldest first.

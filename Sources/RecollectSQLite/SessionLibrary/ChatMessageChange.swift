@@ -40,6 +40,14 @@ struct ChatMessageChange {
             || known.hash.details != hash.details
     }
 
+    /// The entry before the change; without a text if it is not known in full.
+    var before: ChatMessage {
+        if let entry = known?.entry { return entry }
+        var before = entry
+        before.content = ""
+        return before
+    }
+
     /// Whether the entry was incomplete when it was shown or saved before.
     var isStreaming: Bool { known.map { !$0.hash.isComplete } ?? !entry.isComplete }
 
@@ -148,7 +156,7 @@ struct ChatMessageChange {
 
     /// Sets the members that differ from the earlier ones.
     private func set(_ old: [String: JSONValue], in metadata: inout [String: JSONValue]) {
-        for (key, value) in entry.metadata where old[key].map({ !$0.hasSameBytes(as: value) }) ?? true {
+        for (key, value) in entry.metadata where !old.hasMember(key, value) {
             // Removed first; otherwise the bytes of the old key would stay.
             metadata[key] = nil
             metadata[key] = value

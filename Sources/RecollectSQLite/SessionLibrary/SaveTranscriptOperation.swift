@@ -108,8 +108,6 @@ struct SaveTranscriptOperation {
         var edits: [SequenceNumber: ChatMessageEdits] = [:]
         /// The messages shown as one entry by the transcript. Their other entries were not removed.
         var shownAsOne: Set<SequenceNumber> = []
-        /// The late increments, as known before.
-        var late: [UUID: ChatMessage] = [:]
         func edit(_ sequence: SequenceNumber, _ change: (inout ChatMessageEdits) -> Void) throws {
             guard var edit = try edits[sequence] ?? ChatMessageEdits(sequence, db) else { return }
             change(&edit)
@@ -123,11 +121,7 @@ struct SaveTranscriptOperation {
             var isMissing = false
             for sequence in location.all {
                 try edit(sequence) { edit in
-                    if edit.isLate(change) {
-                        var before = change.known?.entry ?? change.entry
-                        if change.known?.entry == nil { before.content = "" }
-                        late[entry.id] = before
-                    }
+                    if edit.isLate(change) { outcome.partlySaved[entry.id] = change.before }
                     let outcome = edit.apply(change, to: location.entryId, isAlone: location.isAlone) {
                         known.messages.countOfEntries(with: entry.id)
                     }
@@ -147,7 +141,6 @@ struct SaveTranscriptOperation {
                 found[index] = nil
             }
         }
-        outcome.partlySaved = late
         for id in known.removed(difference.removed, from: difference.transcript) {
             guard let location = try locations.find(id, db) else { continue }
             for sequence in location.all where !shownAsOne.contains(sequence) {
@@ -221,9 +214,7 @@ struct SaveTranscriptOperation {
         var saved = entry
         saved.content = reply.filter { $0.isSameKind(as: entry) }.map(\.content).joined()
         saved.attachments = zip(entry.attachments, kept.attachments).filter { attachments.contains($0.1) }.map(\.0)
-        saved.metadata = entry.metadata.filter { key, value in
-            reply.contains { $0.metadata[key]?.hasSameBytes(as: value) == true }
-        }
+        saved.metadata = entry.metadata.filter { key, value in reply.contains { $0.metadata.hasMember(key, value) } }
         saved.isError = entry.isError && reply.contains(where: \.isError)
         saved.wasCancelled = entry.wasCancelled && reply.contains(where: \.wasCancelled)
         saved.isTaskContainer = entry.isTaskContainer && reply.contains(where: \.isTaskContainer)

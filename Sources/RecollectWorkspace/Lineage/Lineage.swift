@@ -139,6 +139,21 @@ struct Lineage {
             && !ancestors(of: ancestor).contains(descendant)
     }
 
+    /// Returns those of some contents that are ancestors of one of the others: see `isAncestor`. Computes the ancestors of
+    /// each content once.
+    func ancestors(among contents: [ContentHash], of descendants: [ContentHash]) -> Set<ContentHash> {
+        let possible = Set(contents).subtracting(repeated)
+        guard !possible.isEmpty else { return [] }
+        let ancestors = Dictionary(
+            Set(descendants).union(possible).map { ($0, self.ancestors(of: $0)) },
+            uniquingKeysWith: { first, _ in first })
+        return possible.filter { content in
+            descendants.contains { descendant in
+                ancestors[descendant]?.contains(content) == true && ancestors[content]?.contains(descendant) == false
+            }
+        }
+    }
+
     // MARK: Parts
 
     /// Whether a content descends from a part of another content, and has nothing newer in common with it.

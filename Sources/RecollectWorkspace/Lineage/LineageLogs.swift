@@ -143,10 +143,8 @@ struct LineageLogs {
                     || candidate.mergedFrom.contains(where: isLost))
         }.map(\.hash)
         // An earlier save of a lost or copied text is in it, or was deleted by its author.
-        return lost.filter { content in
-            !lost.contains { lineage.isAncestor(content, of: $0) }
-                && !copied.keys.contains { lineage.isAncestor(content, of: $0) }
-        }
+        let earlier = lineage.ancestors(among: lost, of: lost + copied.keys)
+        return lost.filter { !earlier.contains($0) }
     }
 
     /// Returns the version graph of a file.

@@ -44,6 +44,30 @@ import Testing
         Attachment(mediaType: "text/plain", name: name, content: .inline(Data(name.utf8)))
     }
 
+    /// Begins a reply with an empty bubble.
+    private func begin(by ui: SQLiteSessionStorage) async throws -> (ChatMessage, StreamingReply) {
+        let bubble = ChatMessage(role: .assistant, content: "", isComplete: false)
+        return (bubble, try await ui.beginReply(in: "s", bubble))
+    }
+
+    /// Saves a finished reply, and its bubble with the whole text, as a UI without tools shows it.
+    private func finished(_ parts: [ContentPart], by ui: SQLiteSessionStorage) async throws -> ChatMessage {
+        var (bubble, reply) = try await begin(by: ui)
+        for part in parts { reply.append(part) }
+        try await reply.finish()
+        bubble.content = parts.compactMap(\.text).joined()
+        bubble.isComplete = true
+        try await save([bubble], by: ui)
+        return bubble
+    }
+
+    /// Waits until the saved increment of the streaming reply has some parts.
+    private func waitForIncrement(_ isSaved: ([ContentPart]) -> Bool) async throws {
+        while try await !isSaved(history.streamingReplies(in: Self.session)[0].message.parts) {
+            try await Task.sleep(for: .milliseconds(20))
+        }
+    }
+
     private func text(_ contents: [ChatMessage]) -> [String] {
         contents.map { $0.messageType == .text || $0.messageType == .thinking ? $0.content : $0.toolName ?? "" }
     }
@@ -93,8 +117,7 @@ import Testing
     @Test("A tool call is not replaced by the empty bubble of its reply, nor by a text", arguments: ["", "Weather:"])
     func callAlone(content: String) async throws {
         let ui = window()
-        var bubble = ChatMessage(role: .assistant, content: "", isComplete: false)
-        let reply = try await ui.beginReply(in: "s", bubble)
+        var (bubble, reply) = try await begin(by: ui)
         try await save([bubble], by: ui)
         reply.append(Self.call)
         try await reply.finish()
@@ -109,14 +132,7 @@ import Testing
     @Test("A bubble edited after another window has removed the text beside a call becomes a message of its own")
     func callLeft() async throws {
         let ui = window()
-        var bubble = ChatMessage(role: .assistant, content: "", isComplete: false)
-        let reply = try await ui.beginReply(in: "s", bubble)
-        reply.append("answer")
-        reply.append(Self.call)
-        try await reply.finish()
-        bubble.content = "answer"
-        bubble.isComplete = true
-        try await save([bubble], by: ui)
+        var bubble = try await finished([.text("answer"), Self.call], by: ui)
         try await change { $0.removeAll { $0.messageType == .text } }
         bubble.content = "edited"
         try await save([bubble], by: ui)
@@ -126,15 +142,7 @@ import Testing
     @Test("The removal of a bubble leaves the tool call beside its text")
     func removedBubble() async throws {
         let ui = window()
-        var bubble = ChatMessage(role: .assistant, content: "", isComplete: false)
-        let reply = try await ui.beginReply(in: "s", bubble)
-        reply.append("one ")
-        reply.append(Self.call)
-        reply.append("two")
-        try await reply.finish()
-        bubble.content = "one two"
-        bubble.isComplete = true
-        try await save([bubble], by: ui)
+        _ = try await finished([.text("one "), Self.call, .text("two")], by: ui)
         try await save([], by: ui)
         #expect(try await text(entries()) == ["weather"])
     }
@@ -228,11 +236,22 @@ import Testing
         #expect(saved.isTaskContainer)
     }
 
+    @Test("A metadata key in another Unicode normalization is saved, and the keys of other writers stay")
+    func normalizedKey() async throws {
+        let ui = window()
+        var entry = ChatMessage(role: .assistant, content: "x", metadata: ["caf\u{E9}": 1])
+        try await save([entry], by: ui)
+        try await change { $0[0].metadata["usage"] = 3 }
+        entry.metadata = ["cafe\u{301}": 1]
+        try await save([entry], by: ui)
+        let keys = try await entries()[0].metadata.keys.map { Array($0.utf8) }
+        #expect(Set(keys) == [Array("cafe\u{301}".utf8), Array("usage".utf8)])
+    }
+
     @Test("A final bubble leaves the mark of an interruption")
     func interrupted() async throws {
         let ui = window()
-        var bubble = ChatMessage(role: .assistant, content: "", isComplete: false)
-        let reply = try await ui.beginReply(in: "s", bubble)
+        var (bubble, reply) = try await begin(by: ui)
         reply.append("half")
         bubble.content = "half"
         try await save([bubble], by: ui)
@@ -245,14 +264,7 @@ import Testing
     @Test("Fields of a bubble beside tool parts are saved")
     func fieldsBesideTools() async throws {
         let ui = window()
-        var bubble = ChatMessage(role: .assistant, content: "", isComplete: false)
-        let reply = try await ui.beginReply(in: "s", bubble)
-        reply.append("answer")
-        reply.append(Self.call)
-        try await reply.finish()
-        bubble.content = "answer"
-        bubble.isComplete = true
-        try await save([bubble], by: ui)
+        var bubble = try await finished([.text("answer"), Self.call], by: ui)
         bubble.attachments = [file("chart")]
         bubble.metadata = ["rating": 5]
         try await save([bubble], by: ui)
@@ -305,8 +317,7 @@ import Testing
     @Test("The text of an incomplete bubble is saved with its reply, and by the bubble itself")
     func textOfIncompleteBubble() async throws {
         let ui = window()
-        var bubble = ChatMessage(role: .assistant, content: "", isComplete: false)
-        let reply = try await ui.beginReply(in: "s", bubble)
+        var (bubble, reply) = try await begin(by: ui)
         reply.append("first ")
         bubble.content = "first second"
         try await save([bubble], by: ui)
@@ -341,10 +352,7 @@ import Testing
         let reply = try await history.beginReply(start, in: Self.scope)
         reply.append("Here")
         reply.append(.attachment(file("chart")))
-        // Until the attachment is in the saved increment.
-        while try await history.streamingReplies(in: Self.session)[0].message.parts.count < 2 {
-            try await Task.sleep(for: .milliseconds(20))
-        }
+        try await waitForIncrement { $0.count >= 2 }
         let bubble = ChatMessage(
             id: try #require(UUID(uuidString: start.id)), role: .assistant, content: "Here", attachments: [file("ui")])
         try await save([bubble], by: ui)
@@ -393,8 +401,7 @@ import Testing
     @Test("Flags and the task of an incomplete bubble are saved with the final one")
     func flagsOfIncompleteBubble() async throws {
         let ui = window()
-        var bubble = ChatMessage(role: .assistant, content: "", isComplete: false)
-        let reply = try await ui.beginReply(in: "s", bubble)
+        var (bubble, reply) = try await begin(by: ui)
         bubble.isTaskContainer = true
         bubble.taskGroupId = UUID()
         bubble.isError = true
@@ -417,9 +424,7 @@ import Testing
         let reply = try await history.beginReply(start, in: Self.scope)
         if !isCall { reply.append("Do") }
         reply.append(isCall ? Self.call : .attachment(file("chart")))
-        while try await history.streamingReplies(in: Self.session)[0].message.parts.allSatisfy({ $0.text != nil }) {
-            try await Task.sleep(for: .milliseconds(20))
-        }
+        try await waitForIncrement { $0.contains { $0.text == nil } }
         var bubble = ChatMessage(
             id: try #require(UUID(uuidString: start.id)), role: .assistant, content: isCall ? "" : "Do",
             isComplete: false)
@@ -450,8 +455,7 @@ import Testing
     @Test("The end of a reply keeps the fields of a bubble stopped before its text", arguments: [false, true])
     func stoppedBeforeText(isInterrupted: Bool) async throws {
         let ui = window()
-        var bubble = ChatMessage(role: .assistant, content: "", isComplete: false)
-        let reply = try await ui.beginReply(in: "s", bubble)
+        var (bubble, reply) = try await begin(by: ui)
         reply.append("Hello world")
         try await save([bubble], by: ui)
         bubble.isComplete = true
@@ -473,9 +477,7 @@ import Testing
         let reply = try await history.beginReply(start, in: Self.scope)
         reply.append(Self.call)
         reply.append("It ")
-        while try await history.streamingReplies(in: Self.session)[0].message.parts.count < 3 {
-            try await Task.sleep(for: .milliseconds(20))
-        }
+        try await waitForIncrement { $0.count >= 3 }
         var transcript = try #require(try await ui.getSession(id: "s")).messages
         #expect(text(transcript).count == 3)
         transcript[2].metadata["rating"] = 1
@@ -493,8 +495,7 @@ import Testing
     @Test("A stopped bubble leaves the text behind a tool call that it never had")
     func stoppedBeforeCall() async throws {
         let ui = window()
-        var bubble = ChatMessage(role: .assistant, content: "", isComplete: false)
-        let reply = try await ui.beginReply(in: "s", bubble)
+        var (bubble, reply) = try await begin(by: ui)
         reply.append("A")
         bubble.content = "A"
         try await save([bubble], by: ui)
@@ -510,8 +511,7 @@ import Testing
     @Test("An interrupted reply with a tool call is saved over its stopped bubble, not beside it")
     func interruptedCall() async throws {
         let ui = window()
-        var bubble = ChatMessage(role: .assistant, content: "", isComplete: false)
-        let reply = try await ui.beginReply(in: "s", bubble)
+        var (bubble, reply) = try await begin(by: ui)
         reply.append("Let me check.")
         reply.append(Self.call)
         bubble.content = "Let me check."
@@ -527,8 +527,7 @@ import Testing
         let ui = window()
         try await history.append(
             [ConversationMessage(role: .user, text: "t")], to: Scope(userId: "ann", sessionId: "t", agentId: "a"))
-        var bubble = ChatMessage(role: .assistant, content: "", isComplete: false)
-        let reply = try await ui.beginReply(in: "s", bubble)
+        var (bubble, reply) = try await begin(by: ui)
         try await save([bubble], by: ui)
         reply.append("Answer")
         try await reply.finish()
@@ -588,8 +587,7 @@ import Testing
     @Test("A stopped bubble leaves the whole reply, also if only its hashes are known")
     func stoppedCompact() async throws {
         let ui = window()
-        var bubble = ChatMessage(role: .assistant, content: "", isComplete: false)
-        let reply = try await ui.beginReply(in: "s", bubble)
+        var (bubble, reply) = try await begin(by: ui)
         reply.append("Hello ")
         bubble.content = "Hello "
         try await save([bubble], by: ui)

@@ -35,11 +35,7 @@ enum ChatNote {
         }
         let (old, new) = (plain.metadata, chat.metadata)
         if !old.hasSameBytes(as: new) {
-            // Dictionary keys can be equal with different bytes.
-            let changed = new.filter { key, value in
-                guard let index = old.index(forKey: key), old[index].key.hasSameBytes(as: key) else { return true }
-                return !old[index].value.hasSameBytes(as: value)
-            }
+            let changed = new.filter { !old.hasMember($0, $1) }
             let removed = old.keys.filter { new[$0] == nil }.sorted()
             if !changed.isEmpty { note[Field.metadata.rawValue] = .object(changed) }
             if !removed.isEmpty { note[Field.removedMetadata.rawValue] = .array(removed.map { .string($0) }) }

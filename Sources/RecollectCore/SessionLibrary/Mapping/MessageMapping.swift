@@ -149,11 +149,7 @@ extension ConversationMessage {
     private mutating func setMetadata(from old: [String: JSONValue], to new: [String: JSONValue]) {
         // New keys first: dictionary keys can be equal with different bytes (`é` as one code point or two).
         for key in Set(new.keys).union(old.keys) where !Self.hidden.contains(key) {
-            if let index = old.index(forKey: key), old[index].key.hasSameBytes(as: key), let new = new[key],
-                old[index].value.hasSameBytes(as: new)
-            {
-                continue
-            }
+            if let new = new[key], old.hasMember(key, new) { continue }
             if key == ChatMessageGroup.toolCallId, parts.contains(where: \.belongsToToolExchange) { continue }
             if Self.states.contains(key), new[key] == true || metadata[key] == true { continue }
             // Removed first; otherwise the bytes of the old key would stay.
