@@ -88,10 +88,9 @@ public struct ChatsArea: Sendable {
         let published = try await publish(
             session.sessionId, title: try await history.session(session)?.title,
             messages: stored.map { AgentMessage(agentId: $0.agentId, message: $0.message) })
-        for entry in published.new {
-            let scope = Scope(
-                userId: session.userId, sessionId: session.sessionId, agentId: entry.agentId)
-            try await history.append([entry.message], to: scope)
+        for item in published.new {
+            let scope = Scope(userId: session.userId, sessionId: session.sessionId, agentId: item.agentId)
+            try await history.append([item.message], to: scope)
         }
         try await history.edit(published.edited.map(\.message), in: session)
         return published
@@ -132,18 +131,18 @@ public struct PublishedChat: Sendable {
     /// The chat in the file.
     public let chat: ChatProjection
     /// The messages in the file and not in the history, in the file's order.
-    public let new: [ChatProjection.Entry]
+    public let new: [AgentMessage]
     /// The messages with different contents in the file and in the history, as in the file.
-    public let edited: [ChatProjection.Entry]
+    public let edited: [AgentMessage]
     /// The IDs of messages in the history deleted on another device.
     public let deletedElsewhere: [String]
 
     fileprivate init(_ chat: ChatProjection, of local: ChatProjection) {
         let known = local.entriesByID
         self.chat = chat
-        new = chat.entries.filter { known[ByteString($0.message.id)] == nil }
-        edited = chat.entries.filter { entry in
-            known[ByteString(entry.message.id)].map { $0.message != entry.message } ?? false
+        new = chat.messages.filter { known[ByteString($0.message.id)] == nil }
+        edited = chat.messages.filter { item in
+            known[ByteString(item.message.id)].map { $0.message != item.message } ?? false
         }
         deletedElsewhere = chat.deleted.filter { known[ByteString($0)] != nil }
     }

@@ -15,16 +15,14 @@ import RecollectCore
 /// ```
 public struct ChatProjection: Equatable, Sendable {
     /// A message and its position in the session.
-    public struct Entry: Equatable, Sendable {
+    struct Entry: Equatable, Sendable {
         /// The agent with the message in its scope.
-        public var agentId: String
+        var agentId: String
         /// The ID of the preceding message; `nil` for the first.
-        public var after: String?
-        /// The message.
-        public var message: ConversationMessage
+        var after: String?
+        var message: ConversationMessage
 
-        /// Creates an entry.
-        public init(agentId: String, after: String? = nil, message: ConversationMessage) {
+        init(agentId: String, after: String? = nil, message: ConversationMessage) {
             self.agentId = agentId
             self.after = after
             self.message = message
@@ -34,23 +32,25 @@ public struct ChatProjection: Equatable, Sendable {
     /// The session's ID.
     public let session: String
     /// The session's title; `nil` if it has none.
-    public var title: String?
-    /// The messages, each below its preceding message. Messages with the same preceding message are sorted by
-    /// timestamp, then by the bytes of their IDs.
-    public let entries: [Entry]
+    public internal(set) var title: String?
+    /// The messages with their agents, each below its preceding message. Messages with the same preceding message are
+    /// sorted by timestamp, then by the bytes of their IDs.
+    public var messages: [AgentMessage] { entries.map(\.agentMessage) }
+    /// The messages and their positions, in the order of `messages`.
+    let entries: [Entry]
     /// The IDs of deleted messages, in byte order. Another device's file cannot bring these messages back.
-    public let deleted: [String]
+    let deleted: [String]
     /// Unknown members of the file: preserved unchanged, and never imported into the history.
-    public let others: [String: JSONValue]
+    let others: [String: JSONValue]
     /// Whether the projection was read from canonical bytes, as Recollect writes them. An edited file is not intact.
-    public let isIntact: Bool
+    let isIntact: Bool
     /// Whether the file had content missing here: a message with a repeated ID, a message listed as deleted, or a
     /// title, an agent or an ID of another type than a string.
     let hasOtherContent: Bool
 
     /// Creates a projection. Of entries with the same ID, the first is kept. Entries listed in `deleted` are
     /// dropped.
-    public init(
+    init(
         session: String, title: String? = nil, entries: [Entry], deleted: [String] = [],
         others: [String: JSONValue] = [:]
     ) {
@@ -109,7 +109,7 @@ extension ChatProjection {
     private static let members: Set = ["format", "session", "title", "messages", "deleted", "heads", "sha256"]
 
     /// The file's bytes.
-    public var bytes: [UInt8] {
+    var bytes: [UInt8] {
         var head = JSONWriter()
         head.object { object in
             object.member("format") { $0.write(Self.format) }
@@ -137,14 +137,14 @@ extension ChatProjection {
     }
 
     /// The IDs of the messages without a following message, in byte order.
-    public var heads: [String] {
+    var heads: [String] {
         let followed = Set(entries.compactMap { $0.after.map { ByteString($0) } })
         return entries.map { ByteString($0.message.id) }.filter { !followed.contains($0) }.sorted().map(\.string)
     }
 
     /// Creates a projection from a file's bytes, edited or not.
     /// - Throws: `unreadable` if the bytes are not a projection; `newerSchema` for a newer format.
-    public init(bytes: [UInt8]) throws {
+    init(bytes: [UInt8]) throws {
         let fields = try bytes.withUnsafeBytes { try JSONValue.parse(object: $0) }
         guard let format = fields["format"]?.stringValue, format.hasPrefix("recollect.chat/") else {
             throw RecollectError(.unreadable, "the file is not a chat that Recollect wrote")
@@ -174,6 +174,8 @@ extension ChatProjection {
 }
 
 extension ChatProjection.Entry {
+    var agentMessage: AgentMessage { AgentMessage(agentId: agentId, message: message) }
+
     fileprivate init(json: JSONValue) throws {
         guard var fields = json.objectValue else { throw RecollectError(.unreadable, "a message is no object") }
         let agentId = fields.removeValue(forKey: "agent")?.stringValue ?? ""

@@ -42,7 +42,7 @@ struct ChatsAreaTests {
         try await workspace.chats.synchronize(id, with: history)
         let first = try await workspace.read(path)
         #expect(path.description == "Chats/Moby Dick.json")
-        #expect(try await workspace.chats.read("Moby Dick")?.entries.map(\.message.id) == ["one", "two"])
+        #expect(try await workspace.chats.read("Moby Dick")?.messages.map(\.message.id) == ["one", "two"])
         let published = try await workspace.chats.synchronize(id, with: history)
         #expect(published.new.isEmpty && published.edited.isEmpty)
         #expect(try await workspace.read(path) == first)
@@ -89,7 +89,7 @@ struct ChatsAreaTests {
 
         try Data("{ broken".utf8).write(to: url)
         try await workspace.chats.synchronize(id, with: history)
-        #expect(try await workspace.chats.read("Moby Dick")?.entries.map(\.message.text) == ["one", "deux"])
+        #expect(try await workspace.chats.read("Moby Dick")?.messages.map(\.message.text) == ["one", "deux"])
         var archived: [String] = []
         for version in try await workspace.versions(of: path) {
             archived.append(String(decoding: try await workspace.content(of: version.hash), as: UTF8.self))
@@ -107,7 +107,7 @@ struct ChatsAreaTests {
             entries: [.init(agentId: "a", message: ConversationMessage(id: "2", role: .user, text: "elsewhere"))])
         try Data(other.bytes).write(to: workspace.rootURL.appendingPathComponent(path.description))
         #expect(try await workspace.chats.synchronize(id, with: history).new.isEmpty)
-        #expect(try await workspace.chats.read("Moby Dick")?.entries.map(\.message.id) == ["one"])
+        #expect(try await workspace.chats.read("Moby Dick")?.messages.map(\.message.id) == ["one"])
         #expect(try await workspace.versions(of: path).contains { $0.hash == ContentHash(of: other.bytes) })
         #expect(workspace.events.takeUndelivered().map(\.kind) == [.externalEdit])
     }
@@ -130,7 +130,7 @@ struct ChatsAreaTests {
         try await elsewhere.chats.synchronize(id, with: other)
         try await history.deleteMessages(["one"], in: id)
         try await workspace.chats.synchronize(id, with: history)
-        #expect(try await workspace.chats.read("Moby Dick")?.entries.map(\.message.id) == ["two"])
+        #expect(try await workspace.chats.read("Moby Dick")?.messages.map(\.message.id) == ["two"])
         let published = try await elsewhere.chats.synchronize(id, with: other)
         #expect(published.deletedElsewhere == ["one"])
         try await workspace.chats.synchronize(id, with: history)
