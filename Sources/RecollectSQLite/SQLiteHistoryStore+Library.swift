@@ -8,7 +8,7 @@ extension SQLiteHistoryStore {
     @discardableResult
     public func edit(_ messages: [ConversationMessage], in session: SessionKey) async throws -> Int {
         try Task.checkCancellation()
-        let kept = try await keepingAttachments(of: messages)
+        let kept = try await savingAttachments(of: messages)
         return try await write(keeping: kept) { messages, db, _ in
             let outcome = try MessageEdits.edit(messages, in: session, db)
             return (outcome.known, outcome.orphans)

@@ -11,26 +11,26 @@ extension SQLiteHistoryStore {
         _ message: ConversationMessage, in scope: Scope, maxMessages: Int?
     ) async throws -> StreamingReply {
         StreamingReply(
-            message, scope: scope, keeper: try await saveReply(message, in: scope, maxMessages: maxMessages))
+            message, scope: scope, writer: try await saveReply(message, in: scope, maxMessages: maxMessages))
     }
 
-    /// Saves the first increment of a reply and returns the keeper of later increments.
+    /// Saves the first increment of a reply and returns the writer of later increments.
     func saveReply(
         _ message: ConversationMessage, in scope: Scope, maxMessages: Int? = nil
     ) async throws -> HistoryReplyWriter {
         try message.checkSavable()
         var message = message
         message.isStreaming = false
-        let (keeper, saved) = try await write { [message, recovery, connection] db, cache in
+        let (writer, saved) = try await write { [message, recovery, connection] db, cache in
             let saved = try Self.clearWay(for: message, in: scope, recovery, db, cache)
             let lease = try connection.replyWriters?.enter()
             let reply = try StreamingReplies.begin(message, in: scope, writer: lease?.writer ?? "", db)
-            let keeper = HistoryReplyWriter(
+            let writer = HistoryReplyWriter(
                 history: self, reply: reply, scope: scope, maxMessages: maxMessages, lease: lease)
-            return (keeper, saved)
+            return (writer, saved)
         }
         saved.forEach(events.post)
-        return keeper
+        return writer
     }
 
     /// Saves an interrupted reply of the message's ID, so that the ID is free. Throws `invalidArgument` if a living
@@ -77,7 +77,7 @@ extension SQLiteHistoryStore {
     func endReply(
         _ reply: ReplyRowID, begunIn scope: Scope, as message: ConversationMessage, maxMessages: Int?
     ) async throws {
-        let kept = try await keepingAttachments(of: [message])
+        let kept = try await savingAttachments(of: [message])
         try await write(keeping: kept) { [retention = configuration.retention] messages, db, cache in
             let orphans = try messages.flatMap { message in
                 let ending = EndReplyOperation(

@@ -26,7 +26,7 @@ public final class SQLiteHistoryStore: HistoryStore {
     public let configuration: HistoryConfiguration
 
     let connection: SharedDatabase
-    let attachments: any AttachmentKeeping
+    let attachments: any AttachmentSaving
     let follower: IndexFollower?
     /// Erases deleted data and deletes expired messages.
     let upkeep: BackgroundMaintenance
@@ -112,7 +112,7 @@ public final class SQLiteHistoryStore: HistoryStore {
         _ messages: [ConversationMessage], to scope: Scope, options: AppendOptions
     ) async throws -> AppendOutcome {
         try Task.checkCancellation()
-        let kept = try await keepingAttachments(of: messages)
+        let kept = try await savingAttachments(of: messages)
         let isShort = messages.count <= 8 && !kept.hasFiles
         let result = try await write(keeping: kept, inPlace: isShort) {
             [retention = configuration.retention] messages, db, cache in

@@ -53,7 +53,7 @@ struct JournalFolderTests {
                 "\r\n", "\r", " ", "\t", "\\## ", "漢字", "e\u{301}", "\u{0}", "\u{2028}", "- item", "text", "~~struck~~",
                 "",
             ]
-            var kept: [JournalEntry] = []
+            var saved: [JournalEntry] = []
             for number in 0..<30 {
                 let text = (0..<Int.random(in: 0...6, using: &generator)).map { _ in
                     pieces.randomElement(using: &generator) ?? ""
@@ -66,11 +66,11 @@ struct JournalFolderTests {
                     entry.struckAt = morning
                     try await journal.strike(entry, at: morning, in: owner)
                 }
-                kept.append(entry)
+                saved.append(entry)
             }
             let read = try await journal.entries(JournalQuery(includesStruck: true, limit: 100), in: owner)
-            #expect(read.map(\.id) == kept.map(\.id))
-            for (left, right) in zip(read, kept) {
+            #expect(read.map(\.id) == saved.map(\.id))
+            for (left, right) in zip(read, saved) {
                 #expect(Array(left.text.utf8) == Array(right.text.utf8))
                 #expect(Array(left.id.utf8) == Array(right.id.utf8))
                 #expect(left.date == right.date && left.struckAt == right.struckAt)

@@ -55,15 +55,15 @@
             #expect(TypedLines(in: folder, of: "local").load().count == 3)
             try FileManager.default.removeItem(at: file)
             for number in 0...2 * TypedLines.limit { TypedLines(in: folder, of: "local").append("\(number)") }
-            let kept = TypedLines(in: folder, of: "local").load()
-            #expect(kept.count == TypedLines.limit && kept.last == "\(2 * TypedLines.limit)")
+            let saved = TypedLines(in: folder, of: "local").load()
+            #expect(saved.count == TypedLines.limit && saved.last == "\(2 * TypedLines.limit)")
             let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
             #expect(lines.count == TypedLines.limit)
             // Each user has separate lines.
             TypedLines(in: folder, of: "bob").append("mine")
             #expect(TypedLines(in: folder, of: "bob").load() == ["mine"])
             #expect(TypedLines(in: folder, of: "eve").load().isEmpty)
-            #expect(TypedLines(in: folder, of: "local").load() == kept)
+            #expect(TypedLines(in: folder, of: "local").load() == saved)
         }
     }
 #endif

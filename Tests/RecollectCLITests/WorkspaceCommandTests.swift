@@ -182,11 +182,11 @@
             let early = try await recall.run("workspace", "resolve")
             #expect(early.code == 2 && early.output.hasPrefix("context.md: left for now"), "\(early)")
             let restored = try await recall.run("workspace", "restore", "--conflict", "context.md", "--json").json()
-            let kept = try #require(restored.arrayValue?.first?["kept"]?.arrayValue?.compactMap { $0.stringValue })
+            let saved = try #require(restored.arrayValue?.first?["kept"]?.arrayValue?.compactMap { $0.stringValue })
             var texts: Set<String> = []
-            for path in kept { texts.insert(try await recall.run("workspace", "cat", path).output) }
+            for path in saved { texts.insert(try await recall.run("workspace", "cat", path).output) }
             #expect(texts == ["# About\n\nFrom the left.\n", "# About\n\nFrom the right.\n"])
-            let none = try await recall.run("workspace", "restore", "--conflict", kept[0])
+            let none = try await recall.run("workspace", "restore", "--conflict", saved[0])
             #expect(none.code == 1 && none.messages.contains("no conflict of"), "\(none)")
         }
 

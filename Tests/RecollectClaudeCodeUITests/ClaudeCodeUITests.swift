@@ -90,9 +90,9 @@ struct ClaudeCodeUITests {
         #expect(all[1].branchName == (version >= 2 ? "topic" : nil))
         #expect(all.map(\.createdAt) == [30, 60, 0].map(Self.moment))
         #expect(all.map(\.firstMessage) == ["Never sent", "Second", "What's in the café?"])
-        let kept = all[1].metadata["claudeCodeUI"]
-        #expect(kept?["is_worktree"] == (version >= 2 ? 1 : nil))
-        #expect(kept?["usage_reasoning_output_tokens"] == (version >= 5 ? 0 : nil))
+        let saved = all[1].metadata["claudeCodeUI"]
+        #expect(saved?["is_worktree"] == (version >= 2 ? 1 : nil))
+        #expect(saved?["usage_reasoning_output_tokens"] == (version >= 5 ? 0 : nil))
 
         let shown = try await imported.messages(all[2]).flatMap { $0.chatMessages() }
         var expected = Self.chats

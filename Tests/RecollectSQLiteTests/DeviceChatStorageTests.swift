@@ -39,9 +39,9 @@ import Testing
         for message in [ConversationMessage(role: .user, text: "look"), saved] {
             try await store.save(message, userId: "ann", sessionId: "s", agentId: "a", maxMessages: nil)
         }
-        var kept = picture
-        kept.content = .stored(sha256: Attachment.sha256(of: bytes), byteCount: bytes.count)
-        let begun = ConversationMessage(id: "r", role: .assistant, parts: [.attachment(kept)])
+        var found = picture
+        found.content = .stored(sha256: Attachment.sha256(of: bytes), byteCount: bytes.count)
+        let begun = ConversationMessage(id: "r", role: .assistant, parts: [.attachment(found)])
         let reply = try #require(
             try await store.beginReply(begun, userId: "ann", sessionId: "s", agentId: "a", maxMessages: 2))
         let shown = try await store.streamingReplies(userId: "ann", sessionId: "s")

@@ -78,8 +78,8 @@ struct OurChatStoragesTests {
         #expect(try await storage.streamingReplies(userId: "u", sessionId: "s").map(\.message.id) == ["r"])
         #expect(try await storage.streamingReplies(userId: "v", sessionId: "s").isEmpty)
         try await draft?.finish()
-        let kept = try await storage.fetch(userId: "u", sessionId: "s", agentId: "a", maxMessages: nil)
-        #expect(kept.map(\.text) == ["well"])
+        let saved = try await storage.fetch(userId: "u", sessionId: "s", agentId: "a", maxMessages: nil)
+        #expect(saved.map(\.text) == ["well"])
         let after = try await storage.version(userId: "u", sessionId: "s")
         #expect(before != nil && after != nil && before != after)
 

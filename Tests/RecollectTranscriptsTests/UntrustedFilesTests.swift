@@ -69,9 +69,9 @@ struct UntrustedFilesTests {
             folder.write("s.jsonl", line + #","extra":\#(deep),"message":\#(message)}"# + "\n"))
         #expect(report.unreadable.isEmpty)
         let found = try #require(try await imported.messages(imported.only()).first)
-        let kept: JSONValue = levels > 128 ? .string(deep) : try JSONValue(parsing: deep)
-        #expect(found.parts == [.text("x"), .toolCall(id: "t", name: "dig", arguments: kept)])
-        #expect(found.metadata["claudeCode"]?["extra"] == kept)
+        let saved: JSONValue = levels > 128 ? .string(deep) : try JSONValue(parsing: deep)
+        #expect(found.parts == [.text("x"), .toolCall(id: "t", name: "dig", arguments: saved)])
+        #expect(found.metadata["claudeCode"]?["extra"] == saved)
     }
 
     @Test("A line with keys that differ only in bytes is reported and not imported")

@@ -99,7 +99,7 @@ struct AgentMemory: Sendable {
         // A store without streaming replies keeps the first content of an ID, possibly an empty reply from another
         // writer closing the question. A new ID avoids this.
         return StreamingReply(
-            message.with(id: ids.new()), scope: scope, keeper: ChatReplyWriter(to: question, in: self))
+            message.with(id: ids.new()), scope: scope, writer: ChatReplyWriter(to: question, in: self))
     }
 
     /// Returns the error for an input that another turn answers.
@@ -175,7 +175,7 @@ private final class ChatReplyWriter: ReplyWriter {
         self.memory = memory
     }
 
-    func keep(_ text: String?, behind parts: [ContentPart]?) async throws {}
+    func save(_ text: String?, behind parts: [ContentPart]?) async throws {}
 
     func finish(_ message: ConversationMessage) async throws {
         let isFirst = isTried.withLock { isTried in

@@ -36,14 +36,14 @@ final class ReplyBuffer: Sendable {
         }
     }
 
-    private let keeper: any ReplyWriter
+    private let writer: any ReplyWriter
     private let pause: @Sendable (Int) async throws -> Void
     private let state: Locked<State>
 
     init(
-        _ message: ConversationMessage, keeper: any ReplyWriter, pause: @escaping @Sendable (Int) async throws -> Void
+        _ message: ConversationMessage, writer: any ReplyWriter, pause: @escaping @Sendable (Int) async throws -> Void
     ) {
-        self.keeper = keeper
+        self.writer = writer
         self.pause = pause
         var message = message
         message.isStreaming = false
@@ -90,7 +90,7 @@ final class ReplyBuffer: Sendable {
                 return (state.text, state.lacksParts ? state.message.parts : nil)
             }
             do {
-                try await keeper.keep(text, behind: parts)
+                try await writer.save(text, behind: parts)
             } catch {
                 // `finish` saves the whole message and throws any remaining error.
                 state.withLock { state in
@@ -122,11 +122,11 @@ final class ReplyBuffer: Sendable {
     }
 
     private func end(as message: ConversationMessage, after flushing: Task<Void, Never>?) async throws {
-        // `keeper` is called by one task at a time. A task in its pause ends at once.
+        // `writer` is called by one task at a time. A task in its pause ends at once.
         flushing?.cancel()
         await flushing?.value
         do {
-            try await keeper.finish(message)
+            try await writer.finish(message)
             state.withLock { state in
                 state.message = message
                 state.text = nil

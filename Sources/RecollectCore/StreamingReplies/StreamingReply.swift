@@ -28,12 +28,12 @@ public final class StreamingReply: Sendable {
     ///
     /// - Parameter pause: Waits for the given number of milliseconds; tests replace it.
     package init(
-        _ message: ConversationMessage, scope: Scope, keeper: any ReplyWriter,
+        _ message: ConversationMessage, scope: Scope, writer: any ReplyWriter,
         pause: @escaping @Sendable (Int) async throws -> Void = { try await Task.sleep(for: .milliseconds($0)) }
     ) {
         self.scope = scope
         id = message.id
-        writing = ReplyBuffer(message, keeper: keeper, pause: pause)
+        writing = ReplyBuffer(message, writer: writer, pause: pause)
     }
 
     deinit {
@@ -113,7 +113,7 @@ package protocol ReplyWriter: Sendable {
     /// - Parameters:
     ///   - text: The text at its end; `nil` if the last part is not text.
     ///   - parts: All parts before the text, at least one; `nil` if unchanged since the last save.
-    func keep(_ text: String?, behind parts: [ContentPart]?) async throws
+    func save(_ text: String?, behind parts: [ContentPart]?) async throws
     /// Makes the reply a message and removes the streaming reply, in one step. A message of the scope with the same
     /// ID is edited.
     func finish(_ message: ConversationMessage) async throws

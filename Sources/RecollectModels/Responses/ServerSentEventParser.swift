@@ -40,7 +40,7 @@ struct ServerSentEventParser {
             if line.isEmpty {
                 try readLine(UnsafeRawBufferPointer(rebasing: rest[..<end]), body)
             } else {
-                try keep(rest[..<end])
+                try append(rest[..<end])
                 let whole = line
                 line.removeAll(keepingCapacity: true)
                 try whole.withUnsafeBytes { try readLine($0, body) }
@@ -54,7 +54,7 @@ struct ServerSentEventParser {
                 rest.removeFirst()
             }
         }
-        try keep(rest)
+        try append(rest)
     }
 
     /// Ends the stream, and passes an event not yet ended to `body`.
@@ -65,7 +65,7 @@ struct ServerSentEventParser {
         try dispatch(body)
     }
 
-    private mutating func keep(_ bytes: Slice<UnsafeRawBufferPointer>) throws {
+    private mutating func append(_ bytes: Slice<UnsafeRawBufferPointer>) throws {
         guard line.count + bytes.count <= limit else { throw TooLong() }
         line += bytes
     }

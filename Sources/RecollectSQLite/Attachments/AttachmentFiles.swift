@@ -14,9 +14,9 @@ import RecollectFileSystem
 ///
 /// All methods block. A file is complete and durable before a row names it. It is removed after the last of these
 /// rows.
-protocol AttachmentKeeping: Sendable {
+protocol AttachmentSaving: Sendable {
     /// Stores bytes and returns their hash. Bytes already stored are not written again.
-    func keep(_ bytes: Data) throws -> String
+    func save(_ bytes: Data) throws -> String
     /// Returns the bytes with a hash, verified.
     func read(_ sha256: String) throws -> Data
     /// Whether the bytes with a hash are stored.
@@ -30,16 +30,16 @@ protocol AttachmentKeeping: Sendable {
 extension ConversationMessage {
     /// Returns the message with every inline attachment stored by hash. Blocks. The bytes are durable at its
     /// return.
-    func keepingAttachments(in attachments: any AttachmentKeeping) throws -> ConversationMessage {
+    func savingAttachments(in attachments: any AttachmentSaving) throws -> ConversationMessage {
         try mappingAttachments { content in
             guard case .inline(let bytes) = content else { return content }
-            return .stored(sha256: try attachments.keep(bytes), byteCount: bytes.count)
+            return .stored(sha256: try attachments.save(bytes), byteCount: bytes.count)
         }
     }
 }
 
 /// Attachments as files in `attachments/ab/abcdef….`.
-struct AttachmentFiles: AttachmentKeeping {
+struct AttachmentFiles: AttachmentSaving {
     let directory: URL
     /// The folders with durable names.
     private let durableFolders = DurableFolders()
@@ -48,7 +48,7 @@ struct AttachmentFiles: AttachmentKeeping {
         self.directory = directory
     }
 
-    func keep(_ bytes: Data) throws -> String {
+    func save(_ bytes: Data) throws -> String {
         let hash = Attachment.sha256(of: bytes)
         let folder = url(of: hash).deletingLastPathComponent()
         if isWhole(hash) {
@@ -192,10 +192,10 @@ private final class DurableFolders: Sendable {
 }
 
 /// Attachments of a history in memory.
-final class AttachmentMemory: AttachmentKeeping {
+final class AttachmentMemory: AttachmentSaving {
     private let kept = Locked<[String: Data]>([:])
 
-    func keep(_ bytes: Data) -> String {
+    func save(_ bytes: Data) -> String {
         let hash = Attachment.sha256(of: bytes)
         kept.withLock { $0[hash] = bytes }
         return hash

@@ -12,13 +12,13 @@ struct AttachmentsToSave<Content: Sendable>: Sendable {
     /// Creates the content and stores the bytes of its attachments. Blocks. The bytes are durable at its return.
     /// - Parameter mapping: Returns the content with each attachment's content replaced.
     init(
-        in attachments: any AttachmentKeeping,
+        in attachments: any AttachmentSaving,
         _ mapping: (_ keep: (Attachment.Content) throws -> Attachment.Content) throws -> Content
     ) throws {
         var kept: [String: Data] = [:]
         content = try mapping { content in
             guard case .inline(let bytes) = content else { return content }
-            let hash = try attachments.keep(bytes)
+            let hash = try attachments.save(bytes)
             kept[hash] = bytes
             return .stored(sha256: hash, byteCount: bytes.count)
         }
@@ -36,8 +36,8 @@ struct AttachmentsToSave<Content: Sendable>: Sendable {
 
     /// Returns the content to save. Call it in the write transaction of the save, so that no deletion removes a
     /// file meanwhile.
-    func secured(in attachments: any AttachmentKeeping) throws -> Content {
-        for (hash, bytes) in bytes where !attachments.has(hash) { _ = try attachments.keep(bytes) }
+    func secured(in attachments: any AttachmentSaving) throws -> Content {
+        for (hash, bytes) in bytes where !attachments.has(hash) { _ = try attachments.save(bytes) }
         return content
     }
 
@@ -77,7 +77,7 @@ extension SQLiteHistoryStore {
 
     /// Returns the messages with every inline attachment stored by hash.
     /// - Throws: `tooLarge` for a message too large to be read again.
-    func keepingAttachments(
+    func savingAttachments(
         of messages: [ConversationMessage]
     ) async throws -> AttachmentsToSave<[ConversationMessage]> {
         try messages.checkSavable()
@@ -88,7 +88,7 @@ extension SQLiteHistoryStore {
     }
 
     /// Returns the entries of a transcript with every inline attachment stored by hash.
-    func keepingAttachments(of entries: [ChatMessage]) async throws -> AttachmentsToSave<[ChatMessage]> {
+    func savingAttachments(of entries: [ChatMessage]) async throws -> AttachmentsToSave<[ChatMessage]> {
         guard entries.contains(where: { !$0.attachments.isEmpty }) else { return AttachmentsToSave(entries) }
         return try await blocking { [attachments] in
             try AttachmentsToSave(in: attachments) { keep in

@@ -15,7 +15,7 @@ final class BackgroundMaintenance: Sendable {
         var nextExpiry = ContinuousClock.now
     }
 
-    private let attachments: any AttachmentKeeping
+    private let attachments: any AttachmentSaving
     private let events: StoreEvents
     private let retention: Retention
     private let state = Locked(State())
@@ -24,7 +24,7 @@ final class BackgroundMaintenance: Sendable {
     /// Signals the end of a run.
     private let ended = Signal()
 
-    init(attachments: any AttachmentKeeping, events: StoreEvents, retention: Retention) {
+    init(attachments: any AttachmentSaving, events: StoreEvents, retention: Retention) {
         self.attachments = attachments
         self.events = events
         self.retention = retention

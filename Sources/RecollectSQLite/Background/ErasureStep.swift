@@ -18,7 +18,7 @@ struct ErasureStep {
         case nothing
     }
 
-    let attachments: any AttachmentKeeping
+    let attachments: any AttachmentSaving
     /// `nil` in memory.
     let files: HistoryFiles?
     /// The minimum number of index pages merged by a step.
@@ -29,7 +29,7 @@ struct ErasureStep {
 
     /// Creates a step.
     /// - Parameter length: The duration of the work, without the commit.
-    init(attachments: any AttachmentKeeping, files: HistoryFiles?, mergedPages: Int, length: Duration) {
+    init(attachments: any AttachmentSaving, files: HistoryFiles?, mergedPages: Int, length: Duration) {
         self.attachments = attachments
         self.files = files
         self.mergedPages = mergedPages

@@ -62,7 +62,7 @@ struct AppendOperation {
             try DerivedData.update(db)
             row.feed = try FeedState(db)
         }
-        if isPlain { cache.keep(row, of: scope, db) } else { cache.dropRows() }
+        if isPlain { cache.insert(row, of: scope, db) } else { cache.dropRows() }
         return result
     }
 

@@ -41,7 +41,7 @@ enum StreamingReplies {
 
     /// Saves an increment of a streaming reply. A deleted one stays deleted.
     /// - Parameter parts: The parts before the text. `nil` leaves them unchanged.
-    static func keep(_ text: String?, behind parts: [ContentPart]?, of id: ReplyRowID, _ db: Database) throws {
+    static func save(_ text: String?, behind parts: [ContentPart]?, of id: ReplyRowID, _ db: Database) throws {
         guard let parts else { return try db.run("UPDATE streaming_reply SET text = ? WHERE id = ?", text, id) }
         try db.run(
             "UPDATE streaming_reply SET text = ?, parts = ? WHERE id = ?", text, ContentPart.write(list: parts), id)

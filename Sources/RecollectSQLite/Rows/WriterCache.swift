@@ -41,7 +41,7 @@ final class WriterCache: @unchecked Sendable {
     }
 
     /// Caches a scope's row after an append to this scope alone.
-    func keep(_ row: ScopeRow, of scope: Scope, _ db: Database) {
+    func insert(_ row: ScopeRow, of scope: Scope, _ db: Database) {
         if rows.count >= Self.limit { rows = [:] }
         rows[scope] = row
         feed = row.feed

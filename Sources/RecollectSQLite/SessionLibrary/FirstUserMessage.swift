@@ -7,7 +7,7 @@ enum FirstUserMessage {
     }
 
     /// Saves the first user message of a session without one. In a write transaction.
-    static func keep(_ text: String, of session: SessionRowID, _ db: Database) throws {
+    static func save(_ text: String, of session: SessionRowID, _ db: Database) throws {
         try db.run("UPDATE session SET first_message = ? WHERE id = ?", text, session)
         try Preview.set(session, db)
     }

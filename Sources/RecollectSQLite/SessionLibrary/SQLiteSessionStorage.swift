@@ -146,7 +146,7 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
         try Task.checkCancellation()
         let saving = known.beginSaving(id, messages)
         let difference = saving.difference
-        let kept = try await history.keepingAttachments(of: Array(difference.transcript[difference.changed]))
+        let kept = try await history.savingAttachments(of: Array(difference.transcript[difference.changed]))
         let session = session(id)
         let now = Date().millisecondsSince1970
         let outcome = try await history.write(keeping: kept) { [agentId] changed, db, cache in

@@ -91,7 +91,7 @@ struct SaveTranscriptOperation {
         try locations.readScopes(db)
         for entry in difference.transcript where entry.role == .user && !entry.content.isEmpty {
             guard try locations.find(entry.id, db) != nil else { continue }
-            try FirstUserMessage.keep(entry.content, of: number, db)
+            try FirstUserMessage.save(entry.content, of: number, db)
             return true
         }
         return false

@@ -10,9 +10,9 @@ struct HistoryReplyWriter: ReplyWriter {
     /// `nil` in memory, because other processes cannot find the reply.
     let lease: ReplyLease?
 
-    func keep(_ text: String?, behind parts: [ContentPart]?) async throws {
+    func save(_ text: String?, behind parts: [ContentPart]?) async throws {
         try parts?.checkSavable()
-        try await history.write { [reply] in try StreamingReplies.keep(text, behind: parts, of: reply, $0) }
+        try await history.write { [reply] in try StreamingReplies.save(text, behind: parts, of: reply, $0) }
     }
 
     func finish(_ message: ConversationMessage) async throws {

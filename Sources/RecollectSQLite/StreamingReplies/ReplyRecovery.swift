@@ -5,7 +5,7 @@ import RecollectCore
 /// transaction. A saved message with at least the same content stays unchanged.
 struct ReplyRecovery: Sendable {
     let writers: ReplyWriterLocks
-    let attachments: any AttachmentKeeping
+    let attachments: any AttachmentSaving
     let retention: Retention
 
     /// Saves the streaming replies of the ended writers among `names`. Returns the events to post after the commit.
@@ -13,7 +13,7 @@ struct ReplyRecovery: Sendable {
         var events: [StoreEvent] = []
         for writer in names where writers.hasEnded(writer) {
             for draft in try StreamingReplies.all(of: writer, db) {
-                let message = try draft.message.asInterrupted.keepingAttachments(in: attachments)
+                let message = try draft.message.asInterrupted.savingAttachments(in: attachments)
                 let ending = EndReplyOperation(
                     reply: draft.id, message: message, scope: draft.scope, maxMessages: nil, retention: retention)
                 // Nothing is trimmed, so no attachment loses its last use.

@@ -76,7 +76,7 @@ final class WorkspaceWriter: Sendable {
         let replaced = try replacing.map { try current(path, holding: $0) }
         if file.version == replacing {
             // Scans archive only texts.
-            if !bytes.isText { try archive.keep(bytes) }
+            if !bytes.isText { try archive.save(bytes) }
             return file
         }
         if kind == .written { try refuseCredential(in: bytes, replacing: replaced ?? [], at: path) }

@@ -37,7 +37,7 @@ struct ContentStore {
     /// Saves contents. No later write reaches the disk before them.
     ///
     /// Many contents are written first and synced together, in about the time for one.
-    func keep(_ contents: [ContentHash: [UInt8]]) throws {
+    func save(_ contents: [ContentHash: [UInt8]]) throws {
         guard !contents.isEmpty else { return }
         let isTogether = contents.count >= Self.many && OpenFolder.canSynchronizeFileSystem
         let objects = try made(Self.name, in: folder, durably: !isTogether)

@@ -92,7 +92,7 @@ final class VersionArchive: Sendable {
     @discardableResult
     func begin(_ changes: [VersionLine], keeping contents: [[UInt8]]) throws -> [VersionLine] {
         try locked { folder, log in
-            try ContentStore(in: folder).keep(
+            try ContentStore(in: folder).save(
                 Dictionary(contents.map { (ContentHash(of: $0), $0) }, uniquingKeysWith: { first, _ in first }))
             let changes = changes.map { log.index.unlikeOthers($0).marked(.begun) }
             do {
@@ -116,8 +116,8 @@ final class VersionArchive: Sendable {
     }
 
     /// Archives a content already in a file.
-    func keep(_ bytes: [UInt8]) throws {
-        try locked { folder, _ in try ContentStore(in: folder).keep([ContentHash(of: bytes): bytes]) }
+    func save(_ bytes: [UInt8]) throws {
+        try locked { folder, _ in try ContentStore(in: folder).save([ContentHash(of: bytes): bytes]) }
     }
 
     /// Records changes as refused.
@@ -152,7 +152,7 @@ final class VersionArchive: Sendable {
                     if let bytes = found.bytes { kept[found.hash] = bytes }
                 }
             }
-            try ContentStore(in: folder).keep(kept)
+            try ContentStore(in: folder).save(kept)
             try log.append(lines, in: folder, durably: false)
         }
     }

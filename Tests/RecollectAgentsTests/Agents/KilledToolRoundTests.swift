@@ -48,9 +48,9 @@ struct KilledToolRoundTests {
         #expect(request.messages == request.messages.wholeExchanges())
         #expect(request.messages.map(\.role) == [.user, .assistant, .user])
         #expect(request.messages.first?.text == "What time is it?")
-        let kept = try await store("after").all()
-        #expect(kept.map(\.role) == [.user, .assistant, .user, .assistant])
-        #expect(kept.map(\.isInterrupted) == [false, true, false, false])
+        let saved = try await store("after").all()
+        #expect(saved.map(\.role) == [.user, .assistant, .user, .assistant])
+        #expect(saved.map(\.isInterrupted) == [false, true, false, false])
 
         // The process that was not killed has saved the finished exchange, and passes no unfinished one to the model.
         let again = ScriptedModel(says: [.textDelta("Yes.")])

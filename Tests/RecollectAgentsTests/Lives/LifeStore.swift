@@ -17,7 +17,7 @@ final class LifeStore {
     private let kind: Kind
     private let wrappers: [Wrapper]
     private let root = FileManager.default.temporaryDirectory.appendingPathComponent("recollect-\(UUID().uuidString)")
-    private let kept: any ChatStorage
+    private let saved: any ChatStorage
     private var copies = 0
     /// The store that orchestrators receive.
     private(set) var storage: any ChatStorage
@@ -27,8 +27,8 @@ final class LifeStore {
     init(_ kind: Kind, wrappers: [Wrapper]) throws {
         self.kind = kind
         self.wrappers = wrappers
-        kept = kind == .fourMethods ? FourMethods() : InMemoryChatStorage()
-        storage = kept
+        saved = kind == .fourMethods ? FourMethods() : InMemoryChatStorage()
+        storage = saved
         try open()
     }
 
@@ -43,7 +43,7 @@ final class LifeStore {
     func open() throws {
         let below: any ChatStorage
         switch kind {
-        case .fourMethods, .memory: below = kept
+        case .fourMethods, .memory: below = saved
         case .defaults: below = UserDefaultsChatStorage(suiteName: root.lastPathComponent)
         case .file: below = FileChatStorage(baseURL: folder, durability: .relaxed)
         case .window, .everything:

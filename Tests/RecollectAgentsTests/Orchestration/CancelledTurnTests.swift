@@ -65,11 +65,12 @@ struct CancelledTurnTests {
                     let store = PausingStorage.over(below, throwsWhereCancelled: throwsThen)
                     let result = try await turn(over: store, cancelledAt: point, input: .text("two first", id: "first"))
                     isReached = result.isReached
-                    let kept = try await below.all("two") + below.all("one")
-                    let turn = kept.drop {
-                        $0.text == "orphan" || ($0.isInterrupted && kept.first?.text == "orphan" && $0.id == kept[1].id)
+                    let saved = try await below.all("two") + below.all("one")
+                    let turn = saved.drop {
+                        $0.text == "orphan"
+                            || ($0.isInterrupted && saved.first?.text == "orphan" && $0.id == saved[1].id)
                     }
-                    let what = Comment(rawValue: "\(point): \(kept)")
+                    let what = Comment(rawValue: "\(point): \(saved)")
                     #expect(turn.map(\.role) == (turn.isEmpty ? [] : [.user, .assistant]), what)
                     #expect(result.heard.isEmpty || turn.first?.text == "two first", what)
                     #expect(!turn.isEmpty || result.heard.isEmpty, what)
@@ -99,8 +100,8 @@ struct CancelledTurnTests {
             _ = try? await Self.orchestrator(over: store).say(.text("two first", id: "first"))
             store.pause(at: nil) {}
             try await Self.orchestrator(over: store).say(.text("two first", id: "first"))
-            let kept = try await below.all("two")
-            #expect(kept.map(\.text) == ["two first", "to two first"])
+            let saved = try await below.all("two")
+            #expect(saved.map(\.text) == ["two first", "to two first"])
         }
     }
 }

@@ -31,18 +31,18 @@ struct KilledTurnTests {
         let orchestrator = Orchestrator(agents: [agent], store: store)
         for try await _ in orchestrator.route("and?", userId: "u", sessionId: "s") {}
 
-        let kept = try await store.fetch(userId: "u", sessionId: "s", agentId: "agent", maxMessages: nil)
-        #expect(kept.map(\.role) == [.user, .assistant, .user, .assistant, .user, .assistant])
-        #expect(kept.map(\.isInterrupted) == [false, false, false, true, false, false])
-        #expect(kept[1].text == "0 1 2 ")
-        #expect(kept[5].text == "still here")
-        #expect(given.withLock { $0 } == kept.dropLast(2).wholeExchanges())
+        let saved = try await store.fetch(userId: "u", sessionId: "s", agentId: "agent", maxMessages: nil)
+        #expect(saved.map(\.role) == [.user, .assistant, .user, .assistant, .user, .assistant])
+        #expect(saved.map(\.isInterrupted) == [false, false, false, true, false, false])
+        #expect(saved[1].text == "0 1 2 ")
+        #expect(saved[5].text == "still here")
+        #expect(given.withLock { $0 } == saved.dropLast(2).wholeExchanges())
         if !kind.isEmpty, pieces == 150 {
             // After more than half a second of the reply, part of it was on disk.
-            let count = kept[3].text.split(separator: " ").count
+            let count = saved[3].text.split(separator: " ").count
             let whole = (0..<count).map { "\($0) " }.joined()
-            #expect(!kept[3].text.isEmpty && whole.hasPrefix(kept[3].text))
-            #expect(kept[3].parts.first == .toolCall(id: "call", name: "count", arguments: [:]))
+            #expect(!saved[3].text.isEmpty && whole.hasPrefix(saved[3].text))
+            #expect(saved[3].parts.first == .toolCall(id: "call", name: "count", arguments: [:]))
         }
     }
 }

@@ -37,14 +37,14 @@ struct SharedStoreTests {
         let orchestrator = Orchestrator(agents: [agent], store: store, maxMessages: nil)
         for try await _ in orchestrator.route("and?", userId: "u", sessionId: "s") {}
 
-        let kept = try await store.fetch(userId: "u", sessionId: "s", agentId: "agent", maxMessages: nil)
-        #expect(Set(kept.map(\.id)).count == kept.count)
-        #expect(given.withLock { $0 } == kept.dropLast(2).wholeExchanges())
-        #expect(kept.suffix(2).map(\.text) == ["and?", "still here"])
-        let questions = kept.filter { $0.role == .user }.map(\.text)
+        let saved = try await store.fetch(userId: "u", sessionId: "s", agentId: "agent", maxMessages: nil)
+        #expect(Set(saved.map(\.id)).count == saved.count)
+        #expect(given.withLock { $0 } == saved.dropLast(2).wholeExchanges())
+        #expect(saved.suffix(2).map(\.text) == ["and?", "still here"])
+        let questions = saved.filter { $0.role == .user }.map(\.text)
         #expect(Set(questions).count == questions.count)
         #expect(Set(counts[0] + counts[1]).isSubset(of: questions))
-        let replies = kept.filter { $0.role == .assistant && !$0.isInterrupted }.map(\.text)
+        let replies = saved.filter { $0.role == .assistant && !$0.isInterrupted }.map(\.text)
         #expect(replies.sorted() == (reported + ["still here"]).sorted() || replies.count == reported.count + 2)
         #expect(Set(reported).isSubset(of: replies))
     }
@@ -58,10 +58,10 @@ struct SharedStoreTests {
         for worker in workers { _ = await worker.finish() }
         #expect(workers.allSatisfy { $0.endedWell })
         let store = DeviceChatStorage(history: SQLiteHistoryStore(directory: folder), userId: "u")
-        let kept = try await store.fetch(userId: "u", sessionId: "s", agentId: "agent", maxMessages: nil)
-        #expect(kept.count == 16)
-        #expect(!kept.contains { $0.isInterrupted })
-        let questions = kept.filter { $0.role == .user }.map(\.text)
+        let saved = try await store.fetch(userId: "u", sessionId: "s", agentId: "agent", maxMessages: nil)
+        #expect(saved.count == 16)
+        #expect(!saved.contains { $0.isInterrupted })
+        let questions = saved.filter { $0.role == .user }.map(\.text)
         #expect(questions.sorted() == (1...2).flatMap { ten in (0..<4).map { "\(ten)\($0)" } })
     }
 
@@ -98,9 +98,9 @@ struct SharedStoreTests {
 
         try disk.resize(kilobytes: 4096)
         let next = try #require(try await orchestrator.say("again").reply)
-        let kept = try await store.all()
-        #expect(kept.filter { $0.role == .assistant && !$0.isInterrupted } == reported + [next])
-        #expect(kept.suffix(2).map(\.role) == [.user, .assistant])
-        #expect(kept.suffix(2).first?.text == "again")
+        let saved = try await store.all()
+        #expect(saved.filter { $0.role == .assistant && !$0.isInterrupted } == reported + [next])
+        #expect(saved.suffix(2).map(\.role) == [.user, .assistant])
+        #expect(saved.suffix(2).first?.text == "again")
     }
 }

@@ -19,7 +19,7 @@ enum AnyStore: String, CaseIterable, Sendable, CustomTestStringConvertible {
             try? FileManager.default.removeItem(at: folder)
             if self == .defaults { UserDefaults.standard.removePersistentDomain(forName: suite) }
         }
-        let kept: any ChatStorage =
+        let saved: any ChatStorage =
             switch self {
             case .memory: InMemoryChatStorage()
             case .deviceInMemory: try DeviceChatStorage(userId: "user", inMemory: true)
@@ -27,7 +27,7 @@ enum AnyStore: String, CaseIterable, Sendable, CustomTestStringConvertible {
             }
         let open: @Sendable () throws -> any ChatStorage = {
             switch self {
-            case .fourMethods, .memory, .deviceInMemory: kept
+            case .fourMethods, .memory, .deviceInMemory: saved
             case .file: FileChatStorage(baseURL: folder)
             case .defaults: UserDefaultsChatStorage(suiteName: suite)
             case .device: try DeviceChatStorage(userId: "user", baseURL: folder)

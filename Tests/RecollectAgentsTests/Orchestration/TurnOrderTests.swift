@@ -127,9 +127,9 @@ struct RoutingTests {
     func fails(_ kind: AnyStore) async throws {
         try await kind.with { store, reopen in
             await #expect(throws: Failure()) { try await orchestrator(over: store).say("fail") }
-            let kept = try await reopen().all("one")
-            #expect(kept.map(\.text) == ["fail", ""])
-            #expect(kept.last?.isInterrupted == true)
+            let saved = try await reopen().all("one")
+            #expect(saved.map(\.text) == ["fail", ""])
+            #expect(saved.last?.isInterrupted == true)
         }
     }
 }

@@ -18,11 +18,11 @@ struct TurnTests {
             #expect(events.last == .final(reply))
             #expect(announced == AgentReply(id: reply.id, agentId: "agent", inputId: "u1"))
             #expect(events.dropFirst().dropLast() == [.textDelta("You said: "), .textDelta("hello")])
-            let kept = try await reopen().all()
-            #expect(kept.map(\.id) == ["u1", reply.id])
-            #expect(kept.map(\.text) == ["hello", "You said: hello"])
-            #expect(kept.map(\.role) == [.user, .assistant])
-            #expect(kept.last == reply)
+            let saved = try await reopen().all()
+            #expect(saved.map(\.id) == ["u1", reply.id])
+            #expect(saved.map(\.text) == ["hello", "You said: hello"])
+            #expect(saved.map(\.role) == [.user, .assistant])
+            #expect(saved.last == reply)
             #expect(!reply.isInterrupted && !reply.isStreaming)
         }
     }
@@ -67,8 +67,8 @@ struct TurnTests {
             for agent in [agent, streaming] {
                 let orchestrator = Orchestrator(agents: [agent], store: store, maxMessages: 4)
                 for number in 1...6 { try await orchestrator.say(.text("\(number)")) }
-                let kept = try await store.all()
-                #expect(kept.map(\.text) == ["5", "yes", "6", "yes"])
+                let saved = try await store.all()
+                #expect(saved.map(\.text) == ["5", "yes", "6", "yes"])
             }
         }
     }
@@ -186,9 +186,9 @@ struct TurnTests {
             let retried = try await Orchestrator(agents: [echo], store: reopen()).retried("u1")
             #expect(retried.reply == answered.reply)
             #expect(asked.withLock { $0 } == ["a"])
-            let kept = try await reopen().all()
-            #expect(kept.last?.text == "You said: a")
-            #expect(zip(kept, kept.dropFirst()).allSatisfy { $0.role != $1.role }, "\(kept)")
+            let saved = try await reopen().all()
+            #expect(saved.last?.text == "You said: a")
+            #expect(zip(saved, saved.dropFirst()).allSatisfy { $0.role != $1.role }, "\(saved)")
         }
     }
 
@@ -229,10 +229,10 @@ struct TurnTests {
             let orchestrator = Orchestrator(agents: [ScriptedAgent.echo()], store: store)
             try await orchestrator.say(.text("first", id: derived))
             let second = try await orchestrator.say(.text("second", id: "second"))
-            let kept = try await reopen().all()
-            #expect(kept.map(\.text) == ["first", "You said: first", "second", "You said: second"])
-            #expect(kept.map(\.role) == [.user, .assistant, .user, .assistant])
-            #expect(kept.last == second.reply)
+            let saved = try await reopen().all()
+            #expect(saved.map(\.text) == ["first", "You said: first", "second", "You said: second"])
+            #expect(saved.map(\.role) == [.user, .assistant, .user, .assistant])
+            #expect(saved.last == second.reply)
         }
     }
 
@@ -242,9 +242,9 @@ struct TurnTests {
             let orchestrator = Orchestrator(agents: [ScriptedAgent.echo()], store: store)
             for number in 0..<20 { _ = orchestrator.route(.text("\(number)"), userId: "user", sessionId: "session") }
             await orchestrator.waitUntilIdle()
-            let kept = try await reopen().all()
-            #expect(kept.suffix(2).map(\.text) == ["19", "You said: 19"])
-            #expect(kept.count == 40)
+            let saved = try await reopen().all()
+            #expect(saved.suffix(2).map(\.text) == ["19", "You said: 19"])
+            #expect(saved.count == 40)
         }
     }
 
@@ -299,8 +299,8 @@ struct TurnTests {
                 let orchestrator = Orchestrator(agents: [ScriptedAgent.echo(name)], store: store)
                 try await orchestrator.say(.text("first", id: "\(name)-first"))
                 try await orchestrator.say(.text("same", id: "same"))
-                let kept = try await store.all(name.lowercased())
-                #expect(kept.map(\.text) == ["first", "You said: first", "same", "You said: same"])
+                let saved = try await store.all(name.lowercased())
+                #expect(saved.map(\.text) == ["first", "You said: first", "same", "You said: same"])
             }
         }
     }
@@ -321,9 +321,9 @@ struct TurnTests {
         let input = AgentInput(
             ConversationMessage(id: "u1", role: .assistant, parts: [.text("look"), .attachment(picture)]))
         try await Orchestrator(agents: [ScriptedAgent.echo()], store: store).say(input)
-        let kept = try await store.all()
-        #expect(kept.first?.role == .user)
-        #expect(kept.first?.parts == [.text("look"), .attachment(picture)])
+        let saved = try await store.all()
+        #expect(saved.first?.role == .user)
+        #expect(saved.first?.parts == [.text("look"), .attachment(picture)])
     }
 }
 

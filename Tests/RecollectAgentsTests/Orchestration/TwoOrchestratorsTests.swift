@@ -23,10 +23,10 @@ struct TwoOrchestratorsTests {
         }
 
         /// Expects the reported messages among the saved ones.
-        func check(against kept: [ConversationMessage], _ what: Comment) {
-            let ids = Set(kept.map(\.id))
+        func check(against saved: [ConversationMessage], _ what: Comment) {
+            let ids = Set(saved.map(\.id))
             if let began = events.announced { #expect(ids.contains(began.inputId), what) }
-            if let reply = events.reply { #expect(kept.contains(reply), what) }
+            if let reply = events.reply { #expect(saved.contains(reply), what) }
             #expect(events.reply != nil || failure != nil, what)
         }
     }
@@ -57,12 +57,12 @@ struct TwoOrchestratorsTests {
         _ = await TurnResult(.text("two", id: "two"), to: quick)
         finish.open()
         #expect(await one.value.failure == nil)
-        let kept = try await stores[1].all()
-        #expect(kept.map(\.text) == ["one", "two", "re two", "re one"])
+        let saved = try await stores[1].all()
+        #expect(saved.map(\.text) == ["one", "two", "re two", "re one"])
         for id in ["one", "two"] {
             #expect(await TurnResult(.text(id, id: id), to: quick).events.reply?.text == "re \(id)")
         }
-        #expect(try await stores[1].all() == kept)
+        #expect(try await stores[1].all() == saved)
     }
 
     @Test("In merged sessions with equal message IDs, no question gets another question's reply")
@@ -111,9 +111,9 @@ struct TwoOrchestratorsTests {
         // New questions are answered once, also with a name-based ID.
         for id in ["new", ConversationMessage.copyId(of: "new", from: "other")] {
             _ = try await orchestrator.say(.text("new", id: id))
-            let kept = try await store.all()
-            #expect(try await orchestrator.say(.text("new", id: id)).reply == kept.last)
-            #expect(try await store.all() == kept)
+            let saved = try await store.all()
+            #expect(try await orchestrator.say(.text("new", id: id)).reply == saved.last)
+            #expect(try await store.all() == saved)
         }
     }
 
@@ -140,12 +140,12 @@ struct TwoOrchestratorsTests {
         }
         let late = Orchestrator(agents: [partial], store: pausing)
         _ = await TurnResult(.text("one", id: "one"), to: late)
-        let kept = try await stores[0].all()
+        let saved = try await stores[0].all()
         guard let reply = other.withLock({ $0?.events.reply }) else {
-            #expect(kept.map(\.text) == ["one", "a part"])
+            #expect(saved.map(\.text) == ["one", "a part"])
             return
         }
-        #expect(kept.map(\.text) == ["one", "the whole answer"] && kept.last == reply)
+        #expect(saved.map(\.text) == ["one", "the whole answer"] && saved.last == reply)
         #expect(await TurnResult(.text("one", id: "one"), to: late).events.reply == reply)
     }
 
@@ -161,8 +161,8 @@ struct TwoOrchestratorsTests {
             let second = Orchestrator(
                 agents: [
                     ScriptedAgent { input, _, say in
-                        let kept = try await store.all()
-                        #expect(kept.contains { $0.text == input.text }, "\(kind)")
+                        let saved = try await store.all()
+                        #expect(saved.contains { $0.text == input.text }, "\(kind)")
                         say(.textDelta("re \(input.text)"))
                     }
                 ], store: pausing)
@@ -174,9 +174,9 @@ struct TwoOrchestratorsTests {
             let two = await TurnResult(.text("two", id: "two"), to: second)
             finish.open()
             let other = await (try #require(one.withLock { $0 })).value
-            let kept = try await reopen().all()
-            for result in [other, two] { result.check(against: kept, "\(kind): \(kept.map(\.text))") }
-            #expect(Set(kept.filter { $0.role == .user }.map(\.text)) == ["one", "two"], "\(kind)")
+            let saved = try await reopen().all()
+            for result in [other, two] { result.check(against: saved, "\(kind): \(saved.map(\.text))") }
+            #expect(Set(saved.filter { $0.role == .user }.map(\.text)) == ["one", "two"], "\(kind)")
         }
     }
 
@@ -200,10 +200,10 @@ struct TwoOrchestratorsTests {
                 }
             }
             let two = await TurnResult(.text("two", id: "two"), to: second)
-            let kept = try await reopen().all()
-            two.check(against: kept, "\(kind)")
-            #expect(kept.map(\.text) == ["one", "re one", "two", "You said: two"], "\(kind)")
-            #expect(kept.filter { $0.role == .user }.map(\.id) == ["one", "two"], "\(kind)")
+            let saved = try await reopen().all()
+            two.check(against: saved, "\(kind)")
+            #expect(saved.map(\.text) == ["one", "re one", "two", "You said: two"], "\(kind)")
+            #expect(saved.filter { $0.role == .user }.map(\.id) == ["one", "two"], "\(kind)")
         }
     }
 
@@ -252,8 +252,8 @@ struct TwoOrchestratorsTests {
                     #expect(result.events.reply?.text == "re \(id)", "\(kind): \(String(describing: result.failure))")
                 }
             }
-            let kept = try await store.all()
-            #expect(Set(kept.filter { $0.role == .user }.map(\.text)) == ["one", "two"], "\(kind)")
+            let saved = try await store.all()
+            #expect(Set(saved.filter { $0.role == .user }.map(\.text)) == ["one", "two"], "\(kind)")
         }
     }
 
@@ -310,12 +310,12 @@ struct TwoOrchestratorsTests {
         }
         #expect(result.count == 60)
         guard maxMessages == nil else { return }
-        let kept = try await store.all()
+        let saved = try await store.all()
         for turn in result {
             #expect(turn.failure == nil)
-            turn.check(against: kept, "\(String(describing: turn.failure))")
+            turn.check(against: saved, "\(String(describing: turn.failure))")
         }
-        #expect(kept.filter { $0.role == .user }.count == 60)
+        #expect(saved.filter { $0.role == .user }.count == 60)
     }
 
     @Test("Many concurrent store instances lose no input and no reply", arguments: [AnyStore.file, .device])
@@ -337,11 +337,11 @@ struct TwoOrchestratorsTests {
                 }
                 return await group.reduce(into: []) { $0 += $1 }
             }
-            let kept = try await reopen().all()
-            let texts = kept.filter { $0.role == .user }.map(\.text)
+            let saved = try await reopen().all()
+            let texts = saved.filter { $0.role == .user }.map(\.text)
             #expect(Set(texts).count == texts.count, "\(kind): an input is saved twice")
             for turn in result {
-                #expect(turn.events.reply.map(kept.contains) ?? (turn.failure != nil), "\(kind)")
+                #expect(turn.events.reply.map(saved.contains) ?? (turn.failure != nil), "\(kind)")
                 guard let id = turn.events.announced?.inputId else { continue }
                 #expect(texts.contains(id), "\(kind)")
             }
@@ -395,8 +395,8 @@ struct TwoOrchestratorsTests {
                 }
                 return try await group.reduce(into: []) { $0 += $1 }
             }
-            let kept = try await store.all()
-            for turn in result { turn.check(against: kept, "\(kind): \(kept.map(\.text))") }
+            let saved = try await store.all()
+            for turn in result { turn.check(against: saved, "\(kind): \(saved.map(\.text))") }
             #expect(result.count == 20)
         }
     }
@@ -443,10 +443,10 @@ struct TwoOrchestratorsTests {
             let result = await TurnResult("two", to: Orchestrator(agents: [ScriptedAgent.echo()], store: store))
             two.withLock { $0 = result }
         }
-        let kept = try await store.all()
-        for result in [one, try #require(two.withLock { $0 })] { result.check(against: kept, "\(sameRole), \(point)") }
-        #expect(!kept.contains { $0.isInterrupted }, "\(kept.map(\.text))")
-        #expect(Set(kept.map(\.text)) == ["one", "You said: one", "two", "You said: two"])
-        #expect(kept.count == 4)
+        let saved = try await store.all()
+        for result in [one, try #require(two.withLock { $0 })] { result.check(against: saved, "\(sameRole), \(point)") }
+        #expect(!saved.contains { $0.isInterrupted }, "\(saved.map(\.text))")
+        #expect(Set(saved.map(\.text)) == ["one", "You said: one", "two", "You said: two"])
+        #expect(saved.count == 4)
     }
 }

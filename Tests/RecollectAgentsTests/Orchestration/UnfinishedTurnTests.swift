@@ -106,8 +106,8 @@ struct UnfinishedTurnTests {
                 throw Failure()
             }
             await #expect(throws: Failure()) { try await Orchestrator(agents: [agent], store: store).say("one") }
-            let kept = try await reopen().all()
-            #expect(kept.last?.parts.count == 4)
+            let saved = try await reopen().all()
+            #expect(saved.last?.parts.count == 4)
             let next = ScriptedAgent { _, history, say in
                 #expect(
                     history.last?.parts == [
@@ -131,9 +131,9 @@ struct UnfinishedTurnTests {
                 say(.textDelta("yes"))
             }
             try await Orchestrator(agents: [agent], store: store).say("two")
-            let kept = try await reopen().all()
-            #expect(kept.map(\.text) == ["one", "", "two", "yes"])
-            #expect(kept.map(\.isInterrupted) == [false, true, false, false])
+            let saved = try await reopen().all()
+            #expect(saved.map(\.text) == ["one", "", "two", "yes"])
+            #expect(saved.map(\.isInterrupted) == [false, true, false, false])
         }
     }
 
@@ -171,17 +171,17 @@ struct UnfinishedTurnTests {
     }
 
     private func checkInterrupted(_ text: String, in store: any ChatStorage) async throws {
-        let kept = try await store.all()
-        #expect(kept.map(\.role) == [.user, .assistant])
-        #expect(kept.map(\.text) == ["one", text])
-        #expect(kept.last?.isInterrupted == true)
+        let saved = try await store.all()
+        #expect(saved.map(\.role) == [.user, .assistant])
+        #expect(saved.map(\.text) == ["one", text])
+        #expect(saved.last?.isInterrupted == true)
     }
 
     private func checkNextTurn(over store: any ChatStorage) async throws {
         try await Orchestrator(agents: [ScriptedAgent.echo()], store: store).say("two")
-        let kept = try await store.all()
-        #expect(kept.map(\.role) == [.user, .assistant, .user, .assistant])
-        #expect(kept.suffix(2).map(\.text) == ["two", "You said: two"])
+        let saved = try await store.all()
+        #expect(saved.map(\.role) == [.user, .assistant, .user, .assistant])
+        #expect(saved.suffix(2).map(\.text) == ["two", "You said: two"])
     }
 }
 

@@ -48,9 +48,9 @@ struct WrappedTurnTests {
                 #expect(number < 8 || window.first?.role == .system)
                 #expect(window.count <= 2 * 5 + 1)
             }
-            let kept = try await reopen().all()
-            #expect(kept.filter { $0.role == .assistant } == reported)
-            #expect(kept.count == 40)
+            let saved = try await reopen().all()
+            #expect(saved.filter { $0.role == .assistant } == reported)
+            #expect(saved.count == 40)
         }
     }
 
@@ -82,17 +82,17 @@ struct WrappedTurnTests {
     }
 
     @Test("A summary omits messages that a branch has replaced", arguments: [1, 5, 10])
-    func undo(kept: Int) async throws {
+    func undo(saved: Int) async throws {
         let history = SQLiteHistoryStore.inMemory()
         let given = Locked<[ConversationMessage]>([])
         let storage = summarizing(DeviceChatStorage(history: history, userId: "user"))
         let orchestrator = Orchestrator(agents: [agent(given)], store: storage, maxMessages: nil)
         for number in 0..<12 { try await orchestrator.say(.text("\(number)", id: "q\(number)")) }
-        _ = try await history.branch(SessionKey(userId: "user", sessionId: "session"), from: "q\(kept)")
+        _ = try await history.branch(SessionKey(userId: "user", sessionId: "session"), from: "q\(saved)")
         try await orchestrator.say("and")
-        #expect(questions(in: given.withLock { $0 }) == (0..<kept).map(String.init))
+        #expect(questions(in: given.withLock { $0 }) == (0..<saved).map(String.init))
         try await orchestrator.say("more")
-        #expect(questions(in: given.withLock { $0 }) == (0..<kept).map(String.init) + ["and"])
+        #expect(questions(in: given.withLock { $0 }) == (0..<saved).map(String.init) + ["and"])
     }
 
     @Test(
@@ -112,10 +112,10 @@ struct WrappedTurnTests {
         try await orchestrator.say("a secret")
         try await orchestrator.say(.text("a secret", id: "given"))
         try await orchestrator.say("four")
-        let kept = try await store.all()
-        #expect(kept.map(\.text) == ["one", "re one", "two", "", "three", "re three", "four", "re four"])
-        #expect(kept.map(\.isInterrupted) == kept.map { $0.text.isEmpty })
-        #expect(given.withLock { $0 } == kept.dropLast(2))
+        let saved = try await store.all()
+        #expect(saved.map(\.text) == ["one", "re one", "two", "", "three", "re three", "four", "re four"])
+        #expect(saved.map(\.isInterrupted) == saved.map { $0.text.isEmpty })
+        #expect(given.withLock { $0 } == saved.dropLast(2))
     }
 
     @Test("A logging store logs no content of streamed, saved or failed turns")

@@ -356,15 +356,15 @@ struct FileDamageTests {
         "Damage to the white space of a trim loses no message",
         arguments: [Layout.lines, .pretty], [1, 2, 3, 100])
     func damagedBlanks(layout: Layout, count: Int) throws {
-        let kept = Array(Self.many.suffix(3))
-        let file = try Layout.trimmed(layout.write(turn(0) + kept))
+        let saved = Array(Self.many.suffix(3))
+        let file = try Layout.trimmed(layout.write(turn(0) + saved))
         let first = try #require(MessageArray.layout(of: file)?.messages.first).lowerBound
         let newline = try #require(file[..<first].lastIndex(of: Byte.newline))
         for start in 2...newline - count {
             for byte: UInt8 in [0, 1, 0x7A] {
                 var damaged = file
                 damaged.replaceSubrange(start..<start + count, with: repeatElement(byte, count: count))
-                #expect(ScopeFile(damaged) == nil && Damage(bytes: damaged).messages == kept)
+                #expect(ScopeFile(damaged) == nil && Damage(bytes: damaged).messages == saved)
             }
         }
     }
@@ -414,9 +414,9 @@ struct FileDamageTests {
             try handle.close()
             try await store.save([messages[1]])
             let again = FileChatStorage(baseURL: folder.url, sameRole: .keep)
-            let kept = try await again.load()
-            #expect(kept.contains(messages[1]), "damaged: \(isDamaged)")
-            #expect(kept.contains(messages[0]) && kept.contains(messages[2]))
+            let saved = try await again.load()
+            #expect(saved.contains(messages[1]), "damaged: \(isDamaged)")
+            #expect(saved.contains(messages[0]) && saved.contains(messages[2]))
         }
     }
 

@@ -242,27 +242,27 @@ struct FileProcessTests {
     func fullDisk() async throws {
         let disk = try TinyDisk(at: folder.url.appendingPathComponent("disk"), kilobytes: 256)
         let store = FileChatStorage(baseURL: disk.url)
-        var kept: [ConversationMessage] = []
+        var found: [ConversationMessage] = []
         var failure: RecollectError?
         for number in 0..<100 where failure == nil {
             let next = turn(number, text: String(repeating: "x", count: 5000))
             do {
                 try await store.save(next)
-                kept += next
+                found += next
             } catch let error as RecollectError {
                 failure = error
             }
         }
         #expect(failure?.code == .diskFull)
-        #expect(try await store.load() == kept && kept.count > 20)
-        #expect(try await FileChatStorage(baseURL: disk.url).load() == kept)
+        #expect(try await store.load() == found && found.count > 20)
+        #expect(try await FileChatStorage(baseURL: disk.url).load() == found)
         try disk.resize(kilobytes: 1024)
         try await store.save(turn(1000))
-        #expect(try await FileChatStorage(baseURL: disk.url).load() == kept + turn(1000))
+        #expect(try await FileChatStorage(baseURL: disk.url).load() == found + turn(1000))
         try disk.makeReadOnly()
         let error = await #expect(throws: RecollectError.self) { try await store.save(turn(1001)) }
         #expect(error?.code == .readOnly)
-        #expect(try await store.load().count == kept.count + 2)
+        #expect(try await store.load().count == found.count + 2)
     }
 
     @Test(
@@ -286,9 +286,9 @@ struct FileProcessTests {
         }
         try FileManager.default.removeItem(at: filler)
         try await store.save(turn(103), budget: 10)
-        let kept = Array((old + turns(100...103)).suffix(10))
-        #expect(try await store.load() == kept)
-        #expect(try await FileChatStorage(baseURL: disk.url).load() == kept)
+        let found = Array((old + turns(100...103)).suffix(10))
+        #expect(try await store.load() == found)
+        #expect(try await FileChatStorage(baseURL: disk.url).load() == found)
         let size = try FileManager.default.attributesOfItem(atPath: disk.url.path + "/u/s/a.json")[.size] as? Int
         #expect(try #require(size) < 20_000)
     }

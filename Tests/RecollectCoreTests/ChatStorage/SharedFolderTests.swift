@@ -77,10 +77,10 @@ struct SharedFolderTests {
         #expect(try await mine.load().count == 6)
         try await other.save((6..<9).flatMap { turn($0, 9000) }, budget: 6)
         try await other.save(turn(9, 500) + turn(10, 1500) + turn(11, 1000), budget: 6)
-        let kept = turn(9, 500) + turn(10, 1500) + turn(11, 1000)
+        let saved = turn(9, 500) + turn(10, 1500) + turn(11, 1000)
         // A retry of a message that the other store saved is recognized.
         try await mine.save(turn(11, 1000))
-        #expect(try await store().load() == kept)
+        #expect(try await store().load() == saved)
         try await mine.save(turn(12, 10), budget: 4)
         #expect(try await store().load() == turn(11, 1000) + turn(12, 10))
         #expect(try folder.names() == ["a.json"])
@@ -131,21 +131,21 @@ struct SharedFolderTests {
             var generator = SeededGenerator(seed: seed)
             let agent = "\(seed)"
             let stores = [store(), store()]
-            var kept: [ConversationMessage] = []
+            var saved: [ConversationMessage] = []
             for number in 0..<160 {
                 let store = stores[Int.random(in: 0...1, using: &generator)]
                 let lengths = [9000, 500, 1000, 1500]
                 let new = turn(number, lengths[Int.random(in: 0..<4, using: &generator)])
-                let batch = Bool.random(using: &generator) ? new : Array(kept.suffix(2)) + new
+                let batch = Bool.random(using: &generator) ? new : Array(saved.suffix(2)) + new
                 let budget = [2, 4, 6][Int.random(in: 0...2, using: &generator)]
                 try await store.save(batch, agent: agent, budget: budget)
-                kept = Array((kept + new).suffix(budget))
+                saved = Array((saved + new).suffix(budget))
                 if number.isMultiple(of: 3) {
                     let reader = stores[Int.random(in: 0...1, using: &generator)]
-                    try #require(try await reader.load(agent: agent) == kept, "turn \(number)")
+                    try #require(try await reader.load(agent: agent) == saved, "turn \(number)")
                 }
             }
-            #expect(try await self.store().load(agent: agent) == kept)
+            #expect(try await self.store().load(agent: agent) == saved)
         }
     }
 }

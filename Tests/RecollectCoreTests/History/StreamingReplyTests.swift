@@ -4,13 +4,13 @@ import Testing
 @testable import RecollectCore
 
 @Suite("Streaming replies") struct ReplyDraftTests {
-    private let keeper = RecordingKeeper()
+    private let writer = RecordingWriter()
     private let pauses = Gate()
     private let scope = Scope(userId: "u", sessionId: "s", agentId: "a")
     private let start = ConversationMessage(id: "r", role: .assistant, text: "")
 
     private func draft(_ message: ConversationMessage? = nil) -> StreamingReply {
-        StreamingReply(message ?? start, scope: scope, keeper: keeper) { [pauses] in try await pauses.wait($0) }
+        StreamingReply(message ?? start, scope: scope, writer: writer) { [pauses] in try await pauses.wait($0) }
     }
 
     private func saying(_ text: String, isInterrupted: Bool = false) -> ConversationMessage {
@@ -25,41 +25,41 @@ import Testing
         let reply = draft()
         reply.append("one ")
         reply.append("two ")
-        #expect(keeper.calls.isEmpty)
+        #expect(writer.calls.isEmpty)
         #expect(await pauses.open() == 500)
-        #expect(await keeper.next() == .kept(text: "one two "))
+        #expect(await writer.next() == .saved(text: "one two "))
         reply.append("three")
         #expect(await pauses.open() == 500)
-        #expect(await keeper.next() == .kept(text: "one two three"))
+        #expect(await writer.next() == .saved(text: "one two three"))
         #expect(reply.message.text == "one two three")
     }
 
     @Test("Only one flush runs at a time; later pieces go with the next flush")
     func oneAtATime() async {
-        keeper.isHeld.withLock { $0 = true }
+        writer.isHeld.withLock { $0 = true }
         let reply = draft()
         reply.append("a")
         _ = await pauses.open()
-        await keeper.holds.hasWaiter()
+        await writer.holds.hasWaiter()
         reply.append("b")
-        #expect(keeper.calls.isEmpty)
-        keeper.isHeld.withLock { $0 = false }
-        _ = await keeper.holds.open()
-        #expect(await keeper.next() == .kept(text: "a"))
+        #expect(writer.calls.isEmpty)
+        writer.isHeld.withLock { $0 = false }
+        _ = await writer.holds.open()
+        #expect(await writer.next() == .saved(text: "a"))
         _ = await pauses.open()
-        #expect(await keeper.next() == .kept(text: "ab"))
+        #expect(await writer.next() == .saved(text: "ab"))
     }
 
     @Test("A failed flush is retried after the next pause, with the pieces since")
     func failingFlush() async {
         let reply = draft()
-        keeper.failures.withLock { $0 = 1 }
+        writer.failures.withLock { $0 = 1 }
         reply.append("a")
         _ = await pauses.open()
-        #expect(await keeper.next() == .failed)
+        #expect(await writer.next() == .failed)
         reply.append("b")
         _ = await pauses.open()
-        #expect(await keeper.next() == .kept(text: "ab"))
+        #expect(await writer.next() == .saved(text: "ab"))
     }
 
     @Test("`finish` saves everything at once; a second end does nothing, and later pieces are ignored")
@@ -71,7 +71,7 @@ import Testing
         reply.append(" and more")
         try await reply.finish(saying("something else"))
         try await reply.interrupt()
-        #expect(keeper.calls == [.finished(saying("all of it"))])
+        #expect(writer.calls == [.finished(saying("all of it"))])
         #expect(reply.message == saying("all of it"))
     }
 
@@ -89,7 +89,7 @@ import Testing
         whole.isStreaming = true
         try await reply.finish(whole)
         whole.isStreaming = false
-        #expect(keeper.calls == [.finished(whole)])
+        #expect(writer.calls == [.finished(whole)])
     }
 
     @Test("`interrupt` marks the reply, even in a canceled task")
@@ -101,24 +101,24 @@ import Testing
             try await reply.interrupt()
         }
         try await streaming.value
-        #expect(keeper.calls == [.finished(saying("half", isInterrupted: true))])
+        #expect(writer.calls == [.finished(saying("half", isInterrupted: true))])
     }
 
     @Test("A failed end leaves the reply streaming: it grows, is flushed and can be ended again")
     func failingFinish() async throws {
         let reply = draft()
         reply.append("a")
-        keeper.failures.withLock { $0 = 1 }
-        await #expect(throws: RecordingKeeper.Failure.self) { try await reply.finish() }
-        #expect(await keeper.next() == .failed)
+        writer.failures.withLock { $0 = 1 }
+        await #expect(throws: RecordingWriter.Failure.self) { try await reply.finish() }
+        #expect(await writer.next() == .failed)
         #expect(reply.message.isStreaming)
         reply.append("b")
         // The pause that the end cut short, and the next one.
         _ = await pauses.open()
         _ = await pauses.open()
-        #expect(await keeper.next() == .kept(text: "ab"))
+        #expect(await writer.next() == .saved(text: "ab"))
         try await reply.finish()
-        #expect(await keeper.next() == .finished(saying("ab")))
+        #expect(await writer.next() == .finished(saying("ab")))
     }
 
     @Test("Releasing an unfinished reply interrupts it; an ended reply stays unchanged")
@@ -126,12 +126,12 @@ import Testing
         var reply: StreamingReply? = draft()
         reply?.append("half")
         reply = nil
-        #expect(await keeper.next() == .finished(saying("half", isInterrupted: true)))
+        #expect(await writer.next() == .finished(saying("half", isInterrupted: true)))
         reply = draft()
         try await reply?.finish()
         reply = nil
-        #expect(await keeper.next() == .finished(start))
-        #expect(keeper.calls.count == 2)
+        #expect(await writer.next() == .finished(start))
+        #expect(writer.calls.count == 2)
     }
 
     @Test("Text continues a text part, and begins a new part after any other part")
@@ -173,17 +173,17 @@ import Testing
         reply.append("a")
         reply.append(call)
         _ = await pauses.open()
-        #expect(await keeper.next() == .kept(text: nil, behind: [.text("a"), call]))
+        #expect(await writer.next() == .saved(text: nil, behind: [.text("a"), call]))
         reply.append("b")
         _ = await pauses.open()
-        #expect(await keeper.next() == .kept(text: "b"))
-        keeper.failures.withLock { $0 = 1 }
+        #expect(await writer.next() == .saved(text: "b"))
+        writer.failures.withLock { $0 = 1 }
         reply.append(call)
         _ = await pauses.open()
-        #expect(await keeper.next() == .failed)
+        #expect(await writer.next() == .failed)
         reply.append("c")
         _ = await pauses.open()
-        #expect(await keeper.next() == .kept(text: "c", behind: [.text("a"), call, .text("b"), call]))
+        #expect(await writer.next() == .saved(text: "c", behind: [.text("a"), call, .text("b"), call]))
     }
 
     @Test("Parts after the end are ignored, and the caller's message replaces earlier parts")
@@ -192,7 +192,7 @@ import Testing
         reply.append(.toolCall(id: "c", name: "look", arguments: [:]))
         try await reply.finish(saying("all"))
         reply.append(.toolResult(id: "c", content: "there"))
-        #expect(keeper.calls == [.finished(saying("all"))])
+        #expect(writer.calls == [.finished(saying("all"))])
         #expect(reply.message == saying("all"))
     }
 
@@ -213,9 +213,9 @@ import Testing
 }
 
 /// Saves nothing, but records its calls.
-private final class RecordingKeeper: ReplyWriter {
+private final class RecordingWriter: ReplyWriter {
     enum Call: Equatable {
-        case kept(text: String?, behind: [ContentPart]? = nil), finished(ConversationMessage), failed
+        case saved(text: String?, behind: [ContentPart]? = nil), finished(ConversationMessage), failed
     }
     struct Failure: Error {}
 
@@ -234,9 +234,9 @@ private final class RecordingKeeper: ReplyWriter {
         return await iterator.next()
     }
 
-    func keep(_ text: String?, behind parts: [ContentPart]?) async throws {
+    func save(_ text: String?, behind parts: [ContentPart]?) async throws {
         if isHeld.withLock({ $0 }) { try await holds.wait(0) }
-        try record(.kept(text: text, behind: parts))
+        try record(.saved(text: text, behind: parts))
     }
 
     func finish(_ message: ConversationMessage) async throws {

@@ -33,10 +33,10 @@ struct JSONKeyTests {
             let message = ConversationMessage(
                 id: "\(number)", role: .user, parts: [.unknown(["x": [key: 1]])], metadata: [key: [key: 1]])
             try await store.save([message])
-            let kept = try #require(try await store.load().last)
-            #expect(kept.metadata.hasSameBytes(as: message.metadata))
-            guard case .unknown(let value) = kept.parts.first else {
-                Issue.record("\(kept.parts)")
+            let saved = try #require(try await store.load().last)
+            #expect(saved.metadata.hasSameBytes(as: message.metadata))
+            guard case .unknown(let value) = saved.parts.first else {
+                Issue.record("\(saved.parts)")
                 return
             }
             #expect(value.hasSameBytes(as: ["x": [key: 1]]))

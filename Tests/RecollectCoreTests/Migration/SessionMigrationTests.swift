@@ -63,8 +63,8 @@ struct SessionMigrationTests {
         #expect(target.writes == writes)
         #expect((again.sessions, again.movedSessions, again.messages, again.addedMessages) == (2, 0, 4, 0))
 
-        let kept = try await source.getSession(id: "a")?.messages ?? []
-        try await source.updateSessionMessages(id: "a", messages: kept + chats(4..<6))
+        let remaining = try await source.getSession(id: "a")?.messages ?? []
+        try await source.updateSessionMessages(id: "a", messages: remaining + chats(4..<6))
         let third = try await source.migrate(to: target)
         #expect((third.movedSessions, third.addedMessages) == (1, 2))
         #expect(try await target.contents().map(\.id) == ["a", "b"], "the session with the latest message is first")
@@ -118,18 +118,18 @@ struct SessionMigrationTests {
         try await source.add("s", [message])
         try await source.add("t", [message])
         let target = ListedSessions(keeping: { saved in
-            var kept = saved
+            var remaining = saved
             switch field {
-            case "toolName": kept.toolName = nil
-            case "metadata": kept.metadata = [:]
+            case "toolName": remaining.toolName = nil
+            case "metadata": remaining.metadata = [:]
             case "timestamp":
-                kept.timestamp = Date(timeIntervalSince1970: kept.timestamp.timeIntervalSince1970.rounded())
-            case "attachments": kept.attachments = []
-            case "isComplete": kept.isComplete = true
-            case "wasCancelled": kept.wasCancelled = false
-            default: kept.content = kept.content.decomposedStringWithCanonicalMapping
+                remaining.timestamp = Date(timeIntervalSince1970: remaining.timestamp.timeIntervalSince1970.rounded())
+            case "attachments": remaining.attachments = []
+            case "isComplete": remaining.isComplete = true
+            case "wasCancelled": remaining.wasCancelled = false
+            default: remaining.content = remaining.content.decomposedStringWithCanonicalMapping
             }
-            return kept
+            return remaining
         })
         let error = await #expect(throws: RecollectError.self) { try await source.migrate(to: target) }
         #expect(error?.code == .notSaved)
@@ -178,9 +178,9 @@ struct SessionMigrationTests {
                     attachments: [Attachment(mediaType: "image/png", content: .inline(bytes))])
             ])
         let target = ListedSessions(keeping: { saved in
-            var kept = saved
-            kept.attachments[0].content = .stored(sha256: Attachment.sha256(of: bytes), byteCount: bytes.count)
-            return kept
+            var remaining = saved
+            remaining.attachments[0].content = .stored(sha256: Attachment.sha256(of: bytes), byteCount: bytes.count)
+            return remaining
         })
         #expect(try await source.migrate(to: target).addedMessages == 1)
         #expect(try await source.migrate(to: target).addedMessages == 0)

@@ -48,14 +48,14 @@ struct DepthTests {
         for storage in storages {
             var entry = ChatMessage(role: .assistant, content: "x", metadata: ["deep": Self.nested(496)])
             try await storage.updateSessionMessages(id: "s", messages: [entry])
-            let kept = try await storage.getSession(id: "s")
-            #expect(kept?.messages == [entry])
+            let saved = try await storage.getSession(id: "s")
+            #expect(saved?.messages == [entry])
             entry.metadata = ["deep": Self.nested(497)]
             let error = await #expect(throws: RecollectError.self) {
                 try await storage.updateSessionMessages(id: "s", messages: [entry])
             }
             #expect(error?.code == .tooLarge)
-            #expect(try await storage.getSession(id: "s") == kept)
+            #expect(try await storage.getSession(id: "s") == saved)
         }
     }
 }

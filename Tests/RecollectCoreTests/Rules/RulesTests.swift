@@ -81,10 +81,10 @@ struct MessageWindowTests {
         arguments: [
             (nil, 5), (100, 5), (5, 4), (4, 4), (3, 2), (2, 2), (1, 0), (0, 0), (-1, 0), (.min, 0), (.max, 5),
         ] as [(Int?, Int)])
-    func size(budget: Int?, kept: Int) {
+    func size(budget: Int?, saved: Int) {
         let messages = Array(turns(0...2).prefix(5))
         let trimmed = InMemoryChatStorage().trimToEvenPairs(messages, maxMessages: budget)
-        #expect(trimmed == messages.suffix(kept))
+        #expect(trimmed == messages.suffix(saved))
     }
 
     @Test("Only messages without a tool call or result count as a repeated role")

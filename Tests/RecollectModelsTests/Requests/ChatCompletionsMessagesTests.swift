@@ -99,10 +99,10 @@ struct ChatCompletionsMessagesTests {
     @Test("Images are sent, and attachments that cannot be sent are named")
     func attachments() {
         let png = Attachment(mediaType: "image/png", content: .inline(Data([1, 2, 3])))
-        let kept = Attachment(mediaType: "image/png", name: "a.png", content: .stored(sha256: "00", byteCount: 3))
+        let saved = Attachment(mediaType: "image/png", name: "a.png", content: .stored(sha256: "00", byteCount: 3))
         let pdf = Attachment(mediaType: "application/pdf", content: .inline(Data([1])))
         let message = ConversationMessage(
-            role: .user, parts: [.text("See: "), .attachment(png), .attachment(kept), .attachment(pdf)])
+            role: .user, parts: [.text("See: "), .attachment(png), .attachment(saved), .attachment(pdf)])
         #expect(
             map(message) == [
                 [

@@ -252,7 +252,8 @@ import Testing
             await history.close()
         }
         try await history.open()
-        for _ in 0..<6_000 where try await history.check().messagesToIndex > 0 {
+        for _ in 0..<600 {
+            if try await history.check().messagesToIndex == 0 { break }
             try await Task.sleep(for: .milliseconds(50))
         }
         #expect(try await history.check().messagesToIndex == 0)

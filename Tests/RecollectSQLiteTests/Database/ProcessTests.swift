@@ -17,13 +17,13 @@ import Testing
 
     /// The saved turns of an agent; expects each turn to be complete, unique and in order.
     private func turns(_ agent: String) async throws -> [String] {
-        let kept = try await folder.history().messages(
+        let stored = try await folder.history().messages(
             of: SessionKey(userId: "u", sessionId: "s"), agentId: agent, page: PageRequest(limit: 100_000)
         ).elements.map(\.message.id)
-        #expect(kept.count.isMultiple(of: 2))
-        let turns = stride(from: 0, to: kept.count, by: 2).map { pair in
-            #expect(kept[pair].dropLast(1) == kept[pair + 1].dropLast(1))
-            return String(kept[pair].dropLast(2))
+        #expect(stored.count.isMultiple(of: 2))
+        let turns = stride(from: 0, to: stored.count, by: 2).map { pair in
+            #expect(stored[pair].dropLast(1) == stored[pair + 1].dropLast(1))
+            return String(stored[pair].dropLast(2))
         }
         #expect(Set(turns).count == turns.count)
         return turns
@@ -41,10 +41,10 @@ import Testing
             #expect(saved(await worker.finish()).count == count)
             #expect(worker.endedWell)
         }
-        let kept = try await turns("shared")
-        #expect(kept.count == 8 * count)
+        let stored = try await turns("shared")
+        #expect(stored.count == 8 * count)
         for writer in 0..<8 {
-            #expect(kept.filter { $0.hasPrefix("w\(writer)-") } == (0..<count).map { "w\(writer)-\($0)" })
+            #expect(stored.filter { $0.hasPrefix("w\(writer)-") } == (0..<count).map { "w\(writer)-\($0)" })
         }
         #expect(try await folder.history().check().problems.isEmpty)
     }
@@ -60,9 +60,9 @@ import Testing
             _ = heard
             acknowledged.formUnion(saved(await worker.finish()).map { "\(writer)-\($0)" })
         }
-        let kept = Set(try await turns("a"))
-        #expect(acknowledged.subtracting(kept).isEmpty)
-        #expect(kept.count <= acknowledged.count + 20)
+        let stored = Set(try await turns("a"))
+        #expect(acknowledged.subtracting(stored).isEmpty)
+        #expect(stored.count <= acknowledged.count + 20)
         #expect(try await folder.history().check().problems.isEmpty)
     }
 
@@ -87,8 +87,8 @@ import Testing
                 if lines.count == 4 { break }
             }
         }
-        let kept = Set(try await turns("a"))
-        #expect(acknowledged.subtracting(kept).isEmpty)
+        let stored = Set(try await turns("a"))
+        #expect(acknowledged.subtracting(stored).isEmpty)
         #expect(try await folder.history().check().problems.isEmpty)
     }
 
@@ -158,12 +158,12 @@ import Testing
         let said = saved(await worker.finish()).count
         try disk.restart()
         let history = SQLiteHistoryStore(directory: directory)
-        let kept = try await history.messages(
+        let stored = try await history.messages(
             of: SessionKey(userId: "u", sessionId: "s"), agentId: nil, page: PageRequest(limit: 100_000)
         ).elements.map(\.message.id)
-        #expect(kept.count >= 2 * acknowledged.count)
-        #expect(kept.count <= 2 * said + 2)
-        #expect(kept.starts(with: acknowledged.flatMap { ["w-\($0)-q", "w-\($0)-a"] }))
+        #expect(stored.count >= 2 * acknowledged.count)
+        #expect(stored.count <= 2 * said + 2)
+        #expect(stored.starts(with: acknowledged.flatMap { ["w-\($0)-q", "w-\($0)-a"] }))
         #expect(try await history.check().problems.isEmpty)
         await history.close()
     }

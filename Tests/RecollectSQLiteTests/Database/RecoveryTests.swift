@@ -45,8 +45,8 @@ import Testing
             let wasSaved = await worker.finish() == ["saved 0"]
             reachedTheEnd = wasSaved && worker.endedWell
             let history = SQLiteHistoryStore(directory: historyFolder)
-            let kept = try await ids(in: history)
-            #expect(kept == ["w-0-q", "w-0-a"] || kept.isEmpty && !wasSaved, "\(call) \(number)")
+            let saved = try await ids(in: history)
+            #expect(saved == ["w-0-q", "w-0-a"] || saved.isEmpty && !wasSaved, "\(call) \(number)")
             let names = try FileManager.default.contentsOfDirectory(atPath: historyFolder.path)
             #expect(!names.contains { $0.hasPrefix("history.damaged-") }, "\(call) \(number)")
             try await expectUsable(history)
@@ -66,9 +66,9 @@ import Testing
             _ = await worker.finish()
             try FileManager.default.removeItem(at: historyFolder.appendingPathComponent("history.sqlite\(suffix)"))
             let history = SQLiteHistoryStore(directory: historyFolder)
-            let kept = try await ids(in: history)
-            #expect(kept == (0..<kept.count / 2).flatMap { ["w-\($0)-q", "w-\($0)-a"] })
-            if suffix == "-shm" { #expect(kept.count >= 2 * acknowledged) }
+            let saved = try await ids(in: history)
+            #expect(saved == (0..<saved.count / 2).flatMap { ["w-\($0)-q", "w-\($0)-a"] })
+            if suffix == "-shm" { #expect(saved.count >= 2 * acknowledged) }
             try await expectUsable(history)
         }
     }
@@ -85,9 +85,9 @@ import Testing
         let said = await worker.finish().count
         try disk.restart()
         let history = SQLiteHistoryStore(directory: directory)
-        let kept = try await ids(in: history)
-        #expect(kept == (0..<kept.count / 2).flatMap { ["w-\($0)-q", "w-\($0)-a"] })
-        #expect(kept.count <= 2 * said + 2)
+        let saved = try await ids(in: history)
+        #expect(saved == (0..<saved.count / 2).flatMap { ["w-\($0)-q", "w-\($0)-a"] })
+        #expect(saved.count <= 2 * said + 2)
         try await expectUsable(history)
         await history.close()
     }

@@ -88,13 +88,13 @@ import Testing
         // Attachments stored by canceled saves are removed as well, in the background.
         let files = AttachmentFiles(directory: folder.file("attachments"))
         let end = ContinuousClock.now + .seconds(300)
-        var (kept, used) = (-1, Int64?.none)
-        while kept != used.map(Int.init), ContinuousClock.now < end {
+        var (saved, used) = (-1, Int64?.none)
+        while saved != used.map(Int.init), ContinuousClock.now < end {
             try await history.waitUntilErased()
-            kept = try files.all().count
+            saved = try files.all().count
             used = try await history.read { try $0.integer("SELECT count(*) FROM attachment_use") }
         }
-        #expect(used == Int64(kept))
+        #expect(used == Int64(saved))
     }
 
     @Test("A check reports no problems for attachments deleted during the check", .needs(.time))

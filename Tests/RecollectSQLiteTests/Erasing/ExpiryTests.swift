@@ -47,7 +47,7 @@ import Testing
     }
 
     /// A history with `retention: .days(30)`, four messages from ten days ago, and no recorded clock.
-    private func kept() async throws -> SQLiteHistoryStore {
+    private func saved() async throws -> SQLiteHistoryStore {
         let history = SQLiteHistoryStore.inMemory(HistoryConfiguration(retention: .days(30)))
         // The upkeep of the opened history has recorded the clock of this machine.
         _ = try await history.latestChange()
@@ -68,7 +68,7 @@ import Testing
 
     @Test("After the clock jumps ahead, nothing is deleted until the clock is stable for a day")
     func jump() async throws {
-        let history = try await kept()
+        let history = try await saved()
         #expect(try await expired(history, hours: 0, uptime: 100) == 0)
         #expect(try await expired(history, hours: 24, uptime: 124) == 0)
         let year: Double = 365 * 24
@@ -82,7 +82,7 @@ import Testing
 
     @Test("The first clock of a history with messages is trusted only after it is stable for a day")
     func firstClock() async throws {
-        let history = try await kept()
+        let history = try await saved()
         let wrong: Double = 100 * 24
         #expect(try await expired(history, hours: 0, ahead: wrong, uptime: 100) == 0)
         // A message saved in the meantime has the wrong date as well, and proves nothing.
@@ -95,7 +95,7 @@ import Testing
 
     @Test("A second clock jump restarts the wait of one day, also after a restart of the system")
     func secondJump() async throws {
-        let history = try await kept()
+        let history = try await saved()
         #expect(try await expired(history, hours: 0, uptime: 100) == 0)
         #expect(try await expired(history, hours: 24, uptime: 124) == 0)
         #expect(try await expired(history, hours: 25, ahead: 100 * 24, uptime: 125) == 0)
@@ -109,7 +109,7 @@ import Testing
 
     @Test("Small clock jumps do not add up")
     func smallJumps() async throws {
-        let history = try await kept()
+        let history = try await saved()
         #expect(try await expired(history, hours: 0, uptime: 100) == 0)
         #expect(try await expired(history, hours: 24, uptime: 124) == 0)
         for number in 1...60 {

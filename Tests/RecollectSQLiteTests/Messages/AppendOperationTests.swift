@@ -52,10 +52,10 @@ import Testing
         }
         #expect(try await history.window(of: scope, maxMessages: nil) == messages(14..<20))
         #expect(try await history.window(of: scope, maxMessages: 3) == messages(18..<20))
-        let kept = try await history.messages(of: scope.session, agentId: nil, page: PageRequest(limit: 100))
-        #expect(kept.elements.map(\.message) == messages(retention == .window ? 14..<20 : 0..<20))
+        let found = try await history.messages(of: scope.session, agentId: nil, page: PageRequest(limit: 100))
+        #expect(found.elements.map(\.message) == messages(retention == .window ? 14..<20 : 0..<20))
         let count = try await history.session(scope.session)?.messageCount
-        #expect(count == kept.elements.count)
+        #expect(count == found.elements.count)
         try await history.append([], to: scope, options: AppendOptions(maxMessages: 1))
         #expect(try await history.window(of: scope, maxMessages: nil).isEmpty)
     }
@@ -105,10 +105,10 @@ import Testing
             }
             try await group.waitForAll()
         }
-        let kept = try await history.window(of: scope, maxMessages: nil)
-        #expect(kept.count == 64 * 10 * 2)
-        for pair in stride(from: 0, to: kept.count, by: 2) {
-            #expect(kept[pair].id.dropLast() == kept[pair + 1].id.dropLast())
+        let found = try await history.window(of: scope, maxMessages: nil)
+        #expect(found.count == 64 * 10 * 2)
+        for pair in stride(from: 0, to: found.count, by: 2) {
+            #expect(found[pair].id.dropLast() == found[pair + 1].id.dropLast())
         }
     }
 
@@ -136,11 +136,11 @@ import Testing
             }
             return await group.reduce(into: [Int: Bool]()) { $0[$1.0] = $1.1 }
         }
-        let kept = Set(try await history.window(of: scope, maxMessages: nil).map(\.id))
+        let found = Set(try await history.window(of: scope, maxMessages: nil).map(\.id))
         for task in 0..<100 {
             #expect(results[task] == !task.isMultiple(of: 3))
-            #expect(kept.contains("\(task)-0") == !task.isMultiple(of: 3))
-            #expect(kept.contains("\(task)-1") == !task.isMultiple(of: 3))
+            #expect(found.contains("\(task)-0") == !task.isMultiple(of: 3))
+            #expect(found.contains("\(task)-1") == !task.isMultiple(of: 3))
         }
     }
 

@@ -17,14 +17,14 @@ import Testing
     @Test("Every call that saves messages refuses values nested too deeply and changes nothing")
     func messages() async throws {
         let history = memory()
-        let (kept, fields) = (call("kept", deepest), ["deep": tooDeep])
-        try await history.append([kept], to: scope)
+        let (saved, fields) = (call("kept", deepest), ["deep": tooDeep])
+        try await history.append([saved], to: scope)
         await expectError(.tooLarge) { try await history.append([call("n", "flat"), call("m", tooDeep)], to: scope) }
         let unknown = ConversationMessage(id: "m", role: .user, parts: [], unknownFields: fields)
         await expectError(.tooLarge) { try await history.append([unknown], to: scope) }
         await expectError(.tooLarge) { try await history.edit([call("kept", tooDeep)], in: scope.session) }
         await expectError(.tooLarge) { _ = try await history.beginReply(call("r", tooDeep), in: scope) }
-        #expect(try await history.window(of: scope, maxMessages: nil) == [kept])
+        #expect(try await history.window(of: scope, maxMessages: nil) == [saved])
         #expect(try await history.streamingReplies(in: scope.session).isEmpty)
     }
 
@@ -56,14 +56,14 @@ import Testing
         let sessions = SQLiteSessionStorage(history: history, userId: "ann")
         var entries = [ChatMessage(role: .user, content: "x", metadata: ["deep": deepest])]
         try await sessions.updateSessionMessages(id: "ui", messages: entries)
-        let kept = try await sessions.getSession(id: "ui")
-        #expect(kept?.messages == entries)
+        let saved = try await sessions.getSession(id: "ui")
+        #expect(saved?.messages == entries)
         entries[0].metadata["deep"] = tooDeep
         await expectError(.tooLarge) { try await sessions.updateSessionMessages(id: "ui", messages: entries) }
         entries[0].metadata = [:]
         entries.append(ChatMessage(role: .toolUse, content: "", metadata: ["deep": tooDeep]))
         await expectError(.tooLarge) { try await sessions.updateSessionMessages(id: "ui", messages: entries) }
-        #expect(try await sessions.getSession(id: "ui") == kept)
+        #expect(try await sessions.getSession(id: "ui") == saved)
     }
 
     @Test("Unreadable metadata is never overwritten")
@@ -80,10 +80,10 @@ import Testing
         await expectError(.unreadable) { try await history.moveSession(fork, to: scope.sessionId) }
         // Updates without metadata still work.
         try await history.update(scope.session, with: SessionDetails(title: "t"))
-        let kept = try await history.write {
+        let saved = try await history.write {
             try $0.optionalText("SELECT metadata FROM session WHERE title = 't'")
         }
-        #expect(kept == "{\"keep\":\"this\"")
+        #expect(saved == "{\"keep\":\"this\"")
     }
 
     private func messages(_ range: Range<Int>) -> [ConversationMessage] {

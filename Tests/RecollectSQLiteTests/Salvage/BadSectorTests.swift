@@ -78,9 +78,9 @@
                 _ = try await read(badAt: offset, of: "history.sqlite-wal")
             }
             let salvaged = folder.history()
-            let kept = try await salvaged.window(of: scope, maxMessages: nil)
+            let saved = try await salvaged.window(of: scope, maxMessages: nil)
             #expect(try await store.missing(in: salvaged, "the log at \(offset)").missing == 0)
-            #expect(kept == new)
+            #expect(saved == new)
             await salvaged.close()
         }
 

@@ -29,14 +29,14 @@ import Testing
         let user = try LockFile(path: cut.appendingPathComponent("history.sqlite-relaxed").path)
         #expect(try user.tryLock(shared: true))
         let history = SQLiteHistoryStore(directory: cut)
-        let first = try await kept(in: history)
+        let first = try await saved(in: history)
         #expect(first == messages(0..<first.count))
         #expect(first.count < 60 && first.count.isMultiple(of: 2))
         // SQLite writes into the gap, so the frames after it are now older than those before it.
         let new = messages(100..<102)
         try await history.append(new, to: scope)
         let reopened = SQLiteHistoryStore(directory: try copy(cut, to: "reopened"))
-        #expect(try await kept(in: reopened) == first + new)
+        #expect(try await saved(in: reopened) == first + new)
         #expect(history.events.takeUndelivered().isEmpty && reopened.events.takeUndelivered().isEmpty)
         let size = try Data(contentsOf: cut.appendingPathComponent("history.sqlite")).count
         #expect(try await salvaged(cut, damaging: 0..<size) == first + new)
@@ -59,8 +59,8 @@ import Testing
         try await save(4..<60, in: store)
         #expect(!FileManager.default.fileExists(atPath: mark))
         let middle = try Data(contentsOf: folder.file("history.sqlite-wal")).count / 2
-        let kept = try await salvaged(folder.url, damaging: middle..<middle + 1, of: "history.sqlite-wal")
-        #expect(kept == messages(0..<60))
+        let saved = try await salvaged(folder.url, damaging: middle..<middle + 1, of: "history.sqlite-wal")
+        #expect(saved == messages(0..<60))
     }
 
     @Test("Emptying the log removes the mark of relaxed durability, even while the history is open")
@@ -126,9 +126,9 @@ import Testing
         }
         try await store.append(messages(4..<6), to: scope)
         let rebooted = SQLiteHistoryStore(directory: try copy(folder.url, to: "rebooted"))
-        #expect(try await kept(in: rebooted) == messages(0..<6))
+        #expect(try await saved(in: rebooted) == messages(0..<6))
         #expect(rebooted.events.takeUndelivered().isEmpty)
-        #expect(try await kept(in: store) == messages(0..<6))
+        #expect(try await saved(in: store) == messages(0..<6))
     }
 
     @Test("A log with a damaged header is not treated as empty", arguments: [0, 5, 9, 13, 17, 21, 25, 29])
@@ -140,8 +140,8 @@ import Testing
             try $0.integer("PRAGMA wal_checkpoint(PASSIVE)")
         }
         try await save(16..<20, in: store)
-        let kept = try await salvaged(folder.url, damaging: offset..<offset + 1, of: "history.sqlite-wal")
-        #expect(kept == messages(0..<20))
+        let saved = try await salvaged(folder.url, damaging: offset..<offset + 1, of: "history.sqlite-wal")
+        #expect(saved == messages(0..<20))
     }
 
     @Test("Damage at the end of the second-to-last commit does not hide the last commit")
@@ -150,8 +150,8 @@ import Testing
         try await store.append(messages(0..<18), to: scope)
         let end = try Data(contentsOf: folder.file("history.sqlite-wal")).count
         try await store.append(messages(18..<20), to: scope)
-        let kept = try await salvaged(folder.url, damaging: end - 2000..<end, of: "history.sqlite-wal")
-        #expect(kept.suffix(2) == messages(18..<20))
+        let saved = try await salvaged(folder.url, damaging: end - 2000..<end, of: "history.sqlite-wal")
+        #expect(saved.suffix(2) == messages(18..<20))
     }
 
     /// Saves messages in batches of two.
@@ -170,12 +170,12 @@ import Testing
         for index in range { bytes[index] ^= 0x5A }
         try bytes.write(to: file)
         let history = SQLiteHistoryStore(directory: folder.file("damaged"))
-        let kept = try await kept(in: history)
+        let saved = try await saved(in: history)
         #expect(history.events.takeUndelivered().map(\.kind) == [.salvaged])
-        return kept
+        return saved
     }
 
-    private func kept(in history: SQLiteHistoryStore) async throws -> [ConversationMessage] {
+    private func saved(in history: SQLiteHistoryStore) async throws -> [ConversationMessage] {
         try await history.messages(of: scope.session, agentId: nil, page: PageRequest(limit: 1000))
             .elements.map(\.message)
     }

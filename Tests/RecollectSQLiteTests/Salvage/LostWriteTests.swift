@@ -65,12 +65,12 @@ import Testing
         let all = try await read(folder.history())
         let count = try await forEachOldLeaf(of: old) { leaf, store in
             try await store.repair()
-            let kept = try await read(store)
-            #expect(kept.isSubset(of: all), "leaf \(leaf)")
+            let saved = try await read(store)
+            #expect(saved.isSubset(of: all), "leaf \(leaf)")
             let losses = try await store.losses()
-            #expect(kept == all || !losses.isEmpty, "leaf \(leaf): \(all.count - kept.count) messages are gone")
+            #expect(saved == all || !losses.isEmpty, "leaf \(leaf): \(all.count - saved.count) messages are gone")
             // A leaf page has at most 30 messages.
-            #expect(all.count - kept.count <= 30, "leaf \(leaf)")
+            #expect(all.count - saved.count <= 30, "leaf \(leaf)")
         }
         #expect(count >= 3)
     }
@@ -93,8 +93,8 @@ import Testing
         func expectAll(in store: SQLiteHistoryStore, _ leaf: Int) async throws {
             for number in 0..<9 {
                 let bytes = Data("picture \(number)".utf8)
-                let kept = try? await store.attachment(sha256: Attachment.sha256(of: bytes))
-                #expect(kept == bytes, "leaf \(leaf), picture \(number)")
+                let saved = try? await store.attachment(sha256: Attachment.sha256(of: bytes))
+                #expect(saved == bytes, "leaf \(leaf), picture \(number)")
             }
         }
         let count = try await forEachOldLeaf(of: old, kind: 0x0A) { leaf, store in

@@ -81,14 +81,14 @@ struct SalvageStore {
     func missing(in history: SQLiteHistoryStore, _ comment: Comment) async throws -> (missing: Int, changed: Int) {
         var (missing, changed) = (0, 0)
         for (scope, messages) in saved {
-            let kept = try await history.messages(
+            let stored = try await history.messages(
                 of: scope.session, agentId: scope.agentId, page: PageRequest(limit: 10_000)
             ).elements.map(\.message)
-            let ids = Set(kept.map(\.id))
+            let ids = Set(stored.map(\.id))
             let expected = messages.filter { ids.contains($0.id) }
-            #expect(kept.map(\.id) == expected.map(\.id), comment)
-            missing += messages.count - kept.count
-            changed += zip(kept, expected).count { $0 != $1 }
+            #expect(stored.map(\.id) == expected.map(\.id), comment)
+            missing += messages.count - stored.count
+            changed += zip(stored, expected).count { $0 != $1 }
         }
         return (missing, changed)
     }

@@ -96,8 +96,8 @@ import Testing
         let bytes = kind == "noise" ? noise(size, seed: 5) : Data()
         let history = try history(bytes, in: "damaged", log: log)
         if kind == "gone" { try FileManager.default.removeItem(at: folder.file("damaged/history.sqlite")) }
-        let kept = try await history.messages(of: scope.session, agentId: nil, page: PageRequest(limit: 1000))
-        #expect(kept.elements.map(\.message) == messages(0..<600))
+        let stored = try await history.messages(of: scope.session, agentId: nil, page: PageRequest(limit: 1000))
+        #expect(stored.elements.map(\.message) == messages(0..<600))
         #expect(history.events.takeUndelivered().map(\.kind) == [.salvaged])
     }
 
@@ -114,8 +114,8 @@ import Testing
         let bytes = try Data(contentsOf: folder.file("history.sqlite"))
         _ = try history(bytes, in: "damaged", log: log)
         let history = SQLiteHistoryStore(directory: folder.file("damaged"))
-        let kept = try await history.messages(of: scope.session, agentId: nil, page: PageRequest(limit: 1000))
-        #expect(kept.elements.map(\.message) == messages(0..<60))
+        let stored = try await history.messages(of: scope.session, agentId: nil, page: PageRequest(limit: 1000))
+        #expect(stored.elements.map(\.message) == messages(0..<60))
         #expect(history.events.takeUndelivered().map(\.kind) == [.salvaged])
     }
 
@@ -244,8 +244,8 @@ import Testing
         for loss in event.lostSessions {
             let session = SessionKey(userId: loss.userId, sessionId: loss.sessionId)
             let saved = store.saved.filter { $0.key.session == session }.reduce(0) { $0 + $1.value.count }
-            let kept = try await damaged.session(session)?.messageCount ?? 0
-            #expect(loss.lostMessages == saved - kept)
+            let stored = try await damaged.session(session)?.messageCount ?? 0
+            #expect(loss.lostMessages == saved - stored)
         }
         await damaged.close()
         let later = SQLiteHistoryStore(directory: folder.file("damaged"))

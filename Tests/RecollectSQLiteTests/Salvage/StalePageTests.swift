@@ -95,14 +95,14 @@ import Testing
             var bytes = log
             for offset in offsets { bytes[32 + index * Self.frame + offset] ^= 0x10 }
             let history = try open(killed, log: bytes)
-            let kept = try await history.messages(of: scope.session, agentId: nil, page: PageRequest(limit: 1000))
+            let stored = try await history.messages(of: scope.session, agentId: nil, page: PageRequest(limit: 1000))
                 .elements.map(\.message)
             let isReported = try await history.losses().contains { $0.lostMessages != 0 }
             let comment: Comment = "\(part) of frame \(index), the last of its page: \(isLast)"
             let expected = saved.map { $0.id == edited.id ? edited : $0 }
-            #expect(isReported || kept.prefix(expected.count) == expected[...], comment)
-            #expect(!kept.contains { deleted.contains($0.id) }, comment)
-            #expect(Set(expected.map(\.id)).isSubset(of: kept.map(\.id)) || isReported, comment)
+            #expect(isReported || stored.prefix(expected.count) == expected[...], comment)
+            #expect(!stored.contains { deleted.contains($0.id) }, comment)
+            #expect(Set(expected.map(\.id)).isSubset(of: stored.map(\.id)) || isReported, comment)
             if !isReported { unreported += 1 }
             await history.close()
         }
@@ -148,8 +148,8 @@ import Testing
             let sessions = try await history.sessions(of: "ann", page: PageRequest(limit: 10)).elements
             let comment: Comment = "frame \(index)"
             #expect(isReported || Set(sessions.map(\.id.sessionId)) == ["s", "new"], comment)
-            let kept = try await history.window(of: new, maxMessages: nil)
-            #expect(isReported || kept.prefix(32) == long(60..<92)[...], comment)
+            let stored = try await history.window(of: new, maxMessages: nil)
+            #expect(isReported || stored.prefix(32) == long(60..<92)[...], comment)
             #expect(try await history.window(of: scope, maxMessages: nil) == long(0..<20), comment)
             if !isReported { unreported += 1 }
             await history.close()

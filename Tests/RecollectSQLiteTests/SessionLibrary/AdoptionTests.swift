@@ -113,8 +113,8 @@ import Testing
         try await chat.save(
             ConversationMessage(question), userId: "ann", sessionId: "t", agentId: "tech", maxMessages: nil)
         for agent in ["ui", "tech"] {
-            let kept = try await chat.fetch(userId: "ann", sessionId: "t", agentId: agent, maxMessages: nil)
-            #expect(kept.map(\.text) == [question.content])
+            let saved = try await chat.fetch(userId: "ann", sessionId: "t", agentId: agent, maxMessages: nil)
+            #expect(saved.map(\.text) == [question.content])
         }
         #expect(try await sessions.getSession(id: "t")?.messages.map(\.content) == [question.content])
         try await show(question, later)
@@ -132,8 +132,8 @@ import Testing
         try await sessions.updateSessionMessages(id: "s", messages: [answer, mine])
         try await say(ChatMessage(role: .user, content: "I hear."), as: "other")
         try await say(question)
-        let kept = try await chat.fetch(userId: "ann", sessionId: "s", agentId: "tech", maxMessages: nil)
-        #expect(kept.map(\.metadata["from"]) == ["ui"])
+        let saved = try await chat.fetch(userId: "ann", sessionId: "s", agentId: "tech", maxMessages: nil)
+        #expect(saved.map(\.metadata["from"]) == ["ui"])
         #expect(try await shown() == [answer.content, question.content, "I hear."])
         try await expectSound()
     }
@@ -206,14 +206,14 @@ import Testing
         for (number, ending) in ["finished", "cut off", "whole"].enumerated() {
             var entry = ChatMessage(role: .assistant, content: "so")
             let begun = ConversationMessage(id: entry.id.uuidString, role: .assistant, text: "so ")
-            let keeper = try await history.saveReply(begun, in: sessions.session("s").scope(agentId: "tech"))
+            let writer = try await history.saveReply(begun, in: sessions.session("s").scope(agentId: "tech"))
             let before = try #require(try await sessions.getSession(id: "s")).messages.dropLast()
             if ending == "whole" { entry.content = "so far" }
             try await sessions.updateSessionMessages(id: "s", messages: before + [entry])
             #expect(try await window("").isEmpty)
             #expect(try await window().count == number + 2)
             if ending == "finished" {
-                try await keeper.finish(ConversationMessage(id: begun.id, role: .assistant, text: "so far"))
+                try await writer.finish(ConversationMessage(id: begun.id, role: .assistant, text: "so far"))
             } else {
                 try await history.write { try $0.run("UPDATE streaming_reply SET writer = 'nobody'") }
                 #expect(try await history.streamingReplies(in: sessions.session("s")).isEmpty)

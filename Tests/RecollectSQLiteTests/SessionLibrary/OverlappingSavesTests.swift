@@ -32,9 +32,9 @@ import Testing
             }
             try await group.waitForAll()
         }
-        let kept = try #require(try await sessions.getSession(id: "s")).messages
-        #expect(Set(kept.map(\.content)) == Set((shared + own).map(\.content)))
-        #expect(kept.count == 21)
+        let saved = try #require(try await sessions.getSession(id: "s")).messages
+        #expect(Set(saved.map(\.content)) == Set((shared + own).map(\.content)))
+        #expect(saved.count == 21)
     }
 
     @Test("Overlapping saves by one instance preserve the messages of both saves")
@@ -62,8 +62,8 @@ import Testing
             try await group.waitForAll()
         }
         try await holding
-        let kept = try #require(try await sessions.getSession(id: "s")).messages
-        #expect(Set(kept.map(\.content)) == ["shared", "1", "2"])
-        #expect(kept.count == 3)
+        let saved = try #require(try await sessions.getSession(id: "s")).messages
+        #expect(Set(saved.map(\.content)) == ["shared", "1", "2"])
+        #expect(saved.count == 3)
     }
 }

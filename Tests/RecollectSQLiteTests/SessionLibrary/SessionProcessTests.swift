@@ -43,10 +43,10 @@ import Testing
         }
         let history = folder.history()
         try await history.moveSession(SessionKey(userId: "u", sessionId: "t"), to: "s")
-        let kept = try await texts(history)
+        let stored = try await texts(history)
         for writer in ["a", "b"] {
             for number in 0..<count {
-                #expect(kept.count { $0 == "\(writer) \(number)" } == 2, "turn \(number) of \(writer)")
+                #expect(stored.count { $0 == "\(writer) \(number)" } == 2, "turn \(number) of \(writer)")
             }
         }
         try await expectWhole(history)
@@ -62,9 +62,9 @@ import Testing
             let saved = await worker.finish().count
             let history = folder.history()
             try await history.moveSession(SessionKey(userId: "u", sessionId: "t"), to: "s")
-            let kept = try await texts(history)
+            let stored = try await texts(history)
             for number in 0...saved {
-                let count = kept.count { $0 == "\(writer) \(number)" }
+                let count = stored.count { $0 == "\(writer) \(number)" }
                 #expect(count == 2 || number == saved && count == 0, "turn \(number) of \(writer)")
             }
             try await expectWhole(history)
@@ -81,9 +81,9 @@ import Testing
             worker.kill()
             acknowledged += await worker.finish().count
             let history = folder.history()
-            let kept = try await texts(history)
-            #expect(kept.count.isMultiple(of: 2))
-            #expect(kept.count / 2 >= acknowledged && kept.count / 2 <= acknowledged + round + 1)
+            let stored = try await texts(history)
+            #expect(stored.count.isMultiple(of: 2))
+            #expect(stored.count / 2 >= acknowledged && stored.count / 2 <= acknowledged + round + 1)
             try await expectWhole(history)
             await history.close()
         }

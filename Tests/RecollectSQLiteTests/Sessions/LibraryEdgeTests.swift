@@ -120,8 +120,8 @@ import Testing
                 to: old.scope(agentId: "a"))
             try await history.moveSession(old, to: "s")
         }
-        let kept = try await LibraryReplica.messages(of: id, in: history).map(\.message.text)
-        #expect(kept.sorted() == ["new", "one", "two"])
+        let saved = try await LibraryReplica.messages(of: id, in: history).map(\.message.text)
+        #expect(saved.sorted() == ["new", "one", "two"])
         #expect(try await history.check().problems.isEmpty)
     }
 

@@ -271,11 +271,11 @@ struct LibraryLife {
         else { return }
         last = "restore \(branch) in \(origin)"
         let before = Set(try await history.branches(of: id(origin)).map(\.id.sessionId))
-        let kept = model.sessions[origin]?.messages[..<position].map(\.identity) ?? []
+        let stored = model.sessions[origin]?.messages[..<position].map(\.identity) ?? []
         let messages = model.sessions[branch]?.messages ?? []
         // A session and its branch may both have a message with one ID. Both are kept then, and the resulting IDs are
         // tested elsewhere.
-        guard !messages.contains(where: { kept.contains($0.identity) }) else { return }
+        guard !messages.contains(where: { stored.contains($0.identity) }) else { return }
         try await history.restoreBranch(id(branch), in: id(origin))
         let inner = Set(model.sessions.filter { $0.value.origin == branch }.keys)
         let after = Set(try await history.branches(of: id(origin)).map(\.id.sessionId))

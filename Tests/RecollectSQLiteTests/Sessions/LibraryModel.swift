@@ -127,9 +127,9 @@ struct LibraryModel {
                 messages.append(old)
                 continue
             }
-            let kept = target.messages.remove(at: known)
-            messages.append(kept)
-            taken.append(kept)
+            let saved = target.messages.remove(at: known)
+            messages.append(saved)
+            taken.append(saved)
             var copy = old.message
             while let same = (taken + target.messages + (copy.id == old.message.id ? [] : source.messages)).first(
                 where: { $0.message.id == copy.id && $0.agent == old.agent })
@@ -204,12 +204,12 @@ struct LibraryModel {
             guard let position = positions.find(id) else { continue }
             for message in position.messages { entries[message].removeAll { $0.id == position.entryId } }
         }
-        let kept = old.indices.compactMap { index in
+        let saved = old.indices.compactMap { index in
             (whole[index] ?? old[index].message.replacing(entries[index])).map {
                 Message(agent: old[index].agent, message: $0)
             }
         }
-        var all = kept
+        var all = saved
         for entry in new {
             var message = ConversationMessage(entry)
             if withTakenIDs.contains(entry.id) {

@@ -30,9 +30,9 @@ import Testing
         worker.kill()
         let pieces = await worker.finish().compactMap { Int($0) }
         let history = folder.history()
-        let kept = try await history.window(of: scope, maxMessages: nil)
-        #expect(kept.map(\.id) == ["m0", "r"])
-        let reply = try #require(kept.last)
+        let saved = try await history.window(of: scope, maxMessages: nil)
+        #expect(saved.map(\.id) == ["m0", "r"])
+        let reply = try #require(saved.last)
         #expect(reply.isInterrupted && !reply.isStreaming)
         let said = reply.parts.flatMap { part -> [Int] in
             if case .thinking(let piece, _) = part { return Int(piece).map { [$0] } ?? [] }
@@ -44,7 +44,7 @@ import Testing
         #expect(!said.isEmpty)
         let last = try #require(pieces.last)
         #expect(try last - #require(said.last) <= 1000, "\(pieces.count - said.count) pieces are missing")
-        #expect(try await history.wholeWindow(of: scope, maxMessages: nil) == kept)
+        #expect(try await history.wholeWindow(of: scope, maxMessages: nil) == saved)
         #expect(try await history.streamingReplies(in: scope.session).isEmpty)
         #expect(try locks().isEmpty)
     }
@@ -56,10 +56,10 @@ import Testing
         let history = folder.history()
         func isStreaming() async throws -> Bool {
             let replies = try await history.streamingReplies(in: scope.session)
-            let kept = try await history.window(of: scope, maxMessages: nil)
+            let saved = try await history.window(of: scope, maxMessages: nil)
             #expect(replies.map(\.message.text) == ["as far as it came"])
             #expect(replies.allSatisfy { $0.message.isStreaming })
-            return replies.count == 1 && kept.isEmpty
+            return replies.count == 1 && saved.isEmpty
         }
         #expect(try await isStreaming())
         worker.send(SIGSTOP)
@@ -70,9 +70,9 @@ import Testing
         _ = await worker.finish()
         // The history is already open, so the reply is found by listing replies.
         #expect(try await history.streamingReplies(in: scope.session).isEmpty)
-        let kept = try await history.window(of: scope, maxMessages: nil)
-        #expect(kept.map(\.text) == ["as far as it came"])
-        #expect(kept.map(\.isInterrupted) == [true])
+        let saved = try await history.window(of: scope, maxMessages: nil)
+        #expect(saved.map(\.text) == ["as far as it came"])
+        #expect(saved.map(\.isInterrupted) == [true])
         #expect(history.events.takeUndelivered().map(\.kind) == [.interruptedReply])
         #expect(try locks().isEmpty)
     }
@@ -91,9 +91,9 @@ import Testing
         }
         let ids = (0..<30).map { "r\($0)" }
         #expect(found.sorted() == ids.sorted())
-        let kept = try await folder.history().window(of: scope, maxMessages: nil)
-        #expect(kept.map(\.id) == ids)
-        #expect(kept.allSatisfy { $0.isInterrupted && $0.text == "as far as it came" })
+        let saved = try await folder.history().window(of: scope, maxMessages: nil)
+        #expect(saved.map(\.id) == ids)
+        #expect(saved.allSatisfy { $0.isInterrupted && $0.text == "as far as it came" })
         #expect(try await folder.history().check().problems.isEmpty)
     }
 }

@@ -41,9 +41,9 @@ import Testing
         begun.parts.insert(.attachment(Attachment(mediaType: "a/b", content: .inline(bytes))), at: 0)
         try await abandonedReply(begun)
         let history = folder.history()
-        let kept = try await saved(in: history)
-        #expect(kept.map(\.text) == ["so far"])
-        #expect(kept.allSatisfy { $0.isInterrupted && !$0.hasInlineAttachments })
+        let stored = try await saved(in: history)
+        #expect(stored.map(\.text) == ["so far"])
+        #expect(stored.allSatisfy { $0.isInterrupted && !$0.hasInlineAttachments })
         #expect(try await history.attachment(sha256: Attachment.sha256(of: bytes)) == bytes)
         #expect(history.events.takeUndelivered().map(\.kind) == [.interruptedReply])
         #expect(try await history.check().problems.isEmpty)
@@ -63,7 +63,7 @@ import Testing
         var indented = start
         indented.parts = [.text("\n\nso far\n")]
         let copy = ConversationMessage.copyId(of: "r", from: scope.sessionId)
-        for (begun, held, kept) in [
+        for (begun, held, stored) in [
             (start, whole, [whole]), (start, other, [other, interrupted.with(id: copy)]),
             (calling, whole, [whole, calling.asInterrupted.with(id: copy)]), (calling, called, [called]),
             (start, part, [interrupted]), (indented, trimmed, [indented.asInterrupted]), (indented, whole, [whole]),
@@ -74,7 +74,7 @@ import Testing
             }
             let history = folder.history()
             #expect(try await history.streamingReplies(in: scope.session).isEmpty)
-            #expect(try await saved(in: history) == kept)
+            #expect(try await saved(in: history) == stored)
             try await history.deleteSession(scope.session)
             await history.close()
         }

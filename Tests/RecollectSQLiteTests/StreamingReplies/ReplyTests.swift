@@ -53,13 +53,13 @@ import Testing
     @Test("A streaming reply is listed but in no window; when it is finished, it becomes a normal message")
     func life() async throws {
         try await history.append(messages(0..<1), to: scope)
-        let keeper = try await history.saveReply(start, in: scope)
+        let writer = try await history.saveReply(start, in: scope)
         #expect(try await replies() == [inFlight(start)])
-        try await keeper.keep("half", behind: nil)
+        try await writer.save("half", behind: nil)
         #expect(try await replies() == [inFlight(saying("half"))])
         #expect(try await history.streamingReplies(in: scope.session).map(\.agentId) == [scope.agentId])
         #expect(try await saved() == messages(0..<1))
-        try await keeper.finish(saying("half and half"))
+        try await writer.finish(saying("half and half"))
         #expect(try await replies().isEmpty)
         #expect(try await saved() == messages(0..<1) + [saying("half and half")])
         #expect(try await history.session(scope.session)?.messageCount == 2)
@@ -76,10 +76,10 @@ import Testing
         try await reply.finish(whole)
         other.append(" so far")
         try await other.interrupt()
-        let kept = try await saved()
-        #expect(kept.map(\.id) == ["r", "m1"])
-        #expect(kept[0] == whole)
-        #expect(kept[1].isInterrupted && kept[1].text == "text 1 so far")
+        let found = try await saved()
+        #expect(found.map(\.id) == ["r", "m1"])
+        #expect(found[0] == whole)
+        #expect(found[1].isInterrupted && found[1].text == "text 1 so far")
         #expect(try await drafts() == 0)
     }
 
@@ -90,13 +90,13 @@ import Testing
         let hash = Attachment.sha256(of: bytes)
         try await history.append(
             [ConversationMessage(id: "m", role: .user, parts: [.attachment(picture)])], to: scope)
-        let kept = Attachment(mediaType: "a/b", content: .stored(sha256: hash, byteCount: 3))
-        let reply = ConversationMessage(id: "r", role: .assistant, parts: [.attachment(kept), .text("")])
-        let keeper = try await history.saveReply(reply, in: scope)
+        let found = Attachment(mediaType: "a/b", content: .stored(sha256: hash, byteCount: 3))
+        let reply = ConversationMessage(id: "r", role: .assistant, parts: [.attachment(found), .text("")])
+        let writer = try await history.saveReply(reply, in: scope)
         try await history.deleteMessages(["m"], in: scope.session)
         #expect(try await history.erasesAll())
         #expect(try await history.attachment(sha256: hash) == bytes)
-        try await keeper.finish(reply)
+        try await writer.finish(reply)
         #expect(try await history.attachment(sha256: hash) == bytes)
         #expect(try await history.check().problems.isEmpty)
     }
@@ -113,17 +113,17 @@ import Testing
             let first = ConversationMessage(
                 id: "\(number)", role: .assistant, parts: parts, metadata: ["model": "m\0"],
                 unknownFields: ["later": [1, 2]])
-            let keeper = try await history.saveReply(first, in: scope)
+            let writer = try await history.saveReply(first, in: scope)
             #expect(try await replies() == [inFlight(first)])
             var grown = first
             let text = (grown.takeLastText() ?? "") + " \0 more"
             grown.parts.append(.text(text))
-            try await keeper.keep(text, behind: nil)
+            try await writer.save(text, behind: nil)
             #expect(try await replies() == [inFlight(grown)])
-            try await keeper.finish(grown)
-            let kept = try #require(try await history.message("\(number)", in: scope.session)).message
-            #expect(kept.text == grown.text && kept.parts.count == grown.parts.count)
-            #expect(!kept.hasInlineAttachments)
+            try await writer.finish(grown)
+            let found = try #require(try await history.message("\(number)", in: scope.session)).message
+            #expect(found.text == grown.text && found.parts.count == grown.parts.count)
+            #expect(!found.hasInlineAttachments)
         }
         #expect(try await history.attachment(sha256: Attachment.sha256(of: Data([1, 2]))) == Data([1, 2]))
     }
@@ -132,12 +132,12 @@ import Testing
     func growingByParts() async throws {
         let call = ContentPart.toolCall(id: "c", name: "look\0", arguments: ["at": "it"])
         let result = ContentPart.toolResult(id: "c", content: [1, .null])
-        let keeper = try await history.saveReply(saying("I look"), in: scope)
+        let writer = try await history.saveReply(saying("I look"), in: scope)
         var grown = saying("I look")
         for (text, parts) in [
             (nil, [.text("I look"), call]), (nil, [.text("I look"), call, result]), ("and", nil), ("and see\0", nil),
         ] as [(String?, [ContentPart]?)] {
-            try await keeper.keep(text, behind: parts)
+            try await writer.save(text, behind: parts)
             if let parts { grown.parts = parts } else { _ = grown.takeLastText() }
             if let text { grown.parts.append(.text(text)) }
             #expect(try await replies() == [inFlight(grown)])
@@ -201,11 +201,11 @@ import Testing
         try await history.append([question], to: scope.session.scope(agentId: agentId == "" ? "" : scope.agentId))
         isInterrupted ? try await endWriters() : try await reply.finish()
         #expect(try await replies().isEmpty)
-        let kept = try await saved()
-        #expect(kept.map(\.role) == [.user, .assistant])
-        #expect(kept.first == question)
-        #expect(kept.last?.isInterrupted == isInterrupted)
-        #expect(isInterrupted || kept.last?.text == "said")
+        let found = try await saved()
+        #expect(found.map(\.role) == [.user, .assistant])
+        #expect(found.first == question)
+        #expect(found.last?.isInterrupted == isInterrupted)
+        #expect(isInterrupted || found.last?.text == "said")
         await expectError(.invalidArgument) { _ = try await history.beginReply(start, in: scope) }
     }
 
@@ -585,9 +585,9 @@ import Testing
         }
         #expect(try locks().isEmpty)
         #expect(try await drafts() == 0)
-        let kept = try await saved()
-        #expect(kept.count == 1000)
-        #expect(kept.count { $0.isInterrupted } == 500)
+        let found = try await saved()
+        #expect(found.count == 1000)
+        #expect(found.count { $0.isInterrupted } == 500)
     }
 
     @Test("A history in memory supports streaming replies")

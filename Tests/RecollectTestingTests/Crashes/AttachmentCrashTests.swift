@@ -20,7 +20,7 @@ import Testing
                 folder = try folder.folder(name)
             }
             let files = AttachmentFiles(directory: run.folder.appendingPathComponent("attachments"))
-            try await run.change("list", adding: [hash]) { _ = try files.keep(bytes) }
+            try await run.change("list", adding: [hash]) { _ = try files.save(bytes) }
         } reopen: { image in
             let files = AttachmentFiles(directory: image.folder.appendingPathComponent("attachments"))
             return CrashedStore(lists: ["list": (try? files.read(hash)) == bytes ? [hash] : []])

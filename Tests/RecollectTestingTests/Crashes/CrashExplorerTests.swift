@@ -65,10 +65,10 @@ struct CrashExplorerTests {
         } reopen: { image in
             let history = SQLiteHistoryStore(
                 directory: image.folder, configuration: HistoryConfiguration(indexesInBackground: false))
-            let kept = try await history.window(
+            let saved = try await history.window(
                 of: Scope(userId: "u", sessionId: "s", agentId: "a"), maxMessages: nil)
             await history.close()
-            return CrashedStore(lists: ["list": kept.map(\.id)])
+            return CrashedStore(lists: ["list": saved.map(\.id)])
         }
         var explorer = CrashExplorer(seed: 1)
         explorer.limit = 2

@@ -4,7 +4,7 @@ import RecollectCore
 /// The faults in the content of messages.
 extension FaultyChatStorage {
     /// Returns the message as stored; unchanged in a correct store.
-    func kept(_ message: ConversationMessage) -> ConversationMessage {
+    func saved(_ message: ConversationMessage) -> ConversationMessage {
         var message = message
         switch fault {
         case .forgetsMilliseconds:
@@ -13,7 +13,7 @@ extension FaultyChatStorage {
             message.role = [.user, .assistant, .system, .tool].contains(message.role) ? message.role : .user
         case .forgetsMetadata: message.metadata = [:]
         case .forgetsUnknownFields: message.unknownFields = [:]
-        default: message.parts = message.parts.compactMap(kept)
+        default: message.parts = message.parts.compactMap(saved)
         }
         return message
     }
@@ -28,7 +28,7 @@ extension FaultyChatStorage {
         return message
     }
 
-    private func kept(_ part: ContentPart) -> ContentPart? {
+    private func saved(_ part: ContentPart) -> ContentPart? {
         switch (fault, part) {
         case (.dropsReasoning, .thinking), (.dropsUnknownParts, .unknown): return nil
         case (.dropsEmptyParts, .text(let text)): return text.isEmpty ? nil : part

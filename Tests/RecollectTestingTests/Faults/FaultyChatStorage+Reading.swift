@@ -68,9 +68,9 @@ extension FaultyChatStorage {
     func trimmed(_ messages: [ConversationMessage], budget: Int?) -> [ConversationMessage] {
         guard fault != .trimsAtFetchOnly, let size = size(budget), size < messages.count else { return messages }
         if fault == .neverTrimsToNothing && size == 0 { return messages }
-        let kept = messages.suffix(size)
-        let grows = fault == .growsAWindowToItsCall && kept.first?.role == .tool
-        return grows ? messages.suffix(size + 1) : Array(kept)
+        let saved = messages.suffix(size)
+        let grows = fault == .growsAWindowToItsCall && saved.first?.role == .tool
+        return grows ? messages.suffix(size + 1) : Array(saved)
     }
 
     // MARK: - Order

@@ -184,8 +184,8 @@ final class FaultyChatStorage: ChatStorage {
                 if fault == .remembersDroppedIds { state.droppedIDs.insert(key(message.id)) }
                 continue
             }
-            drawer.messages.append(kept(message))
-            drawer.everything.append(kept(message))
+            drawer.messages.append(saved(message))
+            drawer.everything.append(saved(message))
             added += 1
             last = fault == .comparesTheFirstOfABatchOnly ? nil : message.role
             if fault != .looksForIdsBeforeTheBatchOnly { known.insert(key(message.id)) }

@@ -7,7 +7,7 @@ extension FaultyHistoryStore {
         _ session: SessionKey, with details: SessionDetails, makesNew: Bool
     ) async throws -> Bool {
         var details = details
-        let id = kept(session)
+        let id = saved(session)
         switch fault {
         case .removesNoMetadata: details.metadata = details.metadata.filter { $0.value != .null }
         case .unpinsWhatIsArchived where details.isArchived == true: details.isPinned = false
@@ -29,7 +29,7 @@ extension FaultyHistoryStore {
     }
 
     func edit(_ messages: [ConversationMessage], in session: SessionKey) async throws -> Int {
-        let id = kept(session)
+        let id = saved(session)
         if fault == .keepsTotalsOnEdits, let usage = try await base.session(id)?.usage {
             lie(about: id) { $0.usage = usage }
         }
@@ -41,7 +41,7 @@ extension FaultyHistoryStore {
     // MARK: - Moves
 
     func moveSession(_ session: SessionKey, to newSessionId: String) async throws -> Bool {
-        let (old, new) = (kept(session), SessionKey(userId: session.userId, sessionId: newSessionId))
+        let (old, new) = (saved(session), SessionKey(userId: session.userId, sessionId: newSessionId))
         let there = try await base.session(new)
         switch fault {
         case .losesDetailsOnMoving where there == nil: lie(about: new) { $0.title = nil }
@@ -69,7 +69,7 @@ extension FaultyHistoryStore {
     func branch(
         _ session: SessionKey, from messageId: String, agentId: String?
     ) async throws -> SessionKey {
-        let id = kept(session)
+        let id = saved(session)
         guard fault == .branchesAfterTheMessage else {
             return try await base.branch(id, from: messageId, agentId: agentId)
         }
@@ -79,14 +79,14 @@ extension FaultyHistoryStore {
     }
 
     func branches(of session: SessionKey) async throws -> [Session] {
-        let id = kept(session)
+        let id = saved(session)
         if fault == .leavesBranchesBehind && memory.withLock({ $0.movedIDs.contains(id) }) { return [] }
         let branches = try await base.branches(of: id).map(shown)
         return fault == .listsNewestBranchesFirst ? branches.reversed() : branches
     }
 
     func restoreBranch(_ branch: SessionKey, in session: SessionKey) async throws {
-        let id = kept(session)
+        let id = saved(session)
         let before = try await base.branches(of: id).map(\.id)
         do {
             try await base.restoreBranch(branch, in: id)
@@ -102,13 +102,13 @@ extension FaultyHistoryStore {
     // MARK: - Discards
 
     func discardSession(_ session: SessionKey) async throws -> Bool {
-        try await base.discardSession(kept(session))
+        try await base.discardSession(saved(session))
     }
 
     func restoreSession(_ session: SessionKey) async throws -> Bool {
-        let existed = try await base.restoreSession(kept(session))
+        let existed = try await base.restoreSession(saved(session))
         if fault == .unpinsWhatItRestores {
-            try await base.update(kept(session), with: SessionDetails(isPinned: false))
+            try await base.update(saved(session), with: SessionDetails(isPinned: false))
         }
         return existed
     }
@@ -118,13 +118,13 @@ extension FaultyHistoryStore {
     func beginReply(
         _ message: ConversationMessage, in scope: Scope, maxMessages: Int?
     ) async throws -> StreamingReply {
-        let scope = kept(scope.session).scope(agentId: scope.agentId)
+        let scope = saved(scope.session).scope(agentId: scope.agentId)
         let maxMessages = fault == .trimsNothingAfterReplies ? nil : maxMessages
         var draft: StreamingReply
         do {
             draft = try await base.beginReply(message, in: scope, maxMessages: maxMessages)
             if fault == .joinsProseAroundParts {
-                draft = StreamingReply(message, scope: scope, keeper: ProseJoiningKeeper(base: draft))
+                draft = StreamingReply(message, scope: scope, writer: ProseJoiningWriter(base: draft))
             }
         } catch {
             guard fault == .renamesRepliesOfOneId else { throw error }
@@ -142,7 +142,7 @@ extension FaultyHistoryStore {
     func streamingReplies(
         in session: SessionKey
     ) async throws -> [AgentMessage] {
-        let id = kept(session)
+        let id = saved(session)
         let replies = try await base.streamingReplies(in: id)
         switch fault {
         case .sortsReplies: return replies.sorted { $0.message.id < $1.message.id }
@@ -168,10 +168,10 @@ extension FaultyHistoryStore {
 }
 
 /// Saves a reply with all text moved to the position of the first text.
-private struct ProseJoiningKeeper: ReplyWriter {
+private struct ProseJoiningWriter: ReplyWriter {
     let base: StreamingReply
 
-    func keep(_ text: String?, behind parts: [ContentPart]?) {}
+    func save(_ text: String?, behind parts: [ContentPart]?) {}
 
     func finish(_ message: ConversationMessage) async throws {
         var joined = message

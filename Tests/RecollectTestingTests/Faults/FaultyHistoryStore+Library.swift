@@ -16,7 +16,7 @@ extension FaultyHistoryStore {
             return Page(
                 elements: shown, next: next.map { SessionCursor(key: .integer(Int64($0)), sessionId: "") })
         }
-        query.userId = kept(query.userId)
+        query.userId = saved(query.userId)
         switch fault {
         case .neverTurnsAList: query.isReversed = false
         case .asksForOneTag: query.tags = Array(query.tags.prefix(1))
@@ -30,14 +30,14 @@ extension FaultyHistoryStore {
     }
 
     func session(_ session: SessionKey) async throws -> Session? {
-        try await base.session(kept(session)).map(shown)
+        try await base.session(saved(session)).map(shown)
     }
 
     func sessions(
         of userId: String, sessionIdPrefix prefix: String, limit: Int
     ) async throws -> [Session] {
         guard fault == .foldsCaseOfPrefixes else {
-            let found = try await base.sessions(of: kept(userId), sessionIdPrefix: prefix, limit: limit)
+            let found = try await base.sessions(of: saved(userId), sessionIdPrefix: prefix, limit: limit)
             guard fault == .showsDiscardedByPrefix else { return found }
             let discarded = SessionQuery(userId: userId, isDiscarded: true)
             return try await found + base.sessions(discarded, page: PageRequest(limit: limit)).elements
@@ -49,7 +49,7 @@ extension FaultyHistoryStore {
     func messages(
         of session: SessionKey, agentId: String?, page request: PageRequest<MessageCursor>
     ) async throws -> Page<StoredMessage, MessageCursor> {
-        let session = kept(session)
+        let session = saved(session)
         let agentId = fault == .showsEveryAgent ? nil : agentId
         if fault == .pagesByOffset { return try await pageByOffset(of: session, agentId: agentId, request) }
         var request = request
@@ -73,7 +73,7 @@ extension FaultyHistoryStore {
 
     func message(_ id: String, in session: SessionKey, agentId: String?) async throws -> StoredMessage? {
         try await base.message(
-            fault == .looksUpIgnoringCase ? id.lowercased() : id, in: kept(session), agentId: agentId)
+            fault == .looksUpIgnoringCase ? id.lowercased() : id, in: saved(session), agentId: agentId)
     }
 
     func shown(_ session: Session) -> Session {

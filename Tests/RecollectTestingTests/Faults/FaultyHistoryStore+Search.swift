@@ -5,8 +5,8 @@ import Recollect
 extension FaultyHistoryStore {
     func search(_ query: SearchQuery) async throws -> Page<SearchHit, SearchCursor> {
         var asked = query
-        asked.userId = kept(query.userId)
-        asked.sessionId = query.sessionId.map { kept(SessionKey(userId: "", sessionId: $0)).sessionId }
+        asked.userId = saved(query.userId)
+        asked.sessionId = query.sessionId.map { saved(SessionKey(userId: "", sessionId: $0)).sessionId }
         switch fault {
         case .refusesQuotes where query.text.contains("\""):
             throw RecollectError(.invalidArgument, "syntax error near \"")

@@ -60,7 +60,7 @@ final class FaultyHistoryStore: HistoryStore {
     ) async throws -> AppendOutcome {
         var options = options
         var messages = messages
-        let scope = kept(scope.session).scope(agentId: scope.agentId)
+        let scope = saved(scope.session).scope(agentId: scope.agentId)
         if fault == .startsAfreshAfterDiscarding, try await base.session(scope.session)?.discardedAt != nil {
             try await base.deleteSession(scope.session)
         }
@@ -108,7 +108,7 @@ final class FaultyHistoryStore: HistoryStore {
     func fork(
         _ session: SessionKey, at messageId: String, agentId: String?, into newSessionId: String
     ) async throws {
-        let session = kept(session)
+        let session = saved(session)
         var messageId = messageId
         if fault == .forksEverything {
             let page = try await base.messages(of: session, agentId: nil, page: PageRequest(limit: 1, before: nil))
@@ -127,14 +127,14 @@ final class FaultyHistoryStore: HistoryStore {
     func deleteMessages(_ ids: [String], in session: SessionKey) async throws -> Int {
         var ids = fault == .deletesTheFirstOnly ? Array(ids.prefix(1)) : ids
         if fault == .keepsSharedMessages {
-            let held = try await everything(in: kept(session)).map(\.message.id)
+            let held = try await everything(in: saved(session)).map(\.message.id)
             ids.removeAll { id in held.count { $0 == id } > 1 }
         }
-        return try await base.deleteMessages(ids, in: kept(session))
+        return try await base.deleteMessages(ids, in: saved(session))
     }
 
     func deleteSession(_ session: SessionKey) async throws -> Bool {
-        let session = kept(session)
+        let session = saved(session)
         if fault == .refusesDeletedIds {
             let page = try await base.messages(of: session, agentId: nil, page: PageRequest(limit: 1000))
             memory.withLock { $0.deletedIDs.formUnion(page.elements.map(\.message.id)) }
@@ -147,7 +147,7 @@ final class FaultyHistoryStore: HistoryStore {
     }
 
     func deleteUser(_ userId: String) async throws {
-        guard fault == .deletesTwoSessionsOfAUser else { return try await base.deleteUser(kept(userId)) }
+        guard fault == .deletesTwoSessionsOfAUser else { return try await base.deleteUser(saved(userId)) }
         let page = try await base.sessions(of: userId, page: PageRequest(limit: 2))
         for session in page.elements { try await base.deleteSession(session.id) }
     }
@@ -156,7 +156,7 @@ final class FaultyHistoryStore: HistoryStore {
 
     func window(of scope: Scope, maxMessages: Int?) async throws -> [ConversationMessage] {
         let window = try await base.window(
-            of: kept(scope.session).scope(agentId: scope.agentId), maxMessages: maxMessages)
+            of: saved(scope.session).scope(agentId: scope.agentId), maxMessages: maxMessages)
         guard fault == .forgetsInterruptions else { return window }
         return window.map { message in
             var message = message
@@ -168,11 +168,11 @@ final class FaultyHistoryStore: HistoryStore {
     func wholeWindow(of scope: Scope, maxMessages: Int?) async throws -> [ConversationMessage] {
         if fault == .givesHalves { return try await window(of: scope, maxMessages: maxMessages) }
         return try await base.wholeWindow(
-            of: kept(scope.session).scope(agentId: scope.agentId), maxMessages: maxMessages)
+            of: saved(scope.session).scope(agentId: scope.agentId), maxMessages: maxMessages)
     }
 
     func windows(of session: SessionKey) async throws -> [AgentMessages] {
-        let windows = try await base.windows(of: kept(session))
+        let windows = try await base.windows(of: saved(session))
         return fault == .givesOneWindow ? Array(windows.prefix(1)) : windows
     }
 
@@ -191,15 +191,15 @@ final class FaultyHistoryStore: HistoryStore {
     // MARK: - IDs
 
     /// Returns the user ID for the wrapped history.
-    func kept(_ userId: String) -> String {
+    func saved(_ userId: String) -> String {
         fault == .foldsCaseOfUsers ? userId.lowercased() : userId
     }
 
     /// Returns the session key for the wrapped history.
-    func kept(_ session: SessionKey) -> SessionKey {
+    func saved(_ session: SessionKey) -> SessionKey {
         let id = session.sessionId
         return SessionKey(
-            userId: kept(session.userId),
+            userId: saved(session.userId),
             sessionId: fault == .trimsSessions ? id.trimmingCharacters(in: .whitespacesAndNewlines) : id)
     }
 }

@@ -41,7 +41,7 @@ extension FaultySessionStorage {
     }
 
     /// Returns the message as stored; unchanged in a correct storage.
-    func kept(_ message: ChatMessage) -> ChatMessage? {
+    func saved(_ message: ChatMessage) -> ChatMessage? {
         var message = message
         switch fault {
         case .keepsCompleteMessagesAlone where !message.isComplete: return nil

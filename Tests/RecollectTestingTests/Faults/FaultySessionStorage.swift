@@ -184,7 +184,7 @@ final class FaultySessionStorage: SessionStorageProtocol, Sendable {
         if fault != .takesTranscriptsForNoAccess { drawer.lastAccessedAt = Date() }
         let others = fault == .knowsIdsOfAllSessions ? state.drawers.filter { $0.key != key(id) } : [:]
         let othersIDs = Set(others.values.flatMap(\.messages).map(\.id))
-        let wanted = messages.filter { !othersIDs.contains($0.id) }.compactMap(kept)
+        let wanted = messages.filter { !othersIDs.contains($0.id) }.compactMap(saved)
         drawer.messages = try merged(wanted, into: drawer)
         memory.withLock { $0.savedIDs.formUnion(wanted.map(\.id)) }
         state.drawers[key(id)] = drawer

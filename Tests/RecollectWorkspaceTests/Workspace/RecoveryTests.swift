@@ -90,7 +90,7 @@ import Testing
         try await workspace.write("one", to: path("a.md"), replacing: nil)
         for bytes in [Array("orphan".utf8), [0, 1, 2]] {
             try workspace.archive.locked { folder, _ in
-                try ContentStore(in: folder).keep([ContentHash(of: bytes): bytes])
+                try ContentStore(in: folder).save([ContentHash(of: bytes): bytes])
             }
         }
         let recovery = try await workspace.recover()

@@ -9,9 +9,9 @@ struct OrchestratorTests {
     func converse(_ kind: Stores) async throws {
         let location = "recollect-samples-\(UUID().uuidString)"
         defer { kind.remove(location) }
-        let kept = kind.isForgetful ? try kind.open(location) : nil
+        let saved = kind.isForgetful ? try kind.open(location) : nil
         for turn in 1...3 {
-            let store = try kept ?? kind.open(location)
+            let store = try saved ?? kind.open(location)
             let orchestrator = Orchestrator(agents: [Echo(), Counter()], classifier: ByName(), store: store)
             var said = ""
             let stream = orchestrator.route(.text("count please"), userId: "user", sessionId: "trip")
@@ -20,7 +20,7 @@ struct OrchestratorTests {
             }
             #expect(said == "\((turn - 1) * 2) messages before this")
         }
-        let store = try kept ?? kind.open(location)
+        let store = try saved ?? kind.open(location)
         let chats = try await store.fetchAllChats(userId: "user", sessionId: "trip")
         #expect(chats.count == 6)
         #expect(chats.last?.text == "[counter] 4 messages before this")

@@ -74,7 +74,7 @@ struct FolderNames {
     /// the ID.
     ///
     /// For a new name, call this before creating its file or folder.
-    func keep(_ id: String, of name: String, in folder: OpenFolder) throws {
+    func save(_ id: String, of name: String, in folder: OpenFolder) throws {
         guard let idFile = idFile(of: name) else { return }
         let bytes = Array(id.utf8)
         let file = try ifThere { try folder.file(idFile, forWriting: true) } ?? folder.makeFile(idFile)

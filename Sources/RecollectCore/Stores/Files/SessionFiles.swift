@@ -153,7 +153,7 @@ final class SessionFiles {
         known[name] = nil
         try explaining("save to", folder.path(of: name)) {
             do {
-                try names.keep(agentId, of: name, in: folder)
+                try names.save(agentId, of: name, in: folder)
             } catch is POSIXFailure where existing != nil {
                 // The file is found by the agent's ID even so. A read of all agents reports the unknown ID.
             }

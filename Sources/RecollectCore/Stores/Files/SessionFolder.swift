@@ -77,7 +77,7 @@ package struct SessionFolder {
             } else if making {
                 // Best effort: the folder is found by its ID even so, and a listing of all folders reports the
                 // unknown ID.
-                try? FolderNames([]).keep(id, of: name, in: parent)
+                try? FolderNames([]).save(id, of: name, in: parent)
             }
             return try ifThere { (try parent.folder(name), name) }
         }
@@ -93,7 +93,7 @@ package struct SessionFolder {
             let names = FolderNames(try parent.names())
             return names.existing(for: id) ?? names.new(for: id)
         }
-        try explaining("open", parent.path(of: name)) { try FolderNames([]).keep(id, of: name, in: parent) }
+        try explaining("open", parent.path(of: name)) { try FolderNames([]).save(id, of: name, in: parent) }
         return name
     }
 }

@@ -107,7 +107,7 @@ final class DraftingMemory: ChatStorage {
     ) async throws -> StreamingReply? {
         drafts.withLock { $0.append(AgentMessage(agentId: agentId, message: message)) }
         let scope = Scope(userId: userId, sessionId: sessionId, agentId: agentId)
-        return StreamingReply(message, scope: scope, keeper: Keeper(storage: below, scope: scope))
+        return StreamingReply(message, scope: scope, writer: Writer(storage: below, scope: scope))
     }
 
     func streamingReplies(
@@ -120,11 +120,11 @@ final class DraftingMemory: ChatStorage {
         try await below.version(userId: userId, sessionId: sessionId)
     }
 
-    private struct Keeper: ReplyWriter {
+    private struct Writer: ReplyWriter {
         let storage: InMemoryChatStorage
         let scope: Scope
 
-        func keep(_ text: String?, behind parts: [ContentPart]?) async throws {}
+        func save(_ text: String?, behind parts: [ContentPart]?) async throws {}
 
         func finish(_ message: ConversationMessage) async throws {
             try await storage.save(
