@@ -64,6 +64,13 @@ struct ChatMessageChange {
         entry.content.contains(stored.content.trimmingCharacters(in: .whitespacesAndNewlines))
     }
 
+    /// Whether the entry completes a streaming text, and the stored one ends earlier: the reply ended without the last
+    /// saved increment.
+    private func completes(_ stored: ChatMessage) -> Bool {
+        isStreaming && entry.isComplete && entry.isSameKind(as: stored)
+            && entry.content.utf8.starts(with: stored.content.utf8)
+    }
+
     /// Whether the entry is an increment of a reply completed by another writer.
     func isLate(for stored: ChatMessage) -> Bool {
         !entry.isComplete && stored.isComplete && known?.hash.isComplete != true
@@ -72,6 +79,7 @@ struct ChatMessageChange {
     /// Returns the stored entry with the fields changed by the transcript.
     func applying(to stored: ChatMessage) -> ChatMessage {
         var result = applyingDetails(to: stored)
+        if completes(stored) { result.content = entry.content }
         guard changesContent, !isLate(for: stored) else { return result }
         if changesText, !isEarlier(than: stored) { result.content = entry.content }
         take(\.role, for: &result) { $0.rawValue.hasSameBytes(as: $1.rawValue) }

@@ -75,7 +75,7 @@ struct ChatMessageEdits {
             return .editedAsOne
         }
         entry.content = change.entry.content
-        entry.attachments += replaced.dropFirst().flatMap { entries[$0].attachments }
+        for index in replaced.dropFirst() { entry.addDetails(of: entries[index]) }
         entries[replaced[0]] = entry
         for index in replaced.dropFirst().reversed() { entries.remove(at: index) }
         return .editedAsOne
@@ -166,4 +166,16 @@ struct ChatMessageEdits {
 
     /// The message after these changes, or `nil` if no entry is left.
     var edited: ConversationMessage? { message.replacing(entries) }
+}
+
+extension ChatMessage {
+    /// Adds the attachments, metadata and flags of a text that is part of this one now.
+    fileprivate mutating func addDetails(of part: ChatMessage) {
+        attachments += part.attachments
+        metadata.merge(part.metadata) { own, _ in own }
+        isError = isError || part.isError
+        wasCancelled = wasCancelled || part.wasCancelled
+        isTaskContainer = isTaskContainer || part.isTaskContainer
+        taskGroupId = taskGroupId ?? part.taskGroupId
+    }
 }

@@ -6,7 +6,7 @@ import RecollectCore
 /// The fields are hashed in groups: a save changes only the groups changed by the transcript.
 struct ChatMessageHash: Hashable, Identifiable, Sendable {
     let id: UUID
-    /// The text, with the role, the type and the tool. 0 and 0 if unknown.
+    /// The text, with the role, the type and the tool.
     private let content: (UInt32, UInt32)
     let attachments: UInt32
     /// The timestamp, the flags and the task.
@@ -14,7 +14,7 @@ struct ChatMessageHash: Hashable, Identifiable, Sendable {
     let metadata: UInt32
     private let state: UInt32
 
-    /// Creates the hashes of an entry. Equal fields have equal hashes, never 0.
+    /// Creates the hashes of an entry. Equal fields have equal hashes.
     init(_ entry: ChatMessage) {
         id = entry.id
         var checksum = MessageChecksum()
@@ -24,7 +24,7 @@ struct ChatMessageHash: Hashable, Identifiable, Sendable {
         checksum.add(optional: entry.toolName)
         checksum.add(optional: entry.toolInputData?.parameters.json)
         checksum.add(optional: entry.toolInputData?.rawParameters?.json)
-        let value = max(UInt64(bitPattern: checksum.value), 1)
+        let value = UInt64(bitPattern: checksum.value)
         content = (UInt32(truncatingIfNeeded: value >> 32), UInt32(truncatingIfNeeded: value))
         checksum = MessageChecksum()
         for attachment in entry.attachments { checksum.add(attachment) }
@@ -40,24 +40,10 @@ struct ChatMessageHash: Hashable, Identifiable, Sendable {
         state = checksum.short & ~1 | (entry.isComplete ? 1 : 0)
     }
 
-    private init(id: UUID) {
-        self.id = id
-        content = (0, 0)
-        attachments = 0
-        metadata = 0
-        state = 0
-    }
-
-    /// Whether the text, the role, the type and the tool are known and equal.
-    func hasSameContent(as other: ChatMessageHash) -> Bool { hasFields && content == other.content }
+    /// Whether the text, the role, the type and the tool are equal.
+    func hasSameContent(as other: ChatMessageHash) -> Bool { content == other.content }
 
     var isComplete: Bool { state & 1 == 1 }
-
-    /// Whether the fields are known.
-    var hasFields: Bool { content != (0, 0) }
-
-    /// The same ID with unknown fields. It differs from the hash of every entry.
-    var withoutFields: ChatMessageHash { ChatMessageHash(id: id) }
 
     static func == (left: ChatMessageHash, right: ChatMessageHash) -> Bool {
         left.id == right.id && left.content == right.content && left.attachments == right.attachments
@@ -68,10 +54,10 @@ struct ChatMessageHash: Hashable, Identifiable, Sendable {
 }
 
 extension MessageChecksum {
-    /// The value in 32 bits, never 0.
+    /// The value in 32 bits.
     fileprivate var short: UInt32 {
         let value = UInt64(bitPattern: self.value)
-        return max(UInt32(truncatingIfNeeded: value ^ value >> 32), 1)
+        return UInt32(truncatingIfNeeded: value ^ value >> 32)
     }
 
     fileprivate mutating func add(optional text: String?) {

@@ -6,6 +6,8 @@ import RecollectCore
 /// Only an entry shown or saved before may be removed. Only an entry differing from its shown or saved content was
 /// edited by the UI. The transcripts of the most recently used sessions are kept in full and share their texts with
 /// the UI. For all other sessions, 60 bytes per entry hold an ID, hashes and a sequence number, and the same rules apply.
+///
+/// The operations on one session run one after another: see `SessionOperationQueue`.
 final class KnownTranscripts: Sendable {
     /// The maximum number of transcripts kept in full.
     static let limit = 16
@@ -18,18 +20,15 @@ final class KnownTranscripts: Sendable {
         fileprivate(set) var messages = EntryMessages()
         /// The entries of streaming replies with new IDs after a merge.
         fileprivate(set) var renamed: Set<UUID> = []
-        /// The entries of merged sessions, each without those of the others. A window may still have the transcript of one
-        /// of them, and a save with no entry of another one removes none of its entries.
-        fileprivate(set) var groups: [Set<UUID>] = []
         /// Whether the session was merged with another one. A merge may give messages new IDs.
-        var isMerged: Bool { !groups.isEmpty }
+        fileprivate(set) var isMerged = false
+        /// The entries of merged sessions, each without those of the others, until a transcript has entries of all of them.
+        /// Windows may still have the transcripts of single sessions, and a save with no entry of another one removes none
+        /// of its entries.
+        fileprivate(set) var groups: [Set<UUID>] = []
         /// The entries moved into a branch. A later save without them does not remove them: another window may have
         /// restored the branch.
         fileprivate(set) var branched: Set<UUID> = []
-        /// The number of the last deletion.
-        fileprivate var lastDeletion = 0
-        /// The number of the last save, so that a read begun before a save does not replace its result.
-        fileprivate var version = 0
 
         /// Returns the entries to remove among those missing in a transcript.
         func removed(_ missing: [UUID], from transcript: [ChatMessage]) -> [UUID] {
@@ -43,10 +42,6 @@ final class KnownTranscripts: Sendable {
 
     private struct State {
         var sessions: [ByteString: Known] = [:]
-        /// The number of all saves, moves and deletions.
-        var changes = 0
-        /// The number of the last deletion of all sessions. A save begun before a deletion does not replace its result.
-        var lastDeletion = 0
         /// The sessions with transcripts kept in full, the most recently used at the end.
         var whole: [ByteString] = []
 
@@ -56,28 +51,10 @@ final class KnownTranscripts: Sendable {
         }
 
         /// Returns the entries of a session; none of an unknown one.
-        func known(_ session: ByteString) -> Known {
-            sessions[session] ?? Known(lastDeletion: lastDeletion, version: lastDeletion)
-        }
-
-        mutating func nextVersion() -> Int {
-            changes += 1
-            return changes
-        }
+        func known(_ session: ByteString) -> Known { sessions[session] ?? Known() }
     }
 
     private let state = Locked(State())
-
-    struct Reading: Sendable {
-        fileprivate let session: ByteString
-        fileprivate let version: Int
-    }
-
-    struct Saving: Sendable {
-        fileprivate let session: ByteString
-        let difference: TranscriptDifference
-        let known: Known
-    }
 
     func entries(of id: String) -> Known {
         state.withLock { $0.known(ByteString(id)) }
@@ -89,45 +66,29 @@ final class KnownTranscripts: Sendable {
         return known.entries.ids.filter { known.messages[$0] == nil }
     }
 
-    func beginReading(_ id: String) -> Reading {
-        let session = ByteString(id)
-        return Reading(session: session, version: state.withLock { $0.known(session).version })
-    }
-
-    func finish(_ reading: Reading, with transcript: Transcript) {
-        update(reading.session) { known, _ in
-            guard known.version == reading.version else { return }
+    /// Notes a transcript read from the history.
+    func note(_ transcript: Transcript, of id: String) {
+        update(id) { known in
+            known = Known()
             known.entries = .whole(transcript.entries)
             known.owners = transcript.owners
             known.messages = EntryMessages(transcript.messages)
-            known.renamed = []
-            known.groups = []
-            known.branched = []
         }
     }
 
-    func beginSaving(_ id: String, _ transcript: [ChatMessage]) -> Saving {
-        let known = entries(of: id)
-        return Saving(
-            session: ByteString(id), difference: TranscriptDifference(from: known.entries, to: transcript), known: known
-        )
-    }
-
-    func finish(_ saving: Saving, _ outcome: SaveTranscriptOperation.Outcome) {
-        update(saving.session) { known, version in
-            // Overlapping saves may end in another order than that of their commits.
-            let isAlone = known.version == saving.known.version
+    /// Notes a saved transcript.
+    func note(_ saved: TranscriptDifference, _ outcome: SaveTranscriptOperation.Outcome, of id: String) {
+        update(id) { known in
             known.messages.update(with: outcome.messages)
-            var transcript = saving.difference.transcript
+            var transcript = saved.transcript
             if !outcome.partlySaved.isEmpty { transcript = transcript.map { outcome.partlySaved[$0.id] ?? $0 } }
-            known.entries =
-                isAlone
-                ? .whole(transcript)
-                : known.entries.overlapped(
-                    by: transcript, since: saving.known.version < known.lastDeletion ? nil : saving.known.entries)
-            known.owners = isAlone ? outcome.owners : nil
+            known.entries = .whole(transcript)
+            known.owners = outcome.owners
             if !known.branched.isEmpty { known.branched.formIntersection(transcript.lazy.map(\.id)) }
-            known.version = version
+            if !known.groups.isEmpty {
+                let ids = Set(transcript.map(\.id))
+                if known.groups.allSatisfy({ !$0.isDisjoint(with: ids) }) { known.groups = [] }
+            }
         }
     }
 
@@ -137,7 +98,6 @@ final class KnownTranscripts: Sendable {
             guard var moved = state.remove(ByteString(id)) else { return }
             moved.entries = .hashes(moved.entries.hashes, inOrder: false)
             moved.owners = nil
-            moved.version = state.nextVersion()
             state.sessions[ByteString(newId)] = moved
         }
     }
@@ -157,7 +117,12 @@ final class KnownTranscripts: Sendable {
             var known = moved
             known.messages = moved.messages.merged(with: other.messages)
             known.branched.formUnion(other.branched)
-            known.groups = moved.groups + other.groups + [own.subtracting(others), others.subtracting(own)]
+            known.isMerged = true
+            known.groups = moved.groups + other.groups
+            // Without a known transcript of the other session, no window has it.
+            if !others.isEmpty {
+                known.groups += [own.subtracting(others), others.subtracting(own)].filter { !$0.isEmpty }
+            }
             known.renamed.formUnion(
                 own.filter { moved.messages[$0] == nil && !replies.contains(ByteString($0.uuidString)) })
             known.renamed.formUnion(other.renamed)
@@ -167,7 +132,6 @@ final class KnownTranscripts: Sendable {
             known.messages.update(with: Dictionary(uniqueKeysWithValues: shared.map { ($0, nil) }))
             known.entries = moved.entries.merged(with: other.entries)
             known.owners = nil
-            known.version = state.nextVersion()
             state.sessions[ByteString(newId)] = known
         }
     }
@@ -186,25 +150,18 @@ final class KnownTranscripts: Sendable {
     }
 
     func forget(_ id: String) {
-        state.withLock { state in
-            _ = state.remove(ByteString(id))
-            let version = state.nextVersion()
-            state.sessions[ByteString(id)] = Known(lastDeletion: version, version: version)
-        }
+        state.withLock { state in _ = state.remove(ByteString(id)) }
     }
 
     func forgetAll() {
-        state.withLock { state in
-            let last = state.nextVersion()
-            state = State(changes: last, lastDeletion: last)
-        }
+        state.withLock { $0 = State() }
     }
 
-    /// - Parameter change: The change to the entries. It gets the version of a save.
-    private func update(_ session: ByteString, _ change: (inout Known, _ version: Int) -> Void) {
+    private func update(_ id: String, _ change: (inout Known) -> Void) {
+        let session = ByteString(id)
         state.withLock { state in
             var known = state.known(session)
-            change(&known, state.nextVersion())
+            change(&known)
             state.sessions[session] = known
             state.whole.removeAll { $0 == session }
             state.whole.append(session)

@@ -23,8 +23,9 @@ import RecollectCore
 /// - It removes only messages shown or saved by this storage, so messages added by an agent meanwhile stay.
 ///   Messages read from a list do not count as shown: a window may have an older transcript. Two windows with one
 ///   session need two storages over the same history.
-///   After a merge of two sessions, a transcript of one of them removes no messages of the other, and messages moved into
-///   a branch are not removed from the session after another window has restored it.
+///   After a merge of two shown sessions, a transcript of one of them removes no messages of the other, until a transcript
+///   has messages of both, or `getSession` reads them. Messages moved into a branch are not removed from the session after
+///   another window has restored it.
 /// - It writes only new entries and entries edited by the UI, so an entry deleted or edited elsewhere meanwhile
 ///   stays deleted or edited. An entry edited by the UI is saved again even if it was deleted elsewhere.
 /// - If both have edited an entry, only the fields changed by the UI are replaced, metadata and attachments one by one. If
@@ -37,7 +38,10 @@ import RecollectCore
 /// - The entry of a streaming reply is saved by the reply. Before the end, a removed one is shown again, and removed
 ///   fields come back: interrupt the reply first.
 /// - These rules hold for every session shown or saved by this storage and take 60 bytes of memory per entry.
-/// - Each save is one transaction, durable at its return. Overlapping saves of one session lose nothing.
+/// - Each save is one transaction, durable at its return.
+///
+/// The operations of one storage on one session run one after another, in the order of the calls of one actor. The last
+/// transcript wins. Canceling a task while it waits for its turn throws `CancellationError` and changes nothing.
 ///
 /// Listing reads no messages. The messages of a listed session are read on first access, and a failure of this read
 /// is reported only by `history.events`.
@@ -52,6 +56,7 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
     public let agentId: String
 
     private let known = KnownTranscripts()
+    private let operations = SessionOperationQueue()
 
     /// Creates a library in a database of its own. Nothing is read or created before the first call.
     /// - Parameters:
@@ -87,7 +92,7 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
     /// Saves a new session, or records the opening of a known one: see `SessionStorageProtocol`.
     nonisolated(nonsending) public func saveSession(id: String, firstMessage: String) async throws {
         let details = SessionDetails(isRead: true, firstMessage: firstMessage)
-        try await touch(id, details, makes: true)
+        try await operations.run(on: [id]) { try await touch(id, details, makes: true) }
     }
 
     /// Returns all sessions, the most recently accessed first: see `SessionStorageProtocol`. Reads no messages.
@@ -108,66 +113,72 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
     /// Returns one session with its messages: see `SessionStorageProtocol`.
     nonisolated(nonsending) public func getSession(id: String) async throws -> StoredSession? {
         let key = session(id)
-        let reading = known.beginReading(id)
-        guard let session = try await history.session(key), session.discardedAt == nil else {
-            // A save after a missing session removes nothing: a discarded session keeps its messages.
-            known.forget(id)
-            return nil
+        return try await operations.run(on: [id]) {
+            guard let session = try await history.session(key), session.discardedAt == nil else {
+                // A save after a missing session removes nothing: a discarded session keeps its messages.
+                known.forget(id)
+                return nil
+            }
+            let (messages, sequences) = try await history.transcript(of: key)
+            let transcript = Transcript(try await history.restoringAttachments(of: messages), sequences: sequences)
+            known.note(transcript, of: id)
+            return stored(session, transcript.entries)
         }
-        let (messages, sequences) = try await history.transcript(of: key)
-        let transcript = Transcript(try await history.restoringAttachments(of: messages), sequences: sequences)
-        known.finish(reading, with: transcript)
-        return stored(session, transcript.entries)
     }
 
     /// Records the opening of a session: see `SessionStorageProtocol`.
     nonisolated(nonsending) public func updateLastAccessed(id: String) async throws {
-        try await touch(id, SessionDetails(isRead: true), makes: false)
+        try await operations.run(on: [id]) { try await touch(id, SessionDetails(isRead: true), makes: false) }
     }
 
     /// Permanently deletes a session and its branches: see `SessionStorageProtocol`.
     nonisolated(nonsending) public func deleteSession(id: String) async throws {
-        // Also after the deletion: a save begun meanwhile may have ended before it.
-        defer { known.forget(id) }
-        known.forget(id)
-        try await history.deleteSession(session(id))
+        try await operations.run(on: [id]) {
+            defer { known.forget(id) }
+            try await history.deleteSession(session(id))
+        }
     }
 
     /// Permanently deletes all sessions of the user, and damaged files set aside earlier: see
     /// `SessionStorageProtocol`.
     nonisolated(nonsending) public func deleteAllSessions() async throws {
-        defer { known.forgetAll() }
-        known.forgetAll()
-        try await history.deleteUser(userId)
+        try await operations.run(on: nil) {
+            defer { known.forgetAll() }
+            try await history.deleteUser(userId)
+        }
     }
 
     /// Saves a transcript: see `SessionStorageProtocol`.
     nonisolated(nonsending) public func updateSessionMessages(id: String, messages: [ChatMessage]) async throws {
         try Task.checkCancellation()
-        let saving = known.beginSaving(id, messages)
-        let difference = saving.difference
-        let kept = try await history.savingAttachments(of: Array(difference.transcript[difference.changed]))
         let session = session(id)
-        let now = Date().millisecondsSince1970
-        let outcome = try await history.write(keeping: kept) { [agentId] changed, db, cache in
-            let outcome = try SaveTranscriptOperation(
-                session: session, agentId: agentId, difference: difference, changed: changed,
-                known: saving.known, now: now
-            ).run(db, cache.pending)
-            return (outcome, outcome.orphans)
+        try await operations.run(on: [id]) {
+            let entries = known.entries(of: id)
+            let difference = TranscriptDifference(from: entries.entries, to: messages)
+            let kept = try await history.savingAttachments(of: Array(difference.transcript[difference.changed]))
+            let now = Date().millisecondsSince1970
+            let outcome = try await history.write(keeping: kept) { [agentId] changed, db, cache in
+                let outcome = try SaveTranscriptOperation(
+                    session: session, agentId: agentId, difference: difference, changed: changed, known: entries,
+                    now: now
+                ).run(db, cache.pending)
+                return (outcome, outcome.orphans)
+            }
+            known.note(difference, outcome, of: id)
         }
-        known.finish(saving, outcome)
         history.upkeep.noteSave()
     }
 
     /// Moves a session to another ID: see `SessionStorageProtocol`.
     nonisolated(nonsending) public func updateSessionId(oldId: String, newId: String) async throws {
-        // Without a session to move, the entries shown under the old ID may be in another session by now.
-        let entries = known.entriesWithoutMessage(in: oldId)
-        switch try await history.move(session(oldId), to: newId, finding: entries) {
-        case .nothing: break
-        case .renamed: known.rename(oldId, to: newId)
-        case .merged(let replies, let found): known.merge(oldId, into: newId, replies: replies, found: found)
+        try await operations.run(on: [oldId, newId]) {
+            // Without a session to move, the entries shown under the old ID may be in another session by now.
+            let entries = known.entriesWithoutMessage(in: oldId)
+            switch try await history.move(session(oldId), to: newId, finding: entries) {
+            case .nothing: break
+            case .renamed: known.rename(oldId, to: newId)
+            case .merged(let replies, let found): known.merge(oldId, into: newId, replies: replies, found: found)
+            }
         }
     }
 
@@ -176,6 +187,7 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
     /// Returns entries of a session by pages, with all entries of a message on one page. For UIs opening a long
     /// session at its end.
     ///
+    /// These entries do not count as shown. To edit or remove some of them, read the session by `getSession` first.
     /// - Parameters:
     ///   - id: The session's ID.
     ///   - page: The page, counted in messages. Pass `PageRequest(limit: 100, before: nil)` for the end.
@@ -195,13 +207,18 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
     ) async throws -> StreamingReply {
         var message = message
         message.isComplete = true
-        return try await history.beginReply(ConversationMessage(message), in: session(id).scope(agentId: agentId))
+        let reply = ConversationMessage(message)
+        return try await operations.run(on: [id]) {
+            try await history.beginReply(reply, in: session(id).scope(agentId: agentId))
+        }
     }
 
     /// Copies a session up to and including an entry into a new session: see `HistoryStore.fork`.
     nonisolated(nonsending) public func fork(_ id: String, at entry: UUID, into newId: String) async throws {
-        let (agentId, messageId) = try await message(of: entry, in: id)
-        try await history.fork(session(id), at: messageId, agentId: agentId, into: newId)
+        try await operations.run(on: [id, newId]) {
+            let (agentId, messageId) = try await message(of: entry, in: id)
+            try await history.fork(session(id), at: messageId, agentId: agentId, into: newId)
+        }
     }
 
     /// Moves an entry and all entries after it from a session into a branch. Call it before saving the transcript
@@ -210,10 +227,12 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
     /// A branch has whole messages: it includes earlier entries of the same message.
     @discardableResult
     nonisolated(nonsending) public func branch(_ id: String, from entry: UUID) async throws -> SessionKey {
-        let (agentId, messageId) = try await message(of: entry, in: id)
-        let branch = try await history.branch(session(id), from: messageId, agentId: agentId)
-        known.branch(id, from: entry)
-        return branch
+        try await operations.run(on: [id]) {
+            let (agentId, messageId) = try await message(of: entry, in: id)
+            let branch = try await history.branch(session(id), from: messageId, agentId: agentId)
+            known.branch(id, from: entry)
+            return branch
+        }
     }
 
     /// Returns the branches of a session, the oldest first: see `HistoryStore.branches`.
@@ -223,26 +242,26 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
 
     /// Restores a branch, and turns the messages it replaces into another branch: see `HistoryStore.restoreBranch`.
     nonisolated(nonsending) public func restoreBranch(_ branch: SessionKey, in id: String) async throws {
-        try await history.restoreBranch(branch, in: session(id))
+        try await operations.run(on: [id]) { try await history.restoreBranch(branch, in: session(id)) }
     }
 
     /// Removes a session from the list until it is restored: see `HistoryStore.discardSession`. Returns
     /// whether there was one.
     @discardableResult
     nonisolated(nonsending) public func discard(_ id: String) async throws -> Bool {
-        try await history.discardSession(session(id))
+        try await operations.run(on: [id]) { try await history.discardSession(session(id)) }
     }
 
     /// Undoes `discard`. Returns whether there was a discarded session.
     @discardableResult
     nonisolated(nonsending) public func restore(_ id: String) async throws -> Bool {
-        try await history.restoreSession(session(id))
+        try await operations.run(on: [id]) { try await history.restoreSession(session(id)) }
     }
 
     /// Sets a session's title, tags, pin and other details: see `SessionDetails`. Creates the session if it is
     /// new.
     nonisolated(nonsending) public func update(_ id: String, with details: SessionDetails) async throws {
-        try await history.update(session(id), with: details)
+        try await operations.run(on: [id]) { try await history.update(session(id), with: details) }
     }
 
     private nonisolated(nonsending) func message(

@@ -212,7 +212,10 @@ struct SaveTranscriptOperation {
         let (entry, kept) = (transcriptEntry(at: offset), changed[offset])
         let attachments = reply.flatMap(\.attachments)
         var saved = entry
-        saved.content = reply.filter { $0.isSameKind(as: entry) }.map(\.content).joined()
+        let parts = reply.filter { $0.isSameKind(as: entry) }
+        saved.content = parts.map(\.content).joined()
+        saved.toolName = parts.first?.toolName
+        saved.toolInputData = parts.first?.toolInputData
         saved.attachments = zip(entry.attachments, kept.attachments).filter { attachments.contains($0.1) }.map(\.0)
         saved.metadata = entry.metadata.filter { key, value in reply.contains { $0.metadata.hasMember(key, value) } }
         saved.isError = entry.isError && reply.contains(where: \.isError)

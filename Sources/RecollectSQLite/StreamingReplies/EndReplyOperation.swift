@@ -38,7 +38,9 @@ struct EndReplyOperation {
             if !isLonger || !merged.hasContent(of: held) {
                 if held.hasContent(of: message) {
                     // The reply's agent adopts a message without an agent.
-                    return Result(saved: nil, orphans: try save(held, since: held, in: scope, db, cache))
+                    var whole = held
+                    whole.metadata.merge(begun.metadata) { held, _ in held }
+                    return Result(saved: nil, orphans: try save(whole, since: held, in: scope, db, cache))
                 }
                 // A UI has saved another text as complete, or this was another attempt.
                 let session = try MessageQueries.number(of: scope.session, db).map { [$0] } ?? []

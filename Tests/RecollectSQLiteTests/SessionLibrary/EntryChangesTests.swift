@@ -25,7 +25,7 @@ import Testing
     }
 
     /// Saves by another window, which has read the session.
-    private func change(_ body: (inout [ChatMessage]) -> Void) async throws {
+    private func change(_ body: @Sendable (inout [ChatMessage]) -> Void) async throws {
         let other = window()
         var transcript = try #require(try await other.getSession(id: "s")).messages
         body(&transcript)
@@ -692,18 +692,123 @@ import Testing
         #expect(try await text(entries()) == ["r1", "t1", "edited"])
     }
 
-    @Test("After overlapping saves, a save leaves the changes of another window")
-    func overlapping() async throws {
+    @Test("After overlapping saves of an entry, a save leaves the changes of another window", arguments: [false, true])
+    @MainActor
+    func overlapping(isRemoval: Bool) async throws {
         let ui = window()
-        let entries = ["q", "x", "y", "z"].map { ChatMessage(role: .user, content: $0) }
-        try await save([entries[0]], by: ui)
-        async let one: Void = save(Array(entries[0...1]), by: ui)
-        async let other: Void = save(Array(entries[0...2]), by: ui)
-        _ = try await (one, other)
-        try await change { transcript in
-            if let index = transcript.firstIndex(where: { $0.content == "y" }) { transcript[index].content = "edited" }
+        var transcript = ["question", "One"].map { ChatMessage(role: .user, content: $0) }
+        var saves: [Task<Void, any Error>] = []
+        for text in ["One", "One two", "One two three"] {
+            transcript[1].content = text
+            saves.append(Task { [transcript] in try await save(transcript, by: ui) })
         }
-        try await save(entries, by: ui)
-        #expect(try await text(self.entries()).sorted() == ["edited", "q", "x", "z"])
+        for save in saves { try await save.value }
+        try await change { entries in
+            if isRemoval { entries.removeLast() } else { entries[1].content = "edited" }
+        }
+        try await save(transcript + [ChatMessage(role: .user, content: "next")], by: ui)
+        #expect(try await text(entries()) == (isRemoval ? ["question", "next"] : ["question", "edited", "next"]))
+    }
+
+    /// Merges `s`, known with two entries, into `t`, where another writer has saved a message.
+    private func merged(by ui: SQLiteSessionStorage, shows: Bool = false) async throws -> [ChatMessage] {
+        let own = ["q", "x"].map { ChatMessage(role: .user, content: $0) }
+        try await save(own, by: ui)
+        let note = ConversationMessage(id: UUID().uuidString, role: .assistant, text: "note")
+        try await history.append([note], to: Scope(userId: "ann", sessionId: "t", agentId: "a"))
+        if shows { _ = try await ui.getSession(id: "t") }
+        try await ui.updateSessionId(oldId: "s", newId: "t")
+        return own
+    }
+
+    @Test("After a merge with a session never shown, all entries can be removed")
+    func mergedIntoUnknown() async throws {
+        let ui = window()
+        _ = try await merged(by: ui)
+        try await ui.updateSessionMessages(id: "t", messages: [])
+        #expect(try await text(#require(try await window().getSession(id: "t")).messages) == ["note"])
+    }
+
+    @Test("After a merge, all entries can be removed once a transcript had entries of both sessions")
+    func mergedAndShown() async throws {
+        let ui = window()
+        let own = try await merged(by: ui, shows: true)
+        let note = try #require(try await window().getSession(id: "t")).messages.filter { $0.content == "note" }
+        try await ui.updateSessionMessages(id: "t", messages: note + own)
+        try await ui.updateSessionMessages(id: "t", messages: [ChatMessage(role: .user, content: "new")])
+        #expect(try await text(#require(try await window().getSession(id: "t")).messages) == ["new"])
+    }
+
+    // MARK: Increments ahead of their reply
+
+    @Test(
+        "A bubble whose last saved increment is missing in the reply is saved whole", arguments: ["", "Hello"],
+        [false, true])
+    func aheadOfReply(appended: String, isCompact: Bool) async throws {
+        let ui = window()
+        var (bubble, reply) = try await begin(by: ui)
+        reply.append(appended)
+        bubble.content = "Hello world"
+        try await save([bubble], by: ui)
+        try await reply.finish()
+        try await compact(ui, isCompact)
+        bubble.isComplete = true
+        try await save([bubble], by: ui)
+        #expect(try await text(entries()) == ["Hello world"])
+    }
+
+    @Test("The metadata of an interrupted reply stays if its bubble was saved as complete before")
+    func metadataOfInterrupted() async throws {
+        let ui = window()
+        var bubble = ChatMessage(role: .assistant, content: "", isComplete: false)
+        bubble.metadata = ["model": "m"]
+        let reply = try await ui.beginReply(in: "s", bubble)
+        reply.append("Hello")
+        bubble.metadata = ["own": 1]
+        (bubble.content, bubble.isComplete, bubble.wasCancelled) = ("Hello", true, true)
+        try await save([bubble], by: ui)
+        try await reply.interrupt()
+        #expect(try await text(entries()) == ["Hello"])
+        #expect(try await entries()[0].metadata == ["model": "m", "own": 1])
+    }
+
+    @Test("The input of a tool changed during its reply is saved after the reply's end", arguments: [false, true])
+    func toolInput(isCompact: Bool) async throws {
+        let ui = window()
+        let reply = try await history.beginReply(
+            ConversationMessage(id: UUID().uuidString, role: .assistant, parts: [.text("A"), Self.call]),
+            in: Self.scope)
+        var transcript = try #require(try await ui.getSession(id: "s")).messages
+        transcript[1].toolInputData = ToolInputData(parameters: ["city": "Bergen"])
+        try await save(transcript, by: ui)
+        try await reply.finish()
+        try await compact(ui, isCompact)
+        for index in transcript.indices { transcript[index].isComplete = true }
+        try await save(transcript, by: ui)
+        #expect(try await entries()[1].toolInputData?.parameters == ["city": "Bergen"])
+    }
+
+    @Test("A text that takes in a later one takes its metadata and flags, too")
+    func joinedDetails() async throws {
+        let ui = window()
+        var (bubble, reply) = try await begin(by: ui)
+        reply.append("Let me check.")
+        bubble.content = "Let me check."
+        try await save([bubble], by: ui)
+        reply.append(Self.call)
+        reply.append("It is sunny.")
+        try await reply.finish()
+        let task = UUID()
+        try await change { entries in
+            guard let last = entries.indices.last else { return }
+            entries[last].metadata["rating"] = 5
+            entries[last].isError = true
+            entries[last].taskGroupId = task
+        }
+        (bubble.content, bubble.isComplete) = ("Let me check.\n\nIt is sunny.", true)
+        try await save([bubble], by: ui)
+        let entries = try await entries()
+        #expect(text(entries) == ["Let me check.\n\nIt is sunny.", "weather"])
+        #expect(entries[0].metadata["rating"] == 5 && entries[0].isError && entries[0].taskGroupId == task)
     }
 }

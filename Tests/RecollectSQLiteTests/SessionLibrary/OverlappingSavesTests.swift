@@ -37,33 +37,49 @@ import Testing
         #expect(saved.count == 21)
     }
 
-    @Test("Overlapping saves by one instance preserve the messages of both saves")
-    func oneInstance() async throws {
-        let shared = [ChatMessage(role: .user, content: "shared")]
-        try await sessions.updateSessionMessages(id: "s", messages: shared)
+    /// The transcripts of two overlapping saves after `["question", "answer"]`, and the saved texts.
+    private static let pairs: [(first: [String], second: [String], saved: [String])] = [
+        (["question"], ["question", "answer"], ["question", "answer"]),
+        (["question", "answer", "more"], ["question", "answer"], ["question", "answer"]),
+        (["question", "wrong edit"], ["question", "answer"], ["question", "answer"]),
+        (["question", "draft"], ["question", "draft 2"], ["question", "draft 2"]),
+    ]
+
+    @Test("Of overlapping saves by one actor, the last one wins", arguments: pairs.indices)
+    @MainActor
+    func callOrder(_ index: Int) async throws {
+        let pair = Self.pairs[index]
+        let ids = (0..<3).map { _ in UUID() }
+        func transcript(_ texts: [String]) -> [ChatMessage] {
+            zip(ids, texts).map { ChatMessage(id: $0, role: .user, content: $1) }
+        }
+        try await sessions.updateSessionMessages(id: "s", messages: transcript(["question", "answer"]))
         let (isHeld, release) = (Signal(), DispatchSemaphore(value: 0))
         async let holding: Void = history.connection.database().withWriterConnection { _ in
             isHeld.signal()
             release.wait()
         }
         await isHeld.wait(since: 0, atMost: .seconds(60))
-        let begun = Locked(0)
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for content in ["1", "2"] {
-                group.addTask {
-                    begun.withLock { $0 += 1 }
-                    try await sessions.updateSessionMessages(
-                        id: "s", messages: shared + [ChatMessage(role: .assistant, content: content)])
-                }
-            }
-            while begun.withLock({ $0 < 2 }) { try await Task.sleep(for: .milliseconds(1)) }
-            try await Task.sleep(for: .milliseconds(100))
-            release.signal()
-            try await group.waitForAll()
+        let saves = [pair.first, pair.second].map { texts in
+            Task { try await sessions.updateSessionMessages(id: "s", messages: transcript(texts)) }
         }
+        try await Task.sleep(for: .milliseconds(50))
+        release.signal()
+        for save in saves { try await save.value }
         try await holding
-        let saved = try #require(try await sessions.getSession(id: "s")).messages
-        #expect(Set(saved.map(\.content)) == ["shared", "1", "2"])
-        #expect(saved.count == 3)
+        let saved = try #require(try await SQLiteSessionStorage(history: history, userId: "ann").getSession(id: "s"))
+        #expect(saved.messages.map(\.content) == pair.saved)
+    }
+
+    @Test("A read after an overlapping save has the saved transcript")
+    @MainActor
+    func readAfterSave() async throws {
+        for number in 0..<20 {
+            let transcript = [ChatMessage(role: .user, content: "\(number)")]
+            let save = Task { try await sessions.updateSessionMessages(id: "s \(number)", messages: transcript) }
+            let read = Task { try await sessions.getSession(id: "s \(number)")?.messages }
+            try await save.value
+            #expect(try await read.value?.map(\.content) == ["\(number)"])
+        }
     }
 }
