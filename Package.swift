@@ -60,7 +60,7 @@ let package = Package(
             ]),
         .target(
             name: "RecollectAgents",
-            dependencies: ["RecollectCore", .product(name: "Logging", package: "swift-log")]),
+            dependencies: ["RecollectCore", "RecollectFileSystem", .product(name: "Logging", package: "swift-log")]),
         .target(
             name: "RecollectBuiltInAgents", dependencies: ["RecollectAgents", "RecollectCore", "RecollectFileSystem"]),
         .target(
@@ -74,7 +74,7 @@ let package = Package(
         .target(
             name: "RecollectModels",
             dependencies: [
-                "RecollectAgents",
+                "RecollectAgents", "RecollectFileSystem",
                 .product(
                     name: "AsyncHTTPClient", package: "async-http-client",
                     condition: .when(traits: ["AsyncHTTPClient"])),
@@ -104,6 +104,7 @@ let package = Package(
             dependencies: [
                 "Recollect",
                 "RecollectBuiltInAgents",
+                "RecollectFileSystem",
                 "RecollectModels",
                 "RecollectTranscripts",
                 "RecollectClaudeCodeUI",

@@ -27,6 +27,10 @@ step_lint() {
     for patch in Tests/Mutations/*.patch; do
         git apply --check "$patch" || stop "$patch no longer applies: correct it (see \"Adding a store\" in CONTRIBUTING.md)"
     done
+    # On Linux, UUID() returns the same UUID each time if the process has no free file descriptor.
+    if grep -rnE '\bUUID\(\)' Sources --include='*.swift' | grep -v '///'; then
+        stop "Use UUID.random() in Sources."
+    fi
     Scripts/folders.sh
     Scripts/map.sh --check
 }

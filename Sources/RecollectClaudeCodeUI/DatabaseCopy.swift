@@ -23,8 +23,10 @@ final class DatabaseCopy: Sendable {
     /// Creates a copy of a database.
     init(of original: String) throws {
         Self.removeLeftovers()
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(Self.prefix + UUID().uuidString)
-            .path
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+            Self.prefix + UUID.random().uuidString
+        )
+        .path
         do {
             try FileManager.default.createDirectory(
                 atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])

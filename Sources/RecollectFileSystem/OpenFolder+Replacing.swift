@@ -37,7 +37,7 @@ extension OpenFolder {
 
     /// Writes a file under a temporary name, to be renamed later. On failure, the file is removed.
     package func stage(_ write: (OpenFile) throws -> Void) throws -> (name: String, file: OpenFile) {
-        let name = Self.temporaryPrefix + UUID().uuidString
+        let name = Self.temporaryPrefix + UUID.random().uuidString
         let file = try makeFile(name)
         do {
             try write(file)

@@ -89,13 +89,17 @@ extension SQLiteHistoryStore {
     }
 
     /// Returns the streaming replies of a session: see `HistoryStore`. Interrupted replies are saved as messages
-    /// first.
+    /// first. While the disk is full or read-only, they are returned instead, and saved later.
     public func streamingReplies(
         in session: SessionKey
     ) async throws -> [AgentMessage] {
         var drafts = try await read { try StreamingReplies.all(of: session, $0) }
-        if try await saveAbandoned(drafts) {
-            drafts = try await read { try StreamingReplies.all(of: session, $0) }
+        do {
+            if try await saveAbandoned(drafts) {
+                drafts = try await read { try StreamingReplies.all(of: session, $0) }
+            }
+        } catch let error as RecollectError where [.diskFull, .readOnly, .permissionDenied].contains(error.code) {
+            configuration.logger.warning("interrupted replies are saved later: \(error)")
         }
         return drafts.map { draft in
             var message = draft.message

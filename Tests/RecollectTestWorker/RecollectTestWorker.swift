@@ -29,10 +29,11 @@ enum RecollectTestWorker {
         case "lines": try lines(Array(arguments.dropFirst()))
         case "workspace": try await workspace(Array(arguments.dropFirst()))
         case "explored": await explored(Array(arguments.dropFirst()))
+        case "descriptors": try await descriptors(Array(arguments.dropFirst()))
         case "faults": try await faults(Array(arguments.dropFirst()))
         default:
             let usage =
-                "usage: RecollectTestWorker append|insist|measure|stream|reply|recover|sessions|branches|turns|repair|journal|entries|hold|lock|read|delete|close|lines|workspace|explored|faults …\n"
+                "usage: RecollectTestWorker append|insist|measure|stream|reply|recover|sessions|branches|turns|repair|journal|entries|hold|lock|read|delete|close|lines|workspace|explored|descriptors|faults …\n"
             FileHandle.standardError.write(Data(usage.utf8))
             exit(64)
         }

@@ -1,5 +1,6 @@
 import Foundation
 import RecollectCore
+import RecollectFileSystem
 
 /// A user's request in a turn.
 ///
@@ -25,7 +26,7 @@ public struct AgentInput: Hashable, Sendable {
     }
 
     private init(text: String, id: String?) {
-        message = ConversationMessage(id: id ?? UUID().uuidString, role: .user, text: text)
+        message = ConversationMessage(id: id ?? UUID.random().uuidString, role: .user, text: text)
         hasGivenId = id != nil
     }
 

@@ -1,5 +1,6 @@
 import Foundation
 import RecollectCore
+import RecollectFileSystem
 
 /// The reply of a turn: one message, growing over the rounds.
 struct AgentTurnReply {
@@ -39,7 +40,7 @@ struct AgentTurnReply {
     mutating func call(id: String, name: String, arguments: JSONValue) -> ToolCall {
         var id = id
         if id.isEmpty || !callIds.insert(id).inserted {
-            id = "call_" + UUID().uuidString.filter { $0 != "-" }.lowercased()
+            id = "call_" + UUID.random().uuidString.filter { $0 != "-" }.lowercased()
             callIds.insert(id)
         }
         let call = ToolCall(id: id, name: name, arguments: arguments.fromOutside)

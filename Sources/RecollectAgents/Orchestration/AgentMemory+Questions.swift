@@ -1,5 +1,6 @@
 import Foundation
 import RecollectCore
+import RecollectFileSystem
 
 /// Finds and saves the user's message of a turn, and closes a message without a reply.
 extension AgentMemory {
@@ -107,7 +108,7 @@ extension AgentMemory {
                 throw answeredElsewhere(question)
             }
             let taken = Set((history + earlier).map { ByteString($0.id) })
-            copies = (ids(of: question).filter { !taken.contains(ByteString($0)) } + [UUID().uuidString])[...]
+            copies = (ids(of: question).filter { !taken.contains(ByteString($0)) } + [UUID.random().uuidString])[...]
             question = question.with(id: copies.removeFirst())
         }
         var attempts = 0
@@ -191,7 +192,7 @@ struct ReplyIDs {
 
     /// Returns an ID for one more reply, with a random second half.
     func new() -> String {
-        "\(firstHalf)\(UUID().uuidString.dropFirst(18))"
+        "\(firstHalf)\(UUID.random().uuidString.dropFirst(18))"
     }
 
     /// Whether an ID is one of the message's replies.

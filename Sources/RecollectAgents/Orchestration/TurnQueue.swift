@@ -1,5 +1,6 @@
 import Foundation
 import RecollectCore
+import RecollectFileSystem
 
 /// Runs the turns of one session one after another, and different sessions concurrently. A session without turns uses
 /// no memory.
@@ -63,7 +64,7 @@ final class TurnQueue: Sendable {
     @TaskLocal static var surroundings: Set<Int> = []
 
     /// Not the address, because a turn may outlast its queue.
-    private let id = UUID()
+    private let id = UUID.random()
 
     /// Queues a turn behind the session's other turns. Canceling the returned task cancels the turn, but the turn
     /// still waits for its predecessors.

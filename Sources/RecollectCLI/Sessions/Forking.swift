@@ -1,11 +1,12 @@
 #if CommandLine
     import Foundation
     import Recollect
+    import RecollectFileSystem
 
     extension SessionKey {
         /// Returns the ID of a new session of a user. The session is in the history after its first message.
         static func new(of userId: String) -> SessionKey {
-            SessionKey(userId: userId, sessionId: UUID().uuidString.lowercased())
+            SessionKey(userId: userId, sessionId: UUID.random().uuidString.lowercased())
         }
     }
 

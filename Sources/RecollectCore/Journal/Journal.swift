@@ -1,4 +1,5 @@
 import Foundation
+import RecollectFileSystem
 
 /// An agent's notes for its user, with one journal for each user and agent.
 ///
@@ -49,7 +50,7 @@ public struct JournalEntry: Hashable, Sendable, Identifiable {
     public var struckAt: Date?
 
     /// Creates an entry. The dates are rounded to whole milliseconds.
-    public init(id: String = UUID().uuidString, date: Date = Date(), text: String, struckAt: Date? = nil) {
+    public init(id: String = UUID.random().uuidString, date: Date = Date(), text: String, struckAt: Date? = nil) {
         self.id = id
         self.date = date.wholeMilliseconds
         self.text = text

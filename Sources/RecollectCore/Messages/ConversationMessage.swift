@@ -1,4 +1,5 @@
 import Foundation
+import RecollectFileSystem
 
 /// A message of a session, the same in every store.
 ///
@@ -34,7 +35,7 @@ public struct ConversationMessage: Hashable, Identifiable, Sendable {
 
     /// Creates a message with any parts. The timestamp is rounded to whole milliseconds.
     public init(
-        id: String = UUID().uuidString,
+        id: String = UUID.random().uuidString,
         role: Role,
         parts: [ContentPart],
         timestamp: Date = Date(),
@@ -51,7 +52,7 @@ public struct ConversationMessage: Hashable, Identifiable, Sendable {
 
     /// Creates a message with one text part. The timestamp is rounded to whole milliseconds.
     public init(
-        id: String = UUID().uuidString,
+        id: String = UUID.random().uuidString,
         role: Role,
         text: String,
         timestamp: Date = Date(),

@@ -1,4 +1,5 @@
 import Foundation
+import RecollectFileSystem
 
 /// An entry of a transcript as shown in a chat UI: text, a tool call, a tool result or thinking.
 ///
@@ -9,7 +10,7 @@ public struct ChatMessage: Identifiable, Sendable {
 
     /// Creates a message. The timestamp is rounded to whole milliseconds.
     public init(
-        id: UUID = UUID(), role: MessageRole, content: String, timestamp: Date = Date(), isComplete: Bool = true,
+        id: UUID = UUID.random(), role: MessageRole, content: String, timestamp: Date = Date(), isComplete: Bool = true,
         messageType: MessageType = .text, toolName: String? = nil, toolInputData: ToolInputData? = nil,
         isError: Bool = false, attachments: [Attachment] = [], wasCancelled: Bool = false, taskGroupId: UUID? = nil,
         isTaskContainer: Bool = false, metadata: [String: JSONValue] = [:]

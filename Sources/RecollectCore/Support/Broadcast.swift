@@ -1,4 +1,5 @@
 import Foundation
+import RecollectFileSystem
 
 /// Sends elements to several listeners.
 package final class Broadcast<Element: Sendable>: Sendable {
@@ -22,7 +23,7 @@ package final class Broadcast<Element: Sendable>: Sendable {
         beginningWith first: [Element] = [], onLastEnd: @escaping @Sendable () -> Void = {}
     ) -> AsyncStream<Element> {
         let (stream, continuation) = AsyncStream.makeStream(of: Element.self, bufferingPolicy: .bufferingNewest(limit))
-        let key = UUID()
+        let key = UUID.random()
         listeners.withLock { listeners in
             first.forEach { continuation.yield($0) }
             listeners[key] = continuation

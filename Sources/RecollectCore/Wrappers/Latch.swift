@@ -1,4 +1,5 @@
 import Foundation
+import RecollectFileSystem
 
 /// A latch for waiting tasks. Once opened, it stays open.
 final class Latch: Sendable {
@@ -22,7 +23,7 @@ final class Latch: Sendable {
     /// Waits until the latch is opened.
     /// - Throws: `CancellationError` as soon as the calling task is canceled; other tasks continue to wait.
     func wait() async throws {
-        let key = UUID()
+        let key = UUID.random()
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
                 let result: Result<Void, any Error>? = state.withLock { state in

@@ -1,4 +1,5 @@
 import Foundation
+import RecollectFileSystem
 
 /// The summary of a scope, stored beside its messages in a separate scope of the same session.
 ///
@@ -34,7 +35,7 @@ struct StoredSummary: Sendable {
         self.through = ByteString(through)
         self.followers = Set(followers.map { ByteString($0) })
         message = ConversationMessage(
-            id: Self.prefix + UUID().uuidString, role: .system, parts: [.text(text)],
+            id: Self.prefix + UUID.random().uuidString, role: .system, parts: [.text(text)],
             metadata: [
                 Self.field: [
                     "through": .string(through), "covers": .array(self.covered.map { .string($0.string) }),
@@ -58,7 +59,7 @@ struct StoredSummary: Sendable {
     /// The messages to save.
     var batch: [ConversationMessage] {
         let heading = ConversationMessage(
-            id: Self.prefix + UUID().uuidString, role: .assistant, text: "The conversation so far:",
+            id: Self.prefix + UUID.random().uuidString, role: .assistant, text: "The conversation so far:",
             timestamp: message.timestamp)
         return [heading, message]
     }

@@ -1,6 +1,7 @@
 import Foundation
 import RecollectAgents
 import RecollectCore
+import RecollectFileSystem
 
 /// Assembles tool calls from streamed pieces.
 struct ToolCallPieces {
@@ -69,7 +70,7 @@ struct ToolCallPieces {
     func events() -> [LLMStreamEvent] {
         var used: Set<String> = [""]
         return calls.map { call in
-            let id = used.insert(call.id).inserted ? call.id : "call_\(UUID().uuidString)"
+            let id = used.insert(call.id).inserted ? call.id : "call_\(UUID.random().uuidString)"
             return .toolCall(
                 id: id, name: call.name, arguments: call.value?.fromOutside ?? Self.arguments(call.text))
         }

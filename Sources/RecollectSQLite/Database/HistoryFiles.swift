@@ -67,7 +67,7 @@ struct HistoryFiles: Sendable {
     /// The prefix of the names of new databases before they are moved into place.
     var newPrefix: String { "\(salvageStem).new-" }
     /// Returns a unique path for a new database.
-    func newDatabase() -> String { folder + "/\(newPrefix)\(UUID().uuidString.lowercased()).sqlite" }
+    func newDatabase() -> String { folder + "/\(newPrefix)\(UUID.random().uuidString.lowercased()).sqlite" }
 
     private func subfolder(_ name: String) -> URL {
         directory.appendingPathComponent(prefix + name, isDirectory: true)
@@ -272,7 +272,7 @@ struct HistoryFiles: Sendable {
 
     /// Returns a unique part for file names.
     static func newStamp() -> String {
-        stamp(Date()) + "-" + UUID().uuidString.prefix(8).lowercased()
+        stamp(Date()) + "-" + UUID.random().uuidString.prefix(8).lowercased()
     }
 
     /// Returns the names of files with parts of a history and without a use: those set aside, those of an

@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import RecollectCore
+import RecollectFileSystem
 
 /// A signal for waiting tasks. Each task waits for a limited time.
 final class Signal: Sendable {
@@ -32,7 +33,7 @@ final class Signal: Sendable {
 
     /// Waits until there is a signal after `seen`, the time limit is reached, or the task is canceled.
     func wait(since seen: Int, atMost limit: Duration) async {
-        let key = UUID()
+        let key = UUID.random()
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let mustWait = state.withLock { state in

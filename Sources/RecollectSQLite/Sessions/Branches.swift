@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import RecollectCore
+import RecollectFileSystem
 
 /// Moves the messages from a position on into a branch, and back, inside a write transaction.
 enum Branches {
@@ -101,7 +102,7 @@ enum Branches {
             ORDER BY position DESC LIMIT 1
             """, number, position)
         let after = try last.flatMap { try MessageQueries.stored($0, db) }
-        let id = SessionKey(userId: session.userId, sessionId: UUID().uuidString)
+        let id = SessionKey(userId: session.userId, sessionId: UUID.random().uuidString)
         let branch = try ScopeRow.makeSession(id, createdAt: now, db)
         try db.run(
             """

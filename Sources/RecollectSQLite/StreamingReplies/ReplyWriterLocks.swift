@@ -66,7 +66,7 @@ final class ReplyWriterLocks: Sendable {
         try HistoryFiles.onDisk(folder, doing: "lock a file in") {
             let history = try OpenFolder(path: folder.deletingLastPathComponent().path)
             try history.makeFolder(folder.lastPathComponent)
-            let writer = UUID().uuidString
+            let writer = UUID.random().uuidString
             let file = try history.folder(folder.lastPathComponent).makeFile(Self.file(of: writer))
             guard try file.lockIfFree() else { throw POSIXFailure(EWOULDBLOCK) }
             return Held(writer: writer, file: file)

@@ -1,5 +1,6 @@
 import Foundation
 import RecollectCore
+import RecollectFileSystem
 
 #if canImport(Darwin)
     import Darwin
@@ -91,7 +92,7 @@ public struct CrashExplorer: Sendable {
     static func makeRunFolder() throws -> URL {
         let memory = URL(fileURLWithPath: "/dev/shm", isDirectory: true)
         let base = access(memory.path, W_OK) == 0 ? memory : FileManager.default.temporaryDirectory
-        let workFolder = base.appendingPathComponent("recollect-crashes-\(UUID().uuidString)", isDirectory: true)
+        let workFolder = base.appendingPathComponent("recollect-crashes-\(UUID.random().uuidString)", isDirectory: true)
         try makeFolder(workFolder)
         return workFolder
     }

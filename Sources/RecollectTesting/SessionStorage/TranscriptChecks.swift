@@ -1,5 +1,6 @@
 import Foundation
 import RecollectCore
+import RecollectFileSystem
 
 /// Checks of transcripts: a session's transcript is the one saved last.
 enum TranscriptChecks {
@@ -84,7 +85,7 @@ enum TranscriptChecks {
                 { $0.wasCancelled = true }, { $0.isError = true }, { $0.toolName = "\u{E9}" }, { $0.isError = false },
                 { $0.toolName = "e\u{301}" },
                 { $0.toolInputData = ToolInputData(parameters: ["path": "a"]) }, { $0.metadata = ["model": "x"] },
-                { $0.timestamp = Date(millisecondsSince1970: 1) }, { $0.taskGroupId = UUID() },
+                { $0.timestamp = Date(millisecondsSince1970: 1) }, { $0.taskGroupId = UUID.random() },
                 { $0.isTaskContainer = true },
                 { $0.attachments = [Attachment(mediaType: "image/png", content: .remote(url: "https://example.org"))] },
             ]

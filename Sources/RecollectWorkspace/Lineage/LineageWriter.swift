@@ -1,10 +1,11 @@
 import Foundation
 import RecollectCore
+import RecollectFileSystem
 
 /// The state of a device's lineage log, kept in the state folder.
 struct LineageWriter: Codable {
     /// The device's name in its log.
-    private(set) var device = UUID().uuidString.lowercased()
+    private(set) var device = UUID.random().uuidString.lowercased()
     /// The number of the current segment.
     private(set) var number = 0
     /// Whether the segment's file existed when last checked. If it is missing now, the root may be a different

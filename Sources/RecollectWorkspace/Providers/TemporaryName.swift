@@ -1,4 +1,5 @@
 import Foundation
+import RecollectFileSystem
 
 /// The names of a writer's temporary files in a workspace folder. Syncthing ignores names with their prefix,
 /// iCloud names with their suffix.
@@ -8,12 +9,12 @@ import Foundation
 /// about to. It may have the only copy of a content saved by another program.
 enum TemporaryName {
     /// Returns a new name for a draft.
-    static func draft() -> String { "\(prefix)\(draftMark)\(UUID().uuidString)\(suffix)" }
+    static func draft() -> String { "\(prefix)\(draftMark)\(UUID.random().uuidString)\(suffix)" }
 
     /// Returns a new name for the aside file of a name. A long name is shortened to its beginning and its
     /// extension.
     static func aside(for name: String) -> String {
-        let digits = UUID().uuidString.utf8.filter { $0 != UInt8(ascii: "-") }.prefix(digitCount)
+        let digits = UUID.random().uuidString.utf8.filter { $0 != UInt8(ascii: "-") }.prefix(digitCount)
         let start = prefix + String(decoding: digits, as: UTF8.self).lowercased()
         let room = 255 - start.utf8.count - 1 - suffix.utf8.count
         guard name.utf8.count > room else { return "\(start)-\(name)\(suffix)" }

@@ -277,7 +277,7 @@ final class VersionArchive: Sendable {
     /// Replaces a damaged log with one of its readable lines, and posts an event. The damaged log stays beside it,
     /// and contents without a line stay, too.
     private func heal(_ log: inout VersionLog, in folder: OpenFolder) throws {
-        let aside = Self.damagedLogPrefix + UUID().uuidString
+        let aside = Self.damagedLogPrefix + UUID.random().uuidString
         // This comes first: without the note, the next pruning removes contents without a line.
         _ = try folder.replace(Self.unnamedName) { _ in }
         let lines = log.index.lines(keeping: { _ in true }, isOpen: { _ in true })

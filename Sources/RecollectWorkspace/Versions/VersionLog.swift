@@ -104,7 +104,7 @@ struct VersionLog {
     private static let format = "recollect-archive 1 "
 
     private static func newHeader() -> [UInt8] {
-        Array((format + UUID().uuidString + "\n").utf8)
+        Array((format + UUID.random().uuidString + "\n").utf8)
     }
 
     /// Whether a header has a newer format.

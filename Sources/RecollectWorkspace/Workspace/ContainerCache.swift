@@ -86,7 +86,7 @@ struct ContainerCache: Sendable {
         let nobodys = ContainerCache(token: nil, state: base).replica
         guard account != nil, FileManager.default.fileExists(atPath: nobodys.url.path) else { return }
         let isFirst = !FileManager.default.fileExists(atPath: replica.url.path)
-        let name = isFirst ? Self.replicaName : Self.replicaName + "-" + UUID().uuidString
+        let name = isFirst ? Self.replicaName : Self.replicaName + "-" + UUID.random().uuidString
         try explaining("make", folder.path) { _ = try OpenFolder.make(path: folder.path) }
         do {
             try FileManager.default.moveItem(

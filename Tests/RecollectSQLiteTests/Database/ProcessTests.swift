@@ -33,6 +33,15 @@ import Testing
         lines.compactMap { $0.hasPrefix("saved ") ? String($0.dropFirst("saved ".count)) : nil }
     }
 
+    @Test("Messages have different IDs in a process without a free file descriptor")
+    func noDescriptors() async throws {
+        let worker = try Worker(["descriptors", folder.url.path, "4"])
+        let ids = saved(await worker.finish())
+        #expect(ids.count == 5)
+        let scope = Scope(userId: "u", sessionId: "s", agentId: "a")
+        #expect(try await folder.history().window(of: scope, maxMessages: nil).map(\.id) == ids)
+    }
+
     @Test("Eight processes append to one history without losses, duplicates or failures")
     func eightProcesses() async throws {
         let count = 1000

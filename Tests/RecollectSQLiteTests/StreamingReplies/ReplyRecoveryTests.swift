@@ -1,4 +1,5 @@
 import Foundation
+import RecollectTestSupport
 import Testing
 
 @testable import RecollectCore
@@ -47,6 +48,26 @@ import Testing
         #expect(try await history.attachment(sha256: Attachment.sha256(of: bytes)) == bytes)
         #expect(history.events.takeUndelivered().map(\.kind) == [.interruptedReply])
         #expect(try await history.check().problems.isEmpty)
+    }
+
+    @Test("On a full disk, the reply is shown, and saved when space is available", .needs(.tinyDisk))
+    func fullDisk() async throws {
+        let disk = try TinyDisk(at: folder.file("disk"), kilobytes: 1024)
+        let history = SQLiteHistoryStore(directory: disk.url)
+        // Opened before the reply, because an opening saves interrupted replies.
+        let sessions = SQLiteSessionStorage(history: history, userId: scope.userId)
+        _ = try await history.saveReply(start, in: scope)
+        try await history.write { [gone] in try $0.run("UPDATE streaming_reply SET writer = ?", gone) }
+        disk.fill()
+        #expect(try await history.streamingReplies(in: scope.session).map(\.message.text) == ["so far"])
+        #expect(try await sessions.getSession(id: scope.sessionId)?.messages.map(\.content) == ["so far"])
+        await expectError(.diskFull) {
+            let text = String(repeating: "x", count: 1 << 20)
+            try await history.append([ConversationMessage(role: .user, text: text)], to: scope)
+        }
+        try FileManager.default.removeItem(at: disk.url.appendingPathComponent("filler"))
+        #expect(try await history.streamingReplies(in: scope.session).isEmpty)
+        #expect(try await saved(in: history) == [interrupted])
     }
 
     @Test("A complete reply saved meanwhile is left unchanged, a part of the reply is edited, and nothing is lost")

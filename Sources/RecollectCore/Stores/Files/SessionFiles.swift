@@ -61,7 +61,7 @@ final class SessionFiles {
         do {
             return try versionOfFiles()
         } catch let error as RecollectError where error.code == .foreignStore {
-            return ChatVersion(rawValue: UUID().uuidString)
+            return ChatVersion(rawValue: UUID.random().uuidString)
         }
     }
 
@@ -72,7 +72,7 @@ final class SessionFiles {
                 (name, try folder.stamp(of: name))
             }
             let isResting = stamps.allSatisfy { $0.1.isResting(at: Date()) }
-            guard isResting else { return ChatVersion(rawValue: UUID().uuidString) }
+            guard isResting else { return ChatVersion(rawValue: UUID.random().uuidString) }
             return ChatVersion(rawValue: stamps.map { "\($0.0) \($0.1)" }.joined(separator: "\n"))
         }
     }
@@ -276,7 +276,7 @@ final class SessionFiles {
         }
         // Another copy of the same bytes is useless.
         guard damage.salvaged != damage.bytes else { return }
-        let aside = "\(name.prefix(FolderNames.longest)).damaged-\(UUID().uuidString.prefix(8).lowercased())"
+        let aside = "\(name.prefix(FolderNames.longest)).damaged-\(UUID.random().uuidString.prefix(8).lowercased())"
         try explaining("repair", folder.path(of: name)) {
             _ = try folder.replace(name, keepingOldAs: aside) { try $0.write(damage.salvaged, at: 0) }
         }

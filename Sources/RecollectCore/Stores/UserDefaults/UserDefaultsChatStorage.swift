@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 import Logging
+import RecollectFileSystem
 
 /// A chat store in `UserDefaults` with a JSON array for each scope, for a few short sessions.
 ///
@@ -117,7 +118,7 @@ extension UserDefaultsChatStorage {
         }
         let damage = Damage(bytes: bytes)
         let chat = damage.ranges.compactMap { EncodedMessage(stored: bytes[$0]) }
-        let aside = "recollect.aside/\(key)/\(UUID().uuidString)"
+        let aside = "recollect.aside/\(key)/\(UUID.random().uuidString)"
         if defaults.repair(key, with: Data(damage.salvaged), keepingOldAs: aside) {
             events.post(StoreEvent(kind: .salvaged, scope: scope, recoveredMessages: chat.count))
         }

@@ -1,5 +1,6 @@
 import Foundation
 import Logging
+import RecollectFileSystem
 
 /// A session store in `UserDefaults` with a key for each session, for a few short sessions.
 ///
@@ -195,7 +196,7 @@ extension UserDefaultsSessionStorage {
     /// Copies the stored value to another key, and replaces it with its readable content.
     private func salvage(_ stored: Any, at key: String, of id: String) -> SessionValue {
         let value = SessionValue(salvaging: stored as? Data ?? Data(), now: now())
-        let aside = Self.asidePrefix(of: key) + UUID().uuidString
+        let aside = Self.asidePrefix(of: key) + UUID.random().uuidString
         if defaults.repair(key, with: value.data, keepingOldAs: aside) {
             events.post(
                 StoreEvent(

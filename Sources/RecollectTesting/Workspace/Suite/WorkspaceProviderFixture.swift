@@ -1,5 +1,6 @@
 import Foundation
 import RecollectCore
+import RecollectFileSystem
 import RecollectWorkspace
 
 /// A provider under test, with actions of other programs and of the sync service in its folder.
@@ -50,7 +51,7 @@ extension StoreFixture<WorkspaceProviderFixture> {
         StoreFixture(
             capabilities: capabilities,
             location: {
-                FileManager.default.temporaryDirectory.appendingPathComponent("workspace-\(UUID().uuidString)")
+                FileManager.default.temporaryDirectory.appendingPathComponent("workspace-\(UUID.random().uuidString)")
             },
             open: { folder in
                 let (root, aside) = (folder.appendingPathComponent("root"), folder.appendingPathComponent("aside"))
