@@ -75,13 +75,14 @@ extension SQLiteHistoryStore {
 
     /// Turns a streaming reply into a message and trims its scope.
     func endReply(
-        _ reply: ReplyRowID, begunIn scope: Scope, as message: ConversationMessage, maxMessages: Int?
+        _ reply: ReplyRowID, begunIn scope: Scope, as message: ConversationMessage, isAppended: Bool, maxMessages: Int?
     ) async throws {
         let kept = try await savingAttachments(of: [message])
         try await write(keeping: kept) { [retention = configuration.retention] messages, db, cache in
             let orphans = try messages.flatMap { message in
                 let ending = EndReplyOperation(
-                    reply: reply, message: message, scope: scope, maxMessages: maxMessages, retention: retention)
+                    reply: reply, message: message, isAppended: isAppended, scope: scope, maxMessages: maxMessages,
+                    retention: retention)
                 return try ending.run(db, cache).orphans
             }
             return ((), orphans)

@@ -177,7 +177,7 @@ private final class ChatReplyWriter: ReplyWriter {
 
     func save(_ text: String?, behind parts: [ContentPart]?) async throws {}
 
-    func finish(_ message: ConversationMessage) async throws {
+    func finish(_ message: ConversationMessage, isAppended: Bool) async throws {
         let isFirst = isTried.withLock { isTried in
             defer { isTried = true }
             return !isTried

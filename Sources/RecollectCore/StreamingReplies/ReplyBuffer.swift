@@ -107,13 +107,15 @@ final class ReplyBuffer: Sendable {
     }
 
     /// Ends the reply with the message returned by `last` for its current content.
-    func end(_ last: (ConversationMessage) -> ConversationMessage) async throws {
+    /// - Parameter isAppended: Whether `last` returns the appended content.
+    func end(isAppended: Bool, _ last: (ConversationMessage) -> ConversationMessage) async throws {
         let ending = state.withLock { state in
             if let ending = state.ending { return ending }
             var message = last(state.whole)
             message.isStreaming = false
             // In a separate task, unaffected by cancellation of the caller.
-            let ending = Task { [message, flushing = state.flushing] in try await self.end(as: message, after: flushing)
+            let ending = Task { [message, flushing = state.flushing] in
+                try await self.end(as: message, isAppended: isAppended, after: flushing)
             }
             state.ending = ending
             return ending
@@ -121,12 +123,14 @@ final class ReplyBuffer: Sendable {
         try await ending.value
     }
 
-    private func end(as message: ConversationMessage, after flushing: Task<Void, Never>?) async throws {
+    private func end(
+        as message: ConversationMessage, isAppended: Bool, after flushing: Task<Void, Never>?
+    ) async throws {
         // `writer` is called by one task at a time. A task in its pause ends at once.
         flushing?.cancel()
         await flushing?.value
         do {
-            try await writer.finish(message)
+            try await writer.finish(message, isAppended: isAppended)
             state.withLock { state in
                 state.message = message
                 state.text = nil
@@ -150,6 +154,6 @@ final class ReplyBuffer: Sendable {
         guard isUnfinished else { return }
         // No caller is left for an error. After a failure the streaming reply stays saved, and the next call of
         // `streamingReplies` saves it as a message.
-        Task { try? await end(\.asInterrupted) }
+        Task { try? await end(isAppended: true, \.asInterrupted) }
     }
 }

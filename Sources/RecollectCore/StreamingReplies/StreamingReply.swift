@@ -62,7 +62,8 @@ public final class StreamingReply: Sendable {
         writing.append(part)
     }
 
-    /// Makes the reply a message of its scope and removes the streaming reply, in one step.
+    /// Makes the reply a message of its scope and removes the streaming reply, in one step. A text saved for the reply by a
+    /// session view stays if it continues the appended one.
     ///
     /// A second end of the reply only waits for the first. Cancellation of the calling task has no effect, because
     /// a streaming task is often canceled just before this call. After a failure the reply is still streaming, and
@@ -77,7 +78,7 @@ public final class StreamingReply: Sendable {
                 .invalidArgument,
                 "the reply in flight has another id than the message that shall end it; give that one its id")
         }
-        try await writing.end { message ?? $0 }
+        try await writing.end(isAppended: message == nil) { message ?? $0 }
     }
 
     /// Makes the content so far a message of the scope, marked with `isInterrupted`; otherwise like `finish`.
@@ -86,7 +87,7 @@ public final class StreamingReply: Sendable {
     /// so far is saved beside it under a new ID. So an interrupted second attempt loses nothing of the first.
     /// - Throws: The same errors as `finish`.
     public func interrupt() async throws {
-        try await writing.end(\.asInterrupted)
+        try await writing.end(isAppended: true, \.asInterrupted)
     }
 }
 
@@ -116,5 +117,7 @@ package protocol ReplyWriter: Sendable {
     func save(_ text: String?, behind parts: [ContentPart]?) async throws
     /// Makes the reply a message and removes the streaming reply, in one step. A message of the scope with the same
     /// ID is edited.
-    func finish(_ message: ConversationMessage) async throws
+    /// - Parameter isAppended: Whether the message has the appended content, and was not given at the end. Then a longer
+    ///   increment saved by another writer of the store replaces its text.
+    func finish(_ message: ConversationMessage, isAppended: Bool) async throws
 }

@@ -40,12 +40,17 @@ struct ChatMessageChange {
             || known.hash.details != hash.details
     }
 
-    /// The entry before the change; without a text if it is not known in full.
-    var before: ChatMessage {
-        if let entry = known?.entry { return entry }
-        var before = entry
-        before.content = ""
-        return before
+    /// The entry as a late increment leaves it: with the text, the role, the type and the tool before the change. Without a
+    /// text if it was not known in full.
+    var withoutContent: ChatMessage {
+        var saved = entry
+        saved.content = known?.entry?.content ?? ""
+        guard let before = known?.entry else { return saved }
+        saved.role = before.role
+        saved.messageType = before.messageType
+        saved.toolName = before.toolName
+        saved.toolInputData = before.toolInputData
+        return saved
     }
 
     /// Whether the entry was incomplete when it was shown or saved before.
@@ -64,13 +69,6 @@ struct ChatMessageChange {
         entry.content.contains(stored.content.trimmingCharacters(in: .whitespacesAndNewlines))
     }
 
-    /// Whether the entry completes a streaming text, and the stored one ends earlier: the reply ended without the last
-    /// saved increment.
-    private func completes(_ stored: ChatMessage) -> Bool {
-        isStreaming && entry.isComplete && entry.isSameKind(as: stored)
-            && entry.content.utf8.starts(with: stored.content.utf8)
-    }
-
     /// Whether the entry is an increment of a reply completed by another writer.
     func isLate(for stored: ChatMessage) -> Bool {
         !entry.isComplete && stored.isComplete && known?.hash.isComplete != true
@@ -79,7 +77,6 @@ struct ChatMessageChange {
     /// Returns the stored entry with the fields changed by the transcript.
     func applying(to stored: ChatMessage) -> ChatMessage {
         var result = applyingDetails(to: stored)
-        if completes(stored) { result.content = entry.content }
         guard changesContent, !isLate(for: stored) else { return result }
         if changesText, !isEarlier(than: stored) { result.content = entry.content }
         take(\.role, for: &result) { $0.rawValue.hasSameBytes(as: $1.rawValue) }

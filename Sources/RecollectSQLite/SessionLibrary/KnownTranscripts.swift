@@ -26,22 +26,31 @@ final class KnownTranscripts: Sendable {
         /// Windows may still have the transcripts of single sessions, and a save with no entry of another one removes none
         /// of its entries.
         fileprivate(set) var groups: [Set<UUID>] = []
-        /// The entries moved into a branch. A later save without them does not remove them: another window may have
-        /// restored the branch.
+        /// The entries moved into a branch, until a transcript has them and the session, too. A later save without them does
+        /// not remove them: another window may have restored the branch.
         fileprivate(set) var branched: Set<UUID> = []
 
         /// Returns the entries to remove among those missing in a transcript.
         func removed(_ missing: [UUID], from transcript: [ChatMessage]) -> [UUID] {
-            let removed = missing.filter { !branched.contains($0) }
-            guard !groups.isEmpty, !removed.isEmpty else { return removed }
+            let hidden = Set(hidden(by: transcript).map(\.id))
+            return missing.filter { !branched.contains($0) && !hidden.contains($0) }
+        }
+
+        /// Returns the entries of the merged sessions of which a transcript has no entry.
+        fileprivate func hidden(by transcript: [ChatMessage]) -> [ChatMessageHash] {
+            guard !groups.isEmpty else { return [] }
             let ids = Set(transcript.map(\.id))
             let hidden = groups.filter { $0.isDisjoint(with: ids) }
-            return removed.filter { id in !hidden.contains { $0.contains(id) } }
+            guard !hidden.isEmpty else { return [] }
+            return entries.hashes.filter { hash in hidden.contains { $0.contains(hash.id) } }
         }
     }
 
     private struct State {
         var sessions: [ByteString: Known] = [:]
+        /// The numbers of the last calls of saves that have not ended, by session.
+        var calls: [ByteString: Int] = [:]
+        var callCount = 0
         /// The sessions with transcripts kept in full, the most recently used at the end.
         var whole: [ByteString] = []
 
@@ -66,8 +75,29 @@ final class KnownTranscripts: Sendable {
         return known.entries.ids.filter { known.messages[$0] == nil }
     }
 
-    /// Notes a transcript read from the history.
-    func note(_ transcript: Transcript, of id: String) {
+    /// Notes the call of a save, before its turn.
+    func beginSave(of id: String) -> Int {
+        state.withLock { state in
+            state.callCount += 1
+            state.calls[ByteString(id)] = state.callCount
+            return state.callCount
+        }
+    }
+
+    func endSave(_ call: Int, of id: String) {
+        state.withLock { state in
+            if state.calls[ByteString(id)] == call { state.calls[ByteString(id)] = nil }
+        }
+    }
+
+    /// The number of the last call of a save.
+    var lastCall: Int { state.withLock { $0.callCount } }
+
+    /// Notes a transcript read from the history, unless a save of the session was called since: the UI had not seen the
+    /// transcript by then.
+    /// - Parameter call: The number of the last call of a save at the call of the read.
+    func note(_ transcript: Transcript, of id: String, since call: Int) {
+        guard state.withLock({ $0.calls[ByteString(id)] ?? 0 }) <= call else { return }
         update(id) { known in
             known = Known()
             known.entries = .whole(transcript.entries)
@@ -82,12 +112,15 @@ final class KnownTranscripts: Sendable {
             known.messages.update(with: outcome.messages)
             var transcript = saved.transcript
             if !outcome.partlySaved.isEmpty { transcript = transcript.map { outcome.partlySaved[$0.id] ?? $0 } }
-            known.entries = .whole(transcript)
+            let hidden = known.hidden(by: transcript)
+            known.entries =
+                hidden.isEmpty
+                ? .whole(transcript) : .hashes(transcript.map(ChatMessageHash.init) + hidden, inOrder: false)
             known.owners = outcome.owners
-            if !known.branched.isEmpty { known.branched.formIntersection(transcript.lazy.map(\.id)) }
-            if !known.groups.isEmpty {
-                let ids = Set(transcript.map(\.id))
-                if known.groups.allSatisfy({ !$0.isDisjoint(with: ids) }) { known.groups = [] }
+            if hidden.isEmpty { known.groups = [] }
+            if !known.branched.isEmpty {
+                known.branched.formIntersection(transcript.lazy.map(\.id))
+                known.branched.subtract(outcome.noLongerBranched)
             }
         }
     }
@@ -154,7 +187,10 @@ final class KnownTranscripts: Sendable {
     }
 
     func forgetAll() {
-        state.withLock { $0 = State() }
+        state.withLock { state in
+            state.sessions = [:]
+            state.whole = []
+        }
     }
 
     private func update(_ id: String, _ change: (inout Known) -> Void) {

@@ -113,6 +113,7 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
     /// Returns one session with its messages: see `SessionStorageProtocol`.
     nonisolated(nonsending) public func getSession(id: String) async throws -> StoredSession? {
         let key = session(id)
+        let call = known.lastCall
         return try await operations.run(on: [id]) {
             guard let session = try await history.session(key), session.discardedAt == nil else {
                 // A save after a missing session removes nothing: a discarded session keeps its messages.
@@ -121,7 +122,7 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
             }
             let (messages, sequences) = try await history.transcript(of: key)
             let transcript = Transcript(try await history.restoringAttachments(of: messages), sequences: sequences)
-            known.note(transcript, of: id)
+            known.note(transcript, of: id, since: call)
             return stored(session, transcript.entries)
         }
     }
@@ -134,8 +135,8 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
     /// Permanently deletes a session and its branches: see `SessionStorageProtocol`.
     nonisolated(nonsending) public func deleteSession(id: String) async throws {
         try await operations.run(on: [id]) {
-            defer { known.forget(id) }
             try await history.deleteSession(session(id))
+            known.forget(id)
         }
     }
 
@@ -143,8 +144,8 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
     /// `SessionStorageProtocol`.
     nonisolated(nonsending) public func deleteAllSessions() async throws {
         try await operations.run(on: nil) {
-            defer { known.forgetAll() }
             try await history.deleteUser(userId)
+            known.forgetAll()
         }
     }
 
@@ -152,6 +153,8 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
     nonisolated(nonsending) public func updateSessionMessages(id: String, messages: [ChatMessage]) async throws {
         try Task.checkCancellation()
         let session = session(id)
+        let call = known.beginSave(of: id)
+        defer { known.endSave(call, of: id) }
         try await operations.run(on: [id]) {
             let entries = known.entries(of: id)
             let difference = TranscriptDifference(from: entries.entries, to: messages)

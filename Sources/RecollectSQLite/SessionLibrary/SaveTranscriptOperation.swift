@@ -27,6 +27,8 @@ struct SaveTranscriptOperation {
         /// The entries that are not saved in full, as they are saved: entries of streaming replies, whose writers save the
         /// rest, and late increments.
         var partlySaved: [UUID: ChatMessage] = [:]
+        /// The entries that the storage has moved into a branch, and that are in the session again.
+        var noLongerBranched: Set<UUID> = []
         var orphans: [String] = []
     }
 
@@ -53,6 +55,10 @@ struct SaveTranscriptOperation {
         if try FeedState(last: db.lastSequence(), derivedThrough: locations.derivedThrough).pending > DerivedData.limit
         {
             try DerivedData.update(db)
+        }
+        if !known.branched.isEmpty {
+            let branched = difference.transcript.map(\.id).filter(known.branched.contains)
+            outcome.noLongerBranched = Set(try branched.filter { try locations.find($0, db) != nil })
         }
         outcome.owners = locations.owners
         outcome.messages = locations.messages
@@ -121,7 +127,7 @@ struct SaveTranscriptOperation {
             var isMissing = false
             for sequence in location.all {
                 try edit(sequence) { edit in
-                    if edit.isLate(change) { outcome.partlySaved[entry.id] = change.before }
+                    if edit.isLate(change) { outcome.partlySaved[entry.id] = change.withoutContent }
                     let outcome = edit.apply(change, to: location.entryId, isAlone: location.isAlone) {
                         known.messages.countOfEntries(with: entry.id)
                     }

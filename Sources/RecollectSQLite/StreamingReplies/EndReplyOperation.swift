@@ -8,6 +8,8 @@ struct EndReplyOperation {
     let reply: ReplyRowID
     /// The final message, with attachments stored by hash.
     let message: ConversationMessage
+    /// Whether the message has the content appended by its writer, and was not given at the end.
+    let isAppended: Bool
     /// The scope at the start of the reply. Its session may have another session ID since.
     let scope: Scope
     /// The budget for trimming the window at the end. `nil` trims no messages.
@@ -28,7 +30,9 @@ struct EndReplyOperation {
         }
         try StreamingReplies.remove(reply, db)
         var message = message.with(id: begun.id)
-        if message.isInterrupted, begun.isProse, message.isProse, begun.text.utf8.starts(with: message.text.utf8) {
+        if isAppended || message.isInterrupted, begun.isProse, message.isProse,
+            begun.text.utf8.starts(with: message.text.utf8)
+        {
             // A UI may have saved a longer increment.
             message.parts = begun.parts
         }

@@ -15,8 +15,9 @@ struct HistoryReplyWriter: ReplyWriter {
         try await history.write { [reply] in try StreamingReplies.save(text, behind: parts, of: reply, $0) }
     }
 
-    func finish(_ message: ConversationMessage) async throws {
-        try await history.endReply(reply, begunIn: scope, as: message, maxMessages: maxMessages)
+    func finish(_ message: ConversationMessage, isAppended: Bool) async throws {
+        try await history.endReply(
+            reply, begunIn: scope, as: message, isAppended: isAppended, maxMessages: maxMessages)
         await lease?.end()
     }
 }

@@ -15,7 +15,8 @@ struct ReplyRecovery: Sendable {
             for draft in try StreamingReplies.all(of: writer, db) {
                 let message = try draft.message.asInterrupted.savingAttachments(in: attachments)
                 let ending = EndReplyOperation(
-                    reply: draft.id, message: message, scope: draft.scope, maxMessages: nil, retention: retention)
+                    reply: draft.id, message: message, isAppended: true, scope: draft.scope, maxMessages: nil,
+                    retention: retention)
                 // Nothing is trimmed, so no attachment loses its last use.
                 if let id = try ending.run(db, cache).saved {
                     events.append(StoreEvent(kind: .interruptedReply, scope: draft.scope, messageId: id))

@@ -2,23 +2,32 @@ import Foundation
 import RecollectCore
 
 /// Values compared by every byte. Swift's `==` treats canonically equivalent strings as equal.
-protocol ComparedByBytes: Encodable, Equatable {}
+protocol ComparedByBytes: Equatable {
+    /// Returns the value as JSON with sorted keys. Equal bytes mean equal values.
+    func encoded() throws -> Data
+}
 
-extension ConversationMessage: ComparedByBytes {}
-extension ChatMessage: ComparedByBytes {}
+extension ConversationMessage: ComparedByBytes {
+    func encoded() -> Data {
+        var writer = JSONWriter()
+        writer.write(self)
+        return Data(writer.bytes)
+    }
+}
+
+extension ChatMessage: ComparedByBytes {
+    func encoded() throws -> Data {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return try encoder.encode(self)
+    }
+}
 
 extension ComparedByBytes {
     /// Whether both values are equal in every field and byte.
     func isExactly(_ other: Self) throws -> Bool {
         guard self == other else { return false }
         return try encoded() == other.encoded()
-    }
-
-    /// Returns the value as JSON with sorted keys. Equal bytes mean equal values.
-    func encoded() throws -> Data {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return try encoder.encode(self)
     }
 
     /// The value as shown in a failure, shortened if long.

@@ -239,7 +239,7 @@ private final class RecordingWriter: ReplyWriter {
         try record(.saved(text: text, behind: parts))
     }
 
-    func finish(_ message: ConversationMessage) async throws {
+    func finish(_ message: ConversationMessage, isAppended: Bool) async throws {
         try record(.finished(message))
     }
 

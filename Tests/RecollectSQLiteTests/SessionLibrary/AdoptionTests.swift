@@ -213,7 +213,8 @@ import Testing
             #expect(try await window("").isEmpty)
             #expect(try await window().count == number + 2)
             if ending == "finished" {
-                try await writer.finish(ConversationMessage(id: begun.id, role: .assistant, text: "so far"))
+                try await writer.finish(
+                    ConversationMessage(id: begun.id, role: .assistant, text: "so far"), isAppended: true)
             } else {
                 try await history.write { try $0.run("UPDATE streaming_reply SET writer = 'nobody'") }
                 #expect(try await history.streamingReplies(in: sessions.session("s")).isEmpty)

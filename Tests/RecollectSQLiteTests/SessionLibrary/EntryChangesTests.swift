@@ -811,4 +811,131 @@ import Testing
         #expect(text(entries) == ["Let me check.\n\nIt is sunny.", "weather"])
         #expect(entries[0].metadata["rating"] == 5 && entries[0].isError && entries[0].taskGroupId == task)
     }
+
+    @Test("A shortened text stays so if the bubble is marked as complete later", arguments: [false, true])
+    func shortenedByAnother(isReply: Bool) async throws {
+        let ui = window()
+        var bubble = ChatMessage(role: .assistant, content: "Hello world", isComplete: false)
+        let reply = isReply ? try await ui.beginReply(in: "s", bubble) : nil
+        try await save([bubble], by: ui)
+        try await reply?.finish()
+        try await change { $0[0].content = "Hello" }
+        bubble.isComplete = true
+        try await save([bubble], by: ui)
+        #expect(try await text(entries()) == ["Hello"])
+    }
+
+    @Test("A message given at the end of a reply replaces increments that a window has saved")
+    func givenAtTheEnd() async throws {
+        let ui = window()
+        var (bubble, reply) = try await begin(by: ui)
+        bubble.content = "Hello world"
+        try await save([bubble], by: ui)
+        try await reply.finish(ConversationMessage(id: reply.id, role: .assistant, text: "Hello"))
+        #expect(try await text(entries()) == ["Hello"])
+    }
+
+    @Test("The fields of a late increment are known as saved", arguments: [false, true])
+    func fieldsOfLateIncrement(isCompact: Bool) async throws {
+        let ui = window()
+        var (bubble, reply) = try await begin(by: ui)
+        try await save([bubble], by: ui)
+        reply.append("Hello")
+        try await reply.finish()
+        bubble.content = "Hel"
+        bubble.metadata = ["status": "running", "rating": 1]
+        bubble.isError = true
+        try await save([bubble], by: ui)
+        try await change { $0[0].metadata["rating"] = 2 }
+        try await compact(ui, isCompact)
+        (bubble.content, bubble.isComplete, bubble.isError) = ("Hello", true, false)
+        bubble.metadata["status"] = nil
+        if isCompact { bubble.metadata["rating"] = 2 }
+        try await save([bubble], by: ui)
+        let entry = try await entries()[0]
+        #expect(entry.content == "Hello" && !entry.isError)
+        #expect(entry.metadata == ["rating": 2])
+    }
+
+    // MARK: The order of calls
+
+    @Test("A save called before a read returned does not remove what the read has found", arguments: [false, true])
+    @MainActor
+    func readNotSeen(isEdit: Bool) async throws {
+        let ui = window()
+        let question = ChatMessage(role: .user, content: "question")
+        try await save([question], by: ui)
+        if isEdit {
+            try await change { $0[0].content = "edited" }
+        } else {
+            try await history.append([ConversationMessage(role: .assistant, text: "answer")], to: Self.scope)
+        }
+        let read = Task { try await ui.getSession(id: "s")?.messages }
+        let next = ChatMessage(role: .user, content: "next")
+        let save = Task { try await self.save([question, next], by: ui) }
+        var transcript = try #require(try await read.value)
+        try await save.value
+        #expect(try await text(entries()).sorted() == (isEdit ? ["edited", "next"] : ["answer", "next", "question"]))
+        // The UI has the transcript of the read.
+        transcript.append(next)
+        try await self.save(Array(transcript.dropFirst()), by: ui)
+        #expect(try await text(entries()).sorted() == (isEdit ? ["next"] : ["answer", "next"]))
+    }
+
+    @Test("After a failed deletion, a save leaves the changes of another window", arguments: [false, true])
+    func failedDeletion(ofAll: Bool) async throws {
+        let ui = window()
+        var transcript = ["question", "text", "secret", "last"].map { ChatMessage(role: .user, content: $0) }
+        try await save(transcript, by: ui)
+        try await change { transcript in
+            transcript.remove(at: 2)
+            transcript[1].content = "edited"
+        }
+        let deletion = Task {
+            try? await Task.sleep(for: .seconds(60))
+            try await ofAll ? ui.deleteAllSessions() : ui.deleteSession(id: "s")
+        }
+        deletion.cancel()
+        await #expect(throws: CancellationError.self) { try await deletion.value }
+        transcript.removeLast()
+        try await save(transcript, by: ui)
+        #expect(try await text(entries()) == ["question", "edited"])
+    }
+
+    @Test("An entry saved again after it was moved into a branch can be removed", arguments: [false, true])
+    func branchedAndSaved(isRestored: Bool) async throws {
+        let ui = window()
+        var transcript = ["question", "two"].map { ChatMessage(role: .user, content: $0) }
+        try await save(transcript, by: ui)
+        let branch = try await ui.branch("s", from: transcript[1].id)
+        if isRestored {
+            try await ui.restoreBranch(branch, in: "s")
+        } else {
+            transcript[1].content = "edited"
+        }
+        try await save(transcript + [ChatMessage(role: .user, content: "next")], by: ui)
+        #expect(try await text(entries()) == transcript.map(\.content) + ["next"])
+        try await save(Array(transcript.prefix(1)), by: ui)
+        #expect(try await text(entries()) == ["question"])
+    }
+
+    @Test("After a save of one of two merged sessions, the entries of the other are known", arguments: [false, true])
+    func mergedAndHidden(isRemoval: Bool) async throws {
+        let ui = window()
+        let own = ["s1", "s2"].map { ChatMessage(role: .user, content: $0) }
+        var other = ["t1", "t2"].map { ChatMessage(role: .user, content: $0) }
+        try await ui.updateSessionMessages(id: "r", messages: own)
+        try await save(other, by: ui)
+        try await ui.updateSessionId(oldId: "r", newId: "s")
+        other[1].content = "t2, more"
+        try await save(other, by: ui)
+        try await change { transcript in
+            guard let index = transcript.firstIndex(where: { $0.content == "s2" }) else { return }
+            if isRemoval { transcript.remove(at: index) } else { transcript[index].content = "edited" }
+        }
+        try await save(own + other, by: ui)
+        #expect(try await text(entries()).sorted() == (isRemoval ? [] : ["edited"]) + ["s1", "t1", "t2, more"])
+        try await save(other, by: ui)
+        #expect(try await text(entries()) == ["t1", "t2, more"])
+    }
 }

@@ -59,7 +59,7 @@ import Testing
         #expect(try await replies() == [inFlight(saying("half"))])
         #expect(try await history.streamingReplies(in: scope.session).map(\.agentId) == [scope.agentId])
         #expect(try await saved() == messages(0..<1))
-        try await writer.finish(saying("half and half"))
+        try await writer.finish(saying("half and half"), isAppended: true)
         #expect(try await replies().isEmpty)
         #expect(try await saved() == messages(0..<1) + [saying("half and half")])
         #expect(try await history.session(scope.session)?.messageCount == 2)
@@ -96,7 +96,7 @@ import Testing
         try await history.deleteMessages(["m"], in: scope.session)
         #expect(try await history.erasesAll())
         #expect(try await history.attachment(sha256: hash) == bytes)
-        try await writer.finish(reply)
+        try await writer.finish(reply, isAppended: true)
         #expect(try await history.attachment(sha256: hash) == bytes)
         #expect(try await history.check().problems.isEmpty)
     }
@@ -120,7 +120,7 @@ import Testing
             grown.parts.append(.text(text))
             try await writer.save(text, behind: nil)
             #expect(try await replies() == [inFlight(grown)])
-            try await writer.finish(grown)
+            try await writer.finish(grown, isAppended: true)
             let found = try #require(try await history.message("\(number)", in: scope.session)).message
             #expect(found.text == grown.text && found.parts.count == grown.parts.count)
             #expect(!found.hasInlineAttachments)

@@ -173,7 +173,7 @@ private struct ProseJoiningWriter: ReplyWriter {
 
     func save(_ text: String?, behind parts: [ContentPart]?) {}
 
-    func finish(_ message: ConversationMessage) async throws {
+    func finish(_ message: ConversationMessage, isAppended: Bool) async throws {
         var joined = message
         if let first = joined.parts.firstIndex(where: { $0.text != nil }) {
             joined.parts[first] = .text(joined.parts.compactMap(\.text).joined())

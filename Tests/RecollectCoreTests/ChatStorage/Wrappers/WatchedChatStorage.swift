@@ -126,7 +126,7 @@ final class DraftingMemory: ChatStorage {
 
         func save(_ text: String?, behind parts: [ContentPart]?) async throws {}
 
-        func finish(_ message: ConversationMessage) async throws {
+        func finish(_ message: ConversationMessage, isAppended: Bool) async throws {
             try await storage.save(
                 message, userId: scope.userId, sessionId: scope.sessionId, agentId: scope.agentId, maxMessages: nil)
         }
