@@ -38,9 +38,9 @@ struct ChatMessageEdits {
     /// - Parameters:
     ///   - id: The ID of the entry within the message.
     ///   - isAlone: Whether the message was shown or saved as this entry alone.
-    ///   - shown: The number of entries of the message shown or saved before.
+    ///   - shown: The entries of the message shown or saved before.
     mutating func apply(
-        _ change: ChatMessageChange, to id: UUID, isAlone: Bool, shown: () -> Int?
+        _ change: ChatMessageChange, to id: UUID, isAlone: Bool, shown: () -> [KnownChatMessage]?
     ) -> Outcome {
         let isOne = (isAlone || hasID(of: change.entry)) && entries.count > 1
         if !isOne || change.entry.messageType != .text,
@@ -107,8 +107,8 @@ struct ChatMessageEdits {
     /// - Parameters:
     ///   - id: The ID of the entry within the message.
     ///   - isAlone: Whether the message was shown or saved as this entry alone.
-    ///   - shown: The number of entries of the message shown or saved before.
-    mutating func remove(_ known: KnownChatMessage?, _ id: UUID, isAlone: Bool, shown: () -> Int?) {
+    ///   - shown: The entries of the message shown or saved before.
+    mutating func remove(_ known: KnownChatMessage?, _ id: UUID, isAlone: Bool, shown: () -> [KnownChatMessage]?) {
         if let index = index(of: known, id, as: known?.entry, shown: shown) {
             entries.remove(at: index)
             return
@@ -124,10 +124,10 @@ struct ChatMessageEdits {
     /// known content.
     /// - Parameters:
     ///   - like: An entry of the same kind, if the kind is known.
-    ///   - shown: The number of entries of the message shown or saved before, if it is known. With another number, the
-    ///     entry with the ID may be another part.
+    ///   - shown: The entries of the message shown or saved before, if they are known. With another number of them, or with
+    ///     the content of another one, the entry with the ID is another part.
     private func index(
-        of known: KnownChatMessage?, _ id: UUID, as like: ChatMessage?, shown: () -> Int?
+        of known: KnownChatMessage?, _ id: UUID, as like: ChatMessage?, shown: () -> [KnownChatMessage]?
     ) -> Int? {
         let own = entries.firstIndex { $0.id == id }
         if let known {
@@ -136,7 +136,8 @@ struct ChatMessageEdits {
             if same.count == 1 { return same[0] }
         }
         guard let own, like.map({ $0.isSameKind(as: entries[own]) }) ?? true else { return nil }
-        return entries.count == 1 || known == nil || shown() ?? entries.count == entries.count ? own : nil
+        guard entries.count > 1, known != nil, let shown = shown() else { return own }
+        return shown.count == entries.count && !shown.contains { $0.hasSameContent(as: entries[own]) } ? own : nil
     }
 
     /// Whether a UI without tools shows a part in an entry: the part has the kind of the entry, and a text. A part of an

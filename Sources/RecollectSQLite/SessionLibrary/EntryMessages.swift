@@ -67,9 +67,14 @@ final class EntryMessages: Sendable {
         }
     }
 
-    /// Returns the number of entries of an entry's message, or `nil` if the message is unknown. Examines all entries.
-    func countOfEntries(with id: UUID) -> Int? {
-        self[id].map { count(of: $0.sequence) }
+    /// Returns the IDs of a message's entries. Examines all entries.
+    func ids(of sequence: SequenceNumber) -> [UUID] {
+        storage.withLock { storage in
+            switch storage {
+            case .table(let table): table.filter { $0.value.sequence == sequence }.map(\.key)
+            case .list(let list): list.filter { $0.message.sequence == sequence }.map(\.id)
+            }
+        }
     }
 
     /// Sets the messages of entries, or removes them.

@@ -30,6 +30,11 @@ final class KnownTranscripts: Sendable {
         /// not remove them: another window may have restored the branch.
         fileprivate(set) var branched: Set<UUID> = []
 
+        /// Returns the shown or saved entries of an entry's message, or `nil` if the message is unknown. Examines all entries.
+        func parts(ofMessageWith id: UUID) -> [KnownChatMessage]? {
+            messages[id].map { messages.ids(of: $0.sequence).compactMap { entries[$0] } }
+        }
+
         /// Returns the entries to remove among those missing in a transcript.
         func removed(_ missing: [UUID], from transcript: [ChatMessage]) -> [UUID] {
             let hidden = Set(hidden(by: transcript).map(\.id))

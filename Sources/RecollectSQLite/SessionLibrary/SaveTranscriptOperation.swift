@@ -129,7 +129,7 @@ struct SaveTranscriptOperation {
                 try edit(sequence) { edit in
                     if edit.isLate(change) { outcome.partlySaved[entry.id] = change.withoutContent }
                     let outcome = edit.apply(change, to: location.entryId, isAlone: location.isAlone) {
-                        known.messages.countOfEntries(with: entry.id)
+                        known.parts(ofMessageWith: entry.id)
                     }
                     if outcome == .editedAsOne { shownAsOne.insert(sequence) }
                     if sequence == location.message { isMissing = outcome == .missing }
@@ -152,7 +152,7 @@ struct SaveTranscriptOperation {
             for sequence in location.all where !shownAsOne.contains(sequence) {
                 try edit(sequence) { edit in
                     edit.remove(known.entries[id], location.entryId, isAlone: location.isAlone) {
-                        known.messages.countOfEntries(with: id)
+                        known.parts(ofMessageWith: id)
                     }
                 }
             }

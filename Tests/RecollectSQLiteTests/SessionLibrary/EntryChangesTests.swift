@@ -675,6 +675,20 @@ import Testing
         #expect(entries.contains { $0.content == "B of s" && $0.isError } == !isRemoval)
     }
 
+    @Test("An edit or a removal does not hit another shown part that was moved to its place", arguments: [false, true])
+    func shiftedParts(isEdit: Bool) async throws {
+        let ui = window()
+        let message = ConversationMessage(id: UUID().uuidString, role: .assistant, parts: [.text("one"), .text("two")])
+        try await history.append([message], to: Self.scope)
+        var transcript = try #require(try await ui.getSession(id: "s")).messages
+        var shifted = message
+        shifted.parts = [.text("two"), .text("three")]
+        _ = try await history.edit([shifted], in: Self.session)
+        if isEdit { transcript[0].content = "one, edited" } else { transcript.remove(at: 0) }
+        try await save(transcript, by: ui)
+        #expect(try await text(entries()).sorted() == (isEdit ? ["one, edited"] : []) + ["three", "two"])
+    }
+
     // MARK: Known entries
 
     @Test("A window that merges another session into its own knows its entries")
