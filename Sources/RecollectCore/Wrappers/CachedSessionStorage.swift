@@ -29,12 +29,12 @@ public final class CachedSessionStorage: SessionStorageProtocol, Sendable {
     }
 
     /// Saves a new session, or records the opening of an existing one.
-    public func saveSession(id: String, firstMessage: String) async throws {
+    nonisolated(nonsending) public func saveSession(id: String, firstMessage: String) async throws {
         try await write(to: [id]) { try await $0.saveSession(id: id, firstMessage: firstMessage) }
     }
 
     /// Returns all sessions, the last accessed first.
-    public func getAllSessions() async throws -> [StoredSession] {
+    nonisolated(nonsending) public func getAllSessions() async throws -> [StoredSession] {
         let (list, reading) = memory.withLock { ($0.list, $0.changes) }
         // Each caller gets a separate list. Messages read through it are not cached.
         if let list { return list.map(\.unread) }
@@ -47,7 +47,7 @@ public final class CachedSessionStorage: SessionStorageProtocol, Sendable {
     }
 
     /// Returns a session with its messages in order; `nil` if there is none.
-    public func getSession(id: String) async throws -> StoredSession? {
+    nonisolated(nonsending) public func getSession(id: String) async throws -> StoredSession? {
         let (known, reading) = memory.withLock { ($0.open(id), $0.changes) }
         if let known { return known }
         guard let session = try await storage.getSession(id: id) else { return nil }
@@ -59,27 +59,27 @@ public final class CachedSessionStorage: SessionStorageProtocol, Sendable {
     }
 
     /// Records the opening of a session.
-    public func updateLastAccessed(id: String) async throws {
+    nonisolated(nonsending) public func updateLastAccessed(id: String) async throws {
         try await write(to: [id]) { try await $0.updateLastAccessed(id: id) }
     }
 
     /// Deletes a session.
-    public func deleteSession(id: String) async throws {
+    nonisolated(nonsending) public func deleteSession(id: String) async throws {
         try await write(to: [id]) { try await $0.deleteSession(id: id) }
     }
 
     /// Deletes all sessions.
-    public func deleteAllSessions() async throws {
+    nonisolated(nonsending) public func deleteAllSessions() async throws {
         try await write(to: nil) { try await $0.deleteAllSessions() }
     }
 
     /// Replaces the session's transcript.
-    public func updateSessionMessages(id: String, messages: [ChatMessage]) async throws {
+    nonisolated(nonsending) public func updateSessionMessages(id: String, messages: [ChatMessage]) async throws {
         try await write(to: [id]) { try await $0.updateSessionMessages(id: id, messages: messages) }
     }
 
     /// Changes a session's ID. If the new ID exists, the two sessions are merged.
-    public func updateSessionId(oldId: String, newId: String) async throws {
+    nonisolated(nonsending) public func updateSessionId(oldId: String, newId: String) async throws {
         try await write(to: [oldId, newId]) { try await $0.updateSessionId(oldId: oldId, newId: newId) }
     }
 
@@ -87,8 +87,8 @@ public final class CachedSessionStorage: SessionStorageProtocol, Sendable {
     ///
     /// A read during a write may return older content, so its result is not cached: every write counts as a change
     /// at its beginning and at its end.
-    private func write(
-        to ids: [String]?, _ work: (any SessionStorageProtocol & Sendable) async throws -> Void
+    nonisolated(nonsending) private func write(
+        to ids: [String]?, _ work: nonisolated(nonsending) (any SessionStorageProtocol & Sendable) async throws -> Void
     ) async throws {
         memory.withLock { $0.forget(ids) }
         defer { memory.withLock { $0.forget(ids) } }

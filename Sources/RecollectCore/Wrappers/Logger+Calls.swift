@@ -10,9 +10,10 @@ extension Logger {
     ///   - metadata: The hashed IDs and the counts of the arguments.
     ///   - counts: Returns the counts of the result.
     ///   - work: The call.
-    func logging<Result>(
+    nonisolated(nonsending) func logging<Result>(
         _ call: String, _ metadata: Logger.Metadata = [:],
-        counting counts: (Result) -> Logger.Metadata = { _ in [:] }, _ work: () async throws -> Result
+        counting counts: (Result) -> Logger.Metadata = { _ in [:] },
+        _ work: nonisolated(nonsending) () async throws -> Result
     ) async throws -> Result {
         let clock = ContinuousClock()
         let began = clock.now

@@ -71,6 +71,22 @@ import Testing
         #expect(saved.messages.map(\.content) == pair.saved)
     }
 
+    @Test("Wrappers keep the order of the calls of one actor", arguments: [true, false])
+    @MainActor
+    func wrapped(isCached: Bool) async throws {
+        let storage: any SessionStorageProtocol & Sendable =
+            isCached ? CachedSessionStorage(wrapping: sessions) : LoggingSessionStorage(wrapping: sessions)
+        var entry = ChatMessage(role: .assistant, content: "")
+        for round in 0..<20 {
+            let saves = (0..<10).map { number in
+                entry.content = "\(round) \(number)"
+                return Task { [entry] in try await storage.updateSessionMessages(id: "s", messages: [entry]) }
+            }
+            for save in saves { try await save.value }
+            #expect(try await sessions.getSession(id: "s")?.messages.map(\.content) == ["\(round) 9"])
+        }
+    }
+
     @Test("A read after an overlapping save has the saved transcript")
     @MainActor
     func readAfterSave() async throws {

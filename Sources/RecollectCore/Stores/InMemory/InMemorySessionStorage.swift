@@ -30,7 +30,7 @@ public final class InMemorySessionStorage: SessionStorageProtocol, Sendable {
     }
 
     /// Saves a new session, or records the opening of an existing one.
-    public func saveSession(id: String, firstMessage: String) async throws {
+    nonisolated(nonsending) public func saveSession(id: String, firstMessage: String) async throws {
         state.withLock { state in
             let moment = state.clock.next(now: now())
             var session =
@@ -44,19 +44,19 @@ public final class InMemorySessionStorage: SessionStorageProtocol, Sendable {
     }
 
     /// Returns all sessions, the last accessed first.
-    public func getAllSessions() async throws -> [StoredSession] {
+    nonisolated(nonsending) public func getAllSessions() async throws -> [StoredSession] {
         var sessions = state.withLock { Array($0.sessions.values) }
         sessions.sortByLastAccess()
         return sessions
     }
 
     /// Returns a session with its messages in order; `nil` if there is none.
-    public func getSession(id: String) async throws -> StoredSession? {
+    nonisolated(nonsending) public func getSession(id: String) async throws -> StoredSession? {
         state.withLock { $0.sessions[ByteString(id)] }
     }
 
     /// Records the opening of a session.
-    public func updateLastAccessed(id: String) async throws {
+    nonisolated(nonsending) public func updateLastAccessed(id: String) async throws {
         state.withLock { state in
             guard state.sessions[ByteString(id)] != nil else { return }
             state.sessions[ByteString(id)]?.lastAccessedAt = state.clock.next(now: now())
@@ -64,18 +64,18 @@ public final class InMemorySessionStorage: SessionStorageProtocol, Sendable {
     }
 
     /// Deletes a session with its messages.
-    public func deleteSession(id: String) async throws {
+    nonisolated(nonsending) public func deleteSession(id: String) async throws {
         state.withLock { $0.sessions[ByteString(id)] = nil }
     }
 
     /// Deletes all sessions.
-    public func deleteAllSessions() async throws {
+    nonisolated(nonsending) public func deleteAllSessions() async throws {
         state.withLock { $0.sessions = [:] }
     }
 
     /// Replaces the session's transcript. If an ID occurs more than once, its last content is saved.
     /// - Throws: `tooLarge` for metadata nested deeper than `JSONValue.depthLimit`; then nothing is saved.
-    public func updateSessionMessages(id: String, messages: [ChatMessage]) async throws {
+    nonisolated(nonsending) public func updateSessionMessages(id: String, messages: [ChatMessage]) async throws {
         let messages = messages.eachIdOnce()
         try messages.checkSavable()
         state.withLock { state in
@@ -95,7 +95,7 @@ public final class InMemorySessionStorage: SessionStorageProtocol, Sendable {
     }
 
     /// Changes a session's ID. If the new ID exists, the two sessions are merged.
-    public func updateSessionId(oldId: String, newId: String) async throws {
+    nonisolated(nonsending) public func updateSessionId(oldId: String, newId: String) async throws {
         guard !oldId.hasSameBytes(as: newId) else { return }
         state.withLock { state in
             guard let old = state.sessions.removeValue(forKey: ByteString(oldId)) else { return }
