@@ -28,7 +28,7 @@ struct CheckedText {
     }
 
     /// The numbers of a text's lines.
-    struct Lines {
+    struct Lines: Sendable {
         let numbers: [Int]
         let haveBlocks: Bool
         let endWithLine: Bool
@@ -44,8 +44,8 @@ struct CheckedText {
 
 /// Numbers for the lines of several texts. Lines equal in composed form have the same number. Each spelling of a line is
 /// composed once.
-struct LineNumbering {
-    struct Line {
+struct LineNumbering: Sendable {
+    struct Line: Sendable {
         /// The number; `nil` for a blank line and the marks of a conflict block.
         let number: Int?
         /// Whether the line begins, divides or ends a conflict block.

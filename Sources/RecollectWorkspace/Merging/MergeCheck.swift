@@ -18,20 +18,48 @@ struct MergeCheck {
     /// The numbered lines as lines of a journal; `nil` for other texts.
     private let journalLines: [JournalLine]?
 
+    /// The merged texts, for the checks of one or several results.
+    struct Inputs: Sendable {
+        fileprivate var numbering: LineNumbering
+        fileprivate let versions: [CheckedText.Lines]
+        fileprivate let base: CheckedText.Lines?
+        /// The numbered lines as lines of a journal; `nil` for other texts.
+        fileprivate private(set) var journalLines: [JournalLine]?
+        private var parts = Numbering<JournalLine.Part>()
+
+        /// - Parameter isJournal: Whether the texts are days of the journal.
+        init(_ versions: [String], base: String?, isJournal: Bool) {
+            var numbering = LineNumbering()
+            self.versions = versions.map { CheckedText.Lines($0, &numbering) }
+            self.base = base.map { CheckedText.Lines($0, &numbering) }
+            self.numbering = numbering
+            guard isJournal else { return }
+            journalLines = []
+            addJournalLines()
+        }
+
+        /// Adds the lines of a result.
+        fileprivate mutating func add(_ merged: String) -> CheckedText.Lines {
+            defer { addJournalLines() }
+            return CheckedText.Lines(merged, &numbering)
+        }
+
+        private mutating func addJournalLines() {
+            guard let known = journalLines?.count else { return }
+            for line in numbering.values[known...] { journalLines?.append(JournalLine(line.string, &parts)) }
+        }
+    }
+
     /// Creates a check of a merge's result.
-    /// - Parameter isJournal: Whether the texts are days of the journal.
-    init(_ merged: String, of versions: [String], base: String?, isJournal: Bool) {
-        var numbering = LineNumbering()
-        let mergedLines = CheckedText.Lines(merged, &numbering)
-        let versionsLines = versions.map { CheckedText.Lines($0, &numbering) }
-        let baseLines = base.map { CheckedText.Lines($0, &numbering) }
+    init(_ merged: String, of inputs: Inputs) {
+        var inputs = inputs
+        let mergedLines = inputs.add(merged)
+        numbering = inputs.numbering
+        journalLines = inputs.journalLines
         let count = numbering.values.count
         self.merged = CheckedText(mergedLines, of: count)
-        self.versions = versionsLines.map { CheckedText($0, of: count) }
-        self.base = baseLines.map { CheckedText($0, of: count) }
-        self.numbering = numbering
-        var parts = Numbering<JournalLine.Part>()
-        journalLines = isJournal ? numbering.values.map { JournalLine($0.string, &parts) } : nil
+        versions = inputs.versions.map { CheckedText($0, of: count) }
+        base = inputs.base.map { CheckedText($0, of: count) }
     }
 
     /// Whether only deleted content is missing, and no line was moved. For a journal, the order is not checked.
@@ -100,8 +128,8 @@ struct MergeCheck {
     }
 
     /// A line of a journal, with its parts as numbers.
-    private struct JournalLine {
-        enum Part: Hashable {
+    fileprivate struct JournalLine: Sendable {
+        enum Part: Hashable, Sendable {
             /// The words of a line or of a heading's title, of letters and digits.
             case words(ByteString)
             /// A heading without its title and without strikethrough.

@@ -30,3 +30,5 @@ struct Numbering<Value: Hashable> {
         return values.count - 1
     }
 }
+
+extension Numbering: Sendable where Value: Sendable {}

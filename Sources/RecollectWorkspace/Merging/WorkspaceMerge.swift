@@ -46,32 +46,56 @@ package enum WorkspaceMerge {
         let root = base.flatMap { String(validUTF8: $0) }
         switch structure {
         case .journal:
-            let merged = JournalMerge.merged(base: base, versions: ordered, on: String(path.name.dropLast(3)))
+            let (merged, inputs) = concurrently(
+                { JournalMerge.merged(base: base, versions: ordered, on: String(path.name.dropLast(3))) },
+                { MergeCheck.Inputs(texts, base: root, isJournal: true) })
             return merged.flatMap { merged in
-                let text = String(decoding: merged, as: UTF8.self)
-                let check = MergeCheck(text, of: texts, base: root, isJournal: true)
+                let check = MergeCheck(String(decoding: merged, as: UTF8.self), of: inputs)
                 return check.isPassed ? Result(bytes: merged, deleted: check.deleted) : nil
             }
-        case .markdown: return merged(base: root, texts, as: [.markdown, .withoutHeadings])
-        case .lines: return merged(base: root, texts, as: [.plain])
+        case .markdown: return merged(base: root, texts, as: .markdown, else: .withoutHeadings)
+        case .lines: return merged(base: root, texts, as: .plain)
         case .chat, .opaque: return nil
         }
     }
 
     /// Returns the first merge to pass the check without repeating lines, else the first to pass.
     private static func merged(
-        base: String?, _ versions: [String], as syntaxes: [MarkdownSection.Syntax]
+        base: String?, _ versions: [String], as syntax: MarkdownSection.Syntax,
+        else other: MarkdownSection.Syntax? = nil
     ) -> Result? {
+        let (first, inputs) = concurrently(
+            { text(base: base, versions, as: syntax) }, { MergeCheck.Inputs(versions, base: base, isJournal: false) })
         var repeating: Result?
-        for syntax in syntaxes {
-            guard let text = text(base: base, versions, as: syntax) else { continue }
-            let check = MergeCheck(text, of: versions, base: base, isJournal: false)
+        for merged in [{ first }, { other.flatMap { text(base: base, versions, as: $0) } }] {
+            guard let text = merged() else { continue }
+            let check = MergeCheck(text, of: inputs)
             guard check.isPassed else { continue }
             let result = Result(bytes: Array(text.utf8), deleted: check.deleted)
             if !check.repeatsLines { return result }
             repeating = repeating ?? result
         }
         return repeating
+    }
+
+    /// Returns the results of two computations, the second one on another thread if one is free.
+    private static func concurrently<First: Sendable, Second: Sendable>(
+        _ first: @Sendable () -> First, _ second: @Sendable () -> Second
+    ) -> (First, Second) {
+        let results = (Locked<First?>(nil), Locked<Second?>(nil))
+        DispatchQueue.concurrentPerform(iterations: 2) { number in
+            if number == 0 {
+                let result = first()
+                results.0.withLock { $0 = result }
+            } else {
+                let result = second()
+                results.1.withLock { $0 = result }
+            }
+        }
+        guard let one = results.0.withLock(\.self), let other = results.1.withLock(\.self) else {
+            preconditionFailure("each iteration runs")
+        }
+        return (one, other)
     }
 
     /// Merges texts. Markdown is merged below its front matter.
@@ -128,9 +152,20 @@ extension String {
     /// stream-safe text has at most 30: UAX #15, 13.)
     var hasEndlessLetters: Bool {
         var marks = 0
+        guard hasLongRunOfOtherThanASCII else { return false }
         for scalar in unicodeScalars {
             marks = scalar.value >= 0x300 && scalar.properties.canonicalCombiningClass != .notReordered ? marks + 1 : 0
             if marks > 30 { return true }
+        }
+        return false
+    }
+
+    /// Whether there may be more than 30 marks in a row, which take at least two bytes each.
+    private var hasLongRunOfOtherThanASCII: Bool {
+        var length = 0
+        for byte in utf8 {
+            length = byte < 0x80 ? 0 : length + 1
+            if length > 60 { return true }
         }
         return false
     }

@@ -159,3 +159,9 @@ import Testing
         #expect(exchanges(swapped) == exchanges(sequences[0]).union(exchanges(sequences[1])))
     }
 }
+
+extension MergeCheck {
+    fileprivate init(_ merged: String, of versions: [String], base: String?, isJournal: Bool) {
+        self.init(merged, of: Inputs(versions, base: base, isJournal: isJournal))
+    }
+}
