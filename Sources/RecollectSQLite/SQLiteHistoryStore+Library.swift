@@ -22,7 +22,7 @@ extension SQLiteHistoryStore {
     }
 
     /// Moves a session, and returns what happened.
-    /// - Parameter entries: The entries whose messages are returned.
+    /// - Parameter entries: The entries to find the messages of.
     func move(
         _ session: SessionKey, to newSessionId: String, finding entries: [UUID] = []
     ) async throws -> SessionMoves.Outcome {

@@ -1,4 +1,4 @@
-/// An integer column with a type of its own, so that the compiler tells the ID of a session from that of a scope.
+/// An integer column with a separate type: the compiler distinguishes the ID of a session from the ID of a scope.
 protocol IntegerColumn: RawRepresentable<Int64>, Hashable, Comparable, Sendable, SQLBindable, CustomStringConvertible {
     init(rawValue: Int64)
 }

@@ -64,7 +64,7 @@ struct ChatMessageChange {
         return stored.content.utf8.starts(with: entry.content.trimmingCharacters(in: .whitespacesAndNewlines).utf8)
     }
 
-    /// Whether the text of the entry has that of a stored one.
+    /// Whether the text of the entry contains the text of a stored one.
     func hasText(of stored: ChatMessage) -> Bool {
         entry.content.contains(stored.content.trimmingCharacters(in: .whitespacesAndNewlines))
     }
@@ -159,7 +159,7 @@ struct ChatMessageChange {
         return merged
     }
 
-    /// Sets the members that differ from the earlier ones.
+    /// Sets the members with a change.
     private func set(_ old: [String: JSONValue], in metadata: inout [String: JSONValue]) {
         for (key, value) in entry.metadata where !old.hasMember(key, value) {
             // Removed first; otherwise the bytes of the old key would stay.

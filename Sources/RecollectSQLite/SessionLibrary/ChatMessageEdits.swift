@@ -95,7 +95,7 @@ struct ChatMessageEdits {
     /// Whether a change is an increment of a reply completed by another writer.
     func isLate(_ change: ChatMessageChange) -> Bool { change.isLate(for: entries[entries.count - 1]) }
 
-    /// Adds the details that another writer has given to the message's entry.
+    /// Adds the details of another writer to the message's entry.
     mutating func addDetails(_ change: ChatMessageChange) {
         let index = entries.indices.first { isShown($0, as: change.entry) } ?? 0
         entries[index] = change.addingDetails(to: entries[index])
@@ -153,7 +153,7 @@ struct ChatMessageEdits {
         return one
     }
 
-    /// Returns the entry that fulfills a condition, or the first entries that do so together.
+    /// Returns the first entry with a condition, or the first entries with it when joined.
     private func parts(among indices: [Int], where isMeant: (ChatMessage) -> Bool) -> [Int]? {
         indices.first { isMeant(entries[$0]) }.map { [$0] }
             ?? indices.indices.lazy.map { Array(indices[...$0]) }.first { isMeant(joined($0)) }
@@ -170,7 +170,7 @@ struct ChatMessageEdits {
 }
 
 extension ChatMessage {
-    /// Adds the attachments, metadata and flags of a text that is part of this one now.
+    /// Adds the attachments, metadata and flags of a text joined with this one.
     fileprivate mutating func addDetails(of part: ChatMessage) {
         attachments += part.attachments
         metadata.merge(part.metadata) { own, _ in own }

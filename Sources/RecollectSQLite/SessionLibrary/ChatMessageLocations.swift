@@ -124,7 +124,7 @@ struct ChatMessageLocations {
         // Another writer may have edited it, too.
         let hasSameCount =
             entries.count > message.index && message.index < 127
-            && entries.count == known.messages.count(of: message.sequence)
+            && entries.count == known.messages.ids(of: message.sequence).count
         return known.isMerged && hasSameCount ? entries[message.index].id : nil
     }
 

@@ -57,16 +57,6 @@ final class EntryMessages: Sendable {
         }
     }
 
-    /// Returns the number of entries of a message. Examines all entries.
-    func count(of sequence: SequenceNumber) -> Int {
-        storage.withLock { storage in
-            switch storage {
-            case .table(let table): table.values.count { $0.sequence == sequence }
-            case .list(let list): list.count { $0.message.sequence == sequence }
-            }
-        }
-    }
-
     /// Returns the IDs of a message's entries. Examines all entries.
     func ids(of sequence: SequenceNumber) -> [UUID] {
         storage.withLock { storage in

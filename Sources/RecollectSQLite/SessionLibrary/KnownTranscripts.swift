@@ -41,7 +41,7 @@ final class KnownTranscripts: Sendable {
             return missing.filter { !branched.contains($0) && !hidden.contains($0) }
         }
 
-        /// Returns the entries of the merged sessions of which a transcript has no entry.
+        /// Returns the entries of merged sessions without an entry in a transcript.
         fileprivate func hidden(by transcript: [ChatMessage]) -> [ChatMessageHash] {
             guard !groups.isEmpty else { return [] }
             let ids = Set(transcript.map(\.id))
@@ -53,7 +53,7 @@ final class KnownTranscripts: Sendable {
 
     private struct State {
         var sessions: [ByteString: Known] = [:]
-        /// The numbers of the last calls of saves that have not ended, by session.
+        /// The numbers of the last running or waiting saves and moves, by session.
         var calls: [ByteString: Int] = [:]
         var callCount = 0
         /// The sessions with transcripts kept in full, the most recently used at the end.
@@ -62,6 +62,19 @@ final class KnownTranscripts: Sendable {
         mutating func remove(_ session: ByteString) -> Known? {
             whole.removeAll { $0 == session }
             return sessions.removeValue(forKey: session)
+        }
+
+        /// Sets the entries of a session with its transcript in full, and compacts the least recently used one.
+        mutating func set(_ known: Known, of session: ByteString) {
+            sessions[session] = known
+            whole.removeAll { $0 == session }
+            whole.append(session)
+            guard whole.count > KnownTranscripts.limit else { return }
+            let oldest = whole.removeFirst()
+            guard let entries = sessions[oldest]?.entries else { return }
+            sessions[oldest]?.entries = entries.compact
+            sessions[oldest]?.owners = nil
+            sessions[oldest]?.messages.compact()
         }
 
         /// Returns the entries of a session; none of an unknown one.
@@ -74,46 +87,56 @@ final class KnownTranscripts: Sendable {
         state.withLock { $0.known(ByteString(id)) }
     }
 
-    /// Returns the entries of a session without a known message: those of streaming replies, which may have ended.
+    /// Returns the entries of a session without a known message: those of streaming replies, ended or not.
     func entriesWithoutMessage(in id: String) -> [UUID] {
         let known = entries(of: id)
         return known.entries.ids.filter { known.messages[$0] == nil }
     }
 
-    /// Notes the call of a save, before its turn.
-    func beginSave(of id: String) -> Int {
+    /// Notes the call of a save or a move, before its turn. Returns its number.
+    func beginCall(on ids: [String]) -> Int {
         state.withLock { state in
             state.callCount += 1
-            state.calls[ByteString(id)] = state.callCount
+            for id in ids { state.calls[ByteString(id)] = state.callCount }
             return state.callCount
         }
     }
 
-    func endSave(_ call: Int, of id: String) {
+    func endCall(_ number: Int, on ids: [String]) {
         state.withLock { state in
-            if state.calls[ByteString(id)] == call { state.calls[ByteString(id)] = nil }
+            for id in ids where state.calls[ByteString(id)] == number { state.calls[ByteString(id)] = nil }
         }
     }
 
-    /// The number of the last call of a save.
+    /// The number of the last call of a save or a move.
     var lastCall: Int { state.withLock { $0.callCount } }
 
-    /// Notes a transcript read from the history, unless a save of the session was called since: the UI had not seen the
-    /// transcript by then.
-    /// - Parameter call: The number of the last call of a save at the call of the read.
-    func note(_ transcript: Transcript, of id: String, since call: Int) {
-        guard state.withLock({ $0.calls[ByteString(id)] ?? 0 }) <= call else { return }
-        update(id) { known in
-            known = Known()
+    /// Notes a session read from the history, unless a save or a move of it was called since: its window had not seen this
+    /// read by then.
+    /// - Parameters:
+    ///   - transcript: The transcript; `nil` for a missing session.
+    ///   - call: The number of the last call of a save or a move before the read.
+    /// - Returns: Whether it was noted.
+    func note(_ transcript: Transcript?, of id: String, since call: Int) -> Bool {
+        state.withLock { state in
+            guard state.calls[ByteString(id)] ?? 0 <= call else { return false }
+            guard let transcript else {
+                _ = state.remove(ByteString(id))
+                return true
+            }
+            var known = Known()
             known.entries = .whole(transcript.entries)
             known.owners = transcript.owners
             known.messages = EntryMessages(transcript.messages)
+            state.set(known, of: ByteString(id))
+            return true
         }
     }
 
     /// Notes a saved transcript.
     func note(_ saved: TranscriptDifference, _ outcome: SaveTranscriptOperation.Outcome, of id: String) {
-        update(id) { known in
+        state.withLock { state in
+            var known = state.known(ByteString(id))
             known.messages.update(with: outcome.messages)
             var transcript = saved.transcript
             if !outcome.partlySaved.isEmpty { transcript = transcript.map { outcome.partlySaved[$0.id] ?? $0 } }
@@ -127,6 +150,7 @@ final class KnownTranscripts: Sendable {
                 known.branched.formIntersection(transcript.lazy.map(\.id))
                 known.branched.subtract(outcome.noLongerBranched)
             }
+            state.set(known, of: ByteString(id))
         }
     }
 
@@ -195,23 +219,6 @@ final class KnownTranscripts: Sendable {
         state.withLock { state in
             state.sessions = [:]
             state.whole = []
-        }
-    }
-
-    private func update(_ id: String, _ change: (inout Known) -> Void) {
-        let session = ByteString(id)
-        state.withLock { state in
-            var known = state.known(session)
-            change(&known)
-            state.sessions[session] = known
-            state.whole.removeAll { $0 == session }
-            state.whole.append(session)
-            guard state.whole.count > Self.limit else { return }
-            let oldest = state.whole.removeFirst()
-            guard let entries = state.sessions[oldest]?.entries else { return }
-            state.sessions[oldest]?.entries = entries.compact
-            state.sessions[oldest]?.owners = nil
-            state.sessions[oldest]?.messages.compact()
         }
     }
 }

@@ -34,14 +34,15 @@ import RecollectCore
 ///   message with the entry's ID is edited or removed only if it has the known content. Otherwise the edited entry becomes
 ///   a message of its own.
 /// - A UI without tools may show a message of several parts as one entry. The changed text of this entry replaces the texts
-///   that it showed. Tool calls, results and texts never shown stay, also if the entry is removed.
+///   that it showed, or the first one if other writers have changed all of them. Tool calls, results and other texts stay,
+///   also if the entry is removed.
 /// - The entry of a streaming reply is saved by the reply. Before the end, a removed one is shown again, and removed
 ///   fields come back: interrupt the reply first.
 /// - These rules hold for every session shown or saved by this storage and take 60 bytes of memory per entry.
 /// - Each save is one transaction, durable at its return.
 ///
-/// The operations of one storage on one session run one after another, in the order of the calls of one actor. The last
-/// transcript wins. Canceling a task while it waits for its turn throws `CancellationError` and changes nothing.
+/// The operations of one storage on one session, except reads of lists and pages, run one after another, in the order of the
+/// calls of one actor. The last transcript wins. Canceling a task while it waits for its turn throws `CancellationError` and changes nothing.
 ///
 /// Listing reads no messages. The messages of a listed session are read on first access, and a failure of this read
 /// is reported only by `history.events`.
@@ -110,21 +111,33 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
         return sessions
     }
 
-    /// Returns one session with its messages: see `SessionStorageProtocol`.
+    /// Returns one session with its messages: see `SessionStorageProtocol`. Includes the saves called before its return: it
+    /// reads again after a save called meanwhile, at most twice.
     nonisolated(nonsending) public func getSession(id: String) async throws -> StoredSession? {
-        let key = session(id)
-        let call = known.lastCall
-        return try await operations.run(on: [id]) {
-            guard let session = try await history.session(key), session.discardedAt == nil else {
-                // A save after a missing session removes nothing: a discarded session keeps its messages.
-                known.forget(id)
-                return nil
-            }
-            let (messages, sequences) = try await history.transcript(of: key)
-            let transcript = Transcript(try await history.restoringAttachments(of: messages), sequences: sequences)
-            known.note(transcript, of: id, since: call)
-            return stored(session, transcript.entries)
+        var shown: StoredSession?
+        for _ in 0..<3 {
+            let call = known.lastCall
+            let (session, isNoted) = try await operations.run(on: [id]) { try await read(id, since: call) }
+            // After the first read, another call may have moved the session.
+            guard let session else { return shown }
+            shown = session
+            if isNoted { break }
         }
+        return shown
+    }
+
+    /// Reads a session. Returns whether the next save is compared with it.
+    nonisolated(nonsending) private func read(
+        _ id: String, since call: Int
+    ) async throws -> (session: StoredSession?, isNoted: Bool) {
+        let key = session(id)
+        guard let session = try await history.session(key), session.discardedAt == nil else {
+            // A save after a missing session removes nothing: a discarded session keeps its messages.
+            return (nil, known.note(nil, of: id, since: call))
+        }
+        let (messages, sequences) = try await history.transcript(of: key)
+        let transcript = Transcript(try await history.restoringAttachments(of: messages), sequences: sequences)
+        return (stored(session, transcript.entries), known.note(transcript, of: id, since: call))
     }
 
     /// Records the opening of a session: see `SessionStorageProtocol`.
@@ -153,8 +166,8 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
     nonisolated(nonsending) public func updateSessionMessages(id: String, messages: [ChatMessage]) async throws {
         try Task.checkCancellation()
         let session = session(id)
-        let call = known.beginSave(of: id)
-        defer { known.endSave(call, of: id) }
+        let call = known.beginCall(on: [id])
+        defer { known.endCall(call, on: [id]) }
         try await operations.run(on: [id]) {
             let entries = known.entries(of: id)
             let difference = TranscriptDifference(from: entries.entries, to: messages)
@@ -174,6 +187,8 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
 
     /// Moves a session to another ID: see `SessionStorageProtocol`.
     nonisolated(nonsending) public func updateSessionId(oldId: String, newId: String) async throws {
+        let call = known.beginCall(on: [oldId, newId])
+        defer { known.endCall(call, on: [oldId, newId]) }
         try await operations.run(on: [oldId, newId]) {
             // Without a session to move, the entries shown under the old ID may be in another session by now.
             let entries = known.entriesWithoutMessage(in: oldId)

@@ -27,7 +27,7 @@ struct SaveTranscriptOperation {
         /// The entries that are not saved in full, as they are saved: entries of streaming replies, whose writers save the
         /// rest, and late increments.
         var partlySaved: [UUID: ChatMessage] = [:]
-        /// The entries that the storage has moved into a branch, and that are in the session again.
+        /// The entries moved into a branch by the storage, and now in the session again.
         var noLongerBranched: Set<UUID> = []
         var orphans: [String] = []
     }
@@ -196,7 +196,7 @@ struct SaveTranscriptOperation {
     }
 
     /// Saves the texts of incomplete entries to their streaming replies, as far as they continue the saved increments.
-    /// Returns the entries of the replies with the fields that are saved. Later saves write the other ones.
+    /// Returns the entries of the replies with their saved fields. Later saves write the others.
     private func extendReplies(
         _ replies: StreamingEntries, _ found: [ChatMessageLocations.Location?], _ db: Database
     ) throws -> [UUID: ChatMessage] {
@@ -213,7 +213,7 @@ struct SaveTranscriptOperation {
         return saved
     }
 
-    /// Returns an entry with those of its fields that its streaming reply has.
+    /// Returns an entry with only the fields of its streaming reply.
     private func savedFields(of offset: Int, in reply: [ChatMessage]) -> ChatMessage {
         let (entry, kept) = (transcriptEntry(at: offset), changed[offset])
         let attachments = reply.flatMap(\.attachments)

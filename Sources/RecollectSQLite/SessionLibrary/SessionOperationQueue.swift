@@ -3,14 +3,14 @@ import RecollectCore
 /// Runs the operations on one session one after another, in the order of the calls, and those on different sessions
 /// concurrently.
 ///
-/// The calls of one actor have an order. An operation must not wait for another one of its queue.
+/// The calls of one actor have an order. An operation must not call its queue again.
 final class SessionOperationQueue: Sendable {
-    /// An operation that has not ended.
+    /// A running or waiting operation.
     private struct Operation {
         let sessions: [ByteString]
-        /// The number of earlier operations that it waits for.
+        /// The number of earlier operations still to end.
         var earlier: Int
-        /// The operations that wait for it.
+        /// The operations waiting for it.
         var later: [Int] = []
         var caller: CheckedContinuation<Void, any Error>?
         /// Whether its caller was canceled before its beginning. Later operations wait for it like for any other, because
@@ -38,7 +38,7 @@ final class SessionOperationQueue: Sendable {
             return (count, !earlier.isEmpty)
         }
 
-        /// Removes an operation. Returns the callers of the operations that begin now.
+        /// Removes an operation. Returns the callers of the operations to begin now.
         mutating func end(_ number: Int) -> [CheckedContinuation<Void, any Error>] {
             var ended = [number]
             var callers: [CheckedContinuation<Void, any Error>] = []

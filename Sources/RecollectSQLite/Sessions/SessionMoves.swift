@@ -14,7 +14,7 @@ enum SessionMoves {
     }
 
     /// Moves a session to another session ID. An existing session with this ID is merged with it.
-    /// - Parameter entries: The entries whose messages are returned after a merge.
+    /// - Parameter entries: The entries to find the messages of after a merge.
     static func move(
         _ source: SessionKey, to newSessionId: String, finding entries: [UUID] = [], _ db: Database
     ) throws -> Outcome {

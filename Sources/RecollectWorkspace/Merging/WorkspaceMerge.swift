@@ -160,7 +160,7 @@ extension String {
         return false
     }
 
-    /// Whether there may be more than 30 marks in a row, which take at least two bytes each.
+    /// Whether more than 30 marks in a row are possible. Each takes at least two bytes.
     private var hasLongRunOfOtherThanASCII: Bool {
         var length = 0
         for byte in utf8 {
