@@ -12,30 +12,36 @@ struct ChatMessageChange {
     let attachments: [Attachment]
     /// The entry as last shown or saved, or `nil` for an unknown one.
     let known: KnownChatMessage?
+    /// Whether the entry has the content of a reply ended by its own window, and no transcript had it as complete before.
+    private let isEnd: Bool
     private let hash: ChatMessageHash
 
     /// - Parameters:
     ///   - entry: The entry in the transcript.
     ///   - kept: The same entry, with attachments stored by hash.
-    init(_ entry: ChatMessage, keptAs kept: ChatMessage, from known: KnownChatMessage?) {
+    ///   - isEnd: Whether the entry has the content of a reply ended by its own window, and no transcript had it as complete
+    ///     before.
+    init(_ entry: ChatMessage, keptAs kept: ChatMessage, from known: KnownChatMessage?, isEnd: Bool = false) {
         self.entry = entry
         attachments = kept.attachments
         self.known = known
+        self.isEnd = isEnd
         hash = ChatMessageHash(entry)
     }
 
     /// Whether the transcript has changed the text.
     var changesText: Bool {
+        if isEnd { return false }
         guard let known else { return true }
         return known.entry.map { !$0.content.hasSameBytes(as: entry.content) } ?? changesContent
     }
 
     /// Whether the transcript has changed the text, the role, the type or the tool.
-    private var changesContent: Bool { known.map { !$0.hash.hasSameContent(as: hash) } ?? true }
+    private var changesContent: Bool { !isEnd && known.map { !$0.hash.hasSameContent(as: hash) } ?? true }
 
     /// Whether the transcript has changed more than the mark of completion.
     var changesMoreThanCompletion: Bool {
-        guard let known else { return !entry.content.isEmpty || !attachments.isEmpty }
+        guard let known else { return !isEnd && !entry.content.isEmpty || !attachments.isEmpty }
         return changesContent || known.hash.attachments != hash.attachments || known.hash.metadata != hash.metadata
             || known.hash.details != hash.details
     }

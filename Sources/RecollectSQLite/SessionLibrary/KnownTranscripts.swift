@@ -29,6 +29,22 @@ final class KnownTranscripts: Sendable {
         /// The entries moved into a branch, until a transcript has them and the session, too. A later save without them does
         /// not remove them: another window may have restored the branch.
         fileprivate(set) var branched: Set<UUID> = []
+        /// The entries of replies ended by the storage, until a transcript has them as complete. They count as neither shown
+        /// nor saved.
+        fileprivate var ended: [UUID: ChatMessageHash] = [:]
+
+        /// Whether an entry has the content of a reply ended by the storage, and no transcript had it as complete since.
+        func isEnd(_ entry: ChatMessage) -> Bool {
+            ended[entry.id]?.hasSameContent(as: ChatMessageHash(entry)) == true
+        }
+
+        /// Forgets the ended replies that a transcript has as complete.
+        fileprivate mutating func forgetEnded(in transcript: [ChatMessage]) {
+            for entry in transcript.reversed() {
+                if ended.isEmpty { return }
+                if entry.isComplete { ended[entry.id] = nil }
+            }
+        }
 
         /// Returns the shown or saved entries of an entry's message, or `nil` if the message is unknown. Examines all entries.
         func parts(ofMessageWith id: UUID) -> [KnownChatMessage]? {
@@ -128,6 +144,8 @@ final class KnownTranscripts: Sendable {
             known.entries = .whole(transcript.entries)
             known.owners = transcript.owners
             known.messages = EntryMessages(transcript.messages)
+            let streaming = Set(transcript.entries.lazy.filter { !$0.isComplete }.map(\.id))
+            known.ended = state.known(ByteString(id)).ended.filter { streaming.contains($0.key) }
             state.set(known, of: ByteString(id))
             return true
         }
@@ -146,11 +164,21 @@ final class KnownTranscripts: Sendable {
                 ? .whole(transcript) : .hashes(transcript.map(ChatMessageHash.init) + hidden, inOrder: false)
             known.owners = outcome.owners
             if hidden.isEmpty { known.groups = [] }
+            known.forgetEnded(in: transcript)
             if !known.branched.isEmpty {
                 known.branched.formIntersection(transcript.lazy.map(\.id))
                 known.branched.subtract(outcome.noLongerBranched)
             }
             state.set(known, of: ByteString(id))
+        }
+    }
+
+    /// Notes the end of a reply begun by the storage.
+    func note(ended reply: ConversationMessage, in id: String) {
+        let entries = reply.chatMessages().map(ChatMessageHash.init)
+        state.withLock { state in
+            let session = ByteString(id)
+            for entry in entries { state.sessions[session, default: Known()].ended[entry.id] = entry }
         }
     }
 
@@ -179,6 +207,7 @@ final class KnownTranscripts: Sendable {
             var known = moved
             known.messages = moved.messages.merged(with: other.messages)
             known.branched.formUnion(other.branched)
+            known.ended.merge(other.ended) { own, _ in own }
             known.isMerged = true
             known.groups = moved.groups + other.groups
             // Without a known transcript of the other session, no window has it.

@@ -37,7 +37,8 @@ import RecollectCore
 ///   that it showed, or the first one if other writers have changed all of them. Tool calls, results and other texts stay,
 ///   also if the entry is removed.
 /// - The entry of a streaming reply is saved by the reply. Before the end, a removed one is shown again, and removed
-///   fields come back: interrupt the reply first.
+///   fields come back: interrupt the reply first. After the end, its text counts as saved by the storage that began it,
+///   also before a transcript has it. Its removal needs a transcript with the entry first.
 /// - These rules hold for every session shown or saved by this storage and take 60 bytes of memory per entry.
 /// - Each save is one transaction, durable at its return.
 ///
@@ -226,8 +227,11 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
         var message = message
         message.isComplete = true
         let reply = ConversationMessage(message)
+        let scope = session(id).scope(agentId: agentId)
         return try await operations.run(on: [id]) {
-            try await history.beginReply(reply, in: session(id).scope(agentId: agentId))
+            var writer = try await history.saveReply(reply, in: scope)
+            writer.onEnd = { [known] in known.note(ended: $0.message, in: $0.scope.sessionId) }
+            return StreamingReply(reply, scope: scope, writer: writer)
         }
     }
 

@@ -123,7 +123,8 @@ struct SaveTranscriptOperation {
             // An entry unchanged by this storage may have been edited by another since.
             guard let location = found[index], !difference.unchanged.contains(entry.id) else { continue }
             let change = ChatMessageChange(
-                transcriptEntry(at: index), keptAs: entry, from: known.entries[entry.id])
+                transcriptEntry(at: index), keptAs: entry, from: known.entries[entry.id],
+                isEnd: known.isEnd(transcriptEntry(at: index)))
             var isMissing = false
             for sequence in location.all {
                 try edit(sequence) { edit in
@@ -257,7 +258,7 @@ struct SaveTranscriptOperation {
     ) throws -> NewMessage? {
         let entry = changed[offset]
         // A known entry without a message was deleted by another writer.
-        if difference.unchanged.contains(entry.id) { return nil }
+        if difference.unchanged.contains(entry.id) || known.isEnd(transcriptEntry(at: offset)) { return nil }
         let writer = replies.reply(entry.id)?.scope.agentId
         if replies.parts[entry.id] != nil || !entry.isComplete && writer != nil { return nil }
         var message = ConversationMessage(entry, answering: callId(answeredBy: offset))

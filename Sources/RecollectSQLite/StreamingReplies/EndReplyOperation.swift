@@ -2,6 +2,12 @@ import Foundation
 import GRDB
 import RecollectCore
 
+/// A reply saved as a message. Fields that a UI has added to it are not included.
+struct SavedReply: Sendable {
+    let message: ConversationMessage
+    let scope: Scope
+}
+
 /// Turns a streaming reply into a message, inside a write transaction. Every end of a streaming reply uses it, by
 /// its writer or by a recovery.
 struct EndReplyOperation {
@@ -16,10 +22,10 @@ struct EndReplyOperation {
     let maxMessages: Int?
     let retention: Retention
 
-    /// The ID of the saved message, and the hashes of unused attachments.
+    /// The saved message, and the hashes of unused attachments.
     struct Result {
-        /// `nil` if a saved message had the content of the reply already.
-        let saved: String?
+        /// The message with its scope, or `nil` if a saved message had the content of the reply already.
+        let saved: SavedReply?
         let orphans: [String]
     }
 
@@ -52,7 +58,9 @@ struct EndReplyOperation {
                 message = message.with(id: free)
             }
         }
-        return Result(saved: message.id, orphans: try save(message, since: begun, in: scope, db, cache))
+        return Result(
+            saved: SavedReply(message: message, scope: scope),
+            orphans: try save(message, since: begun, in: scope, db, cache))
     }
 
     /// Returns the message with an ID of the scope, or else the one without an agent.

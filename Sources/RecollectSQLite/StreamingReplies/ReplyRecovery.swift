@@ -18,8 +18,9 @@ struct ReplyRecovery: Sendable {
                     reply: draft.id, message: message, isAppended: true, scope: draft.scope, maxMessages: nil,
                     retention: retention)
                 // Nothing is trimmed, so no attachment loses its last use.
-                if let id = try ending.run(db, cache).saved {
-                    events.append(StoreEvent(kind: .interruptedReply, scope: draft.scope, messageId: id))
+                if let saved = try ending.run(db, cache).saved {
+                    events.append(
+                        StoreEvent(kind: .interruptedReply, scope: draft.scope, messageId: saved.message.id))
                 }
             }
             try StreamingReplies.delete(writer: writer, db)

@@ -25,6 +25,20 @@ struct UserDefaultsSessionStorageTests {
         #expect(sessions.allSatisfy { $0.messages == chats })
     }
 
+    @Test("Calls of one actor run in their order")
+    @MainActor
+    func callOrder() async throws {
+        let storage = suite.storage()
+        for round in 0..<20 {
+            let saves = (0..<10).map { number in
+                let entry = ChatMessage(role: .user, content: "\(round) \(number)")
+                return Task { try await storage.updateSessionMessages(id: "s", messages: [entry]) }
+            }
+            for save in saves { try await save.value }
+            #expect(try await storage.getSession(id: "s")?.messages.map(\.content) == ["\(round) 9"])
+        }
+    }
+
     @Test("A save writes only the key of its session, and a storage writes no foreign key")
     func keys() async throws {
         suite.set("mine", forKey: "recollect")

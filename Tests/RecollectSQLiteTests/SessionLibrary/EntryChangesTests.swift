@@ -20,7 +20,10 @@ import Testing
         try #require(try await window().getSession(id: "s")).messages
     }
 
-    private func save(_ messages: [ChatMessage], by window: SQLiteSessionStorage) async throws {
+    /// Saves in the order of the calls of one actor.
+    nonisolated(nonsending) private func save(
+        _ messages: [ChatMessage], by window: SQLiteSessionStorage
+    ) async throws {
         try await window.updateSessionMessages(id: "s", messages: messages)
     }
 
@@ -869,6 +872,58 @@ import Testing
         let entry = try await entries()[0]
         #expect(entry.content == "Hello" && !entry.isError)
         #expect(entry.metadata == ["rating": 2])
+    }
+
+    @Test(
+        "An edit or a removal of an ended reply stays, though its own window saves the text first after it",
+        arguments: [nil, "edited"], [nil, "", "Hel"])
+    func endedReply(edited: String?, increment: String?) async throws {
+        let ui = window()
+        let question = ChatMessage(role: .user, content: "question")
+        try await save([question], by: ui)
+        var (bubble, reply) = try await begin(by: ui)
+        reply.append("Hello")
+        if let increment {
+            bubble.content = increment
+            try await save([question, bubble], by: ui)
+        }
+        try await reply.finish()
+        try await change { if let edited { $0[1].content = edited } else { $0.remove(at: 1) } }
+        (bubble.content, bubble.isComplete) = ("Hello", true)
+        bubble.metadata = ["rating": 1]
+        for _ in 0...1 { try await save([question, bubble], by: ui) }
+        let expected = ["question"] + [edited].compactMap(\.self)
+        #expect(try await text(entries()) == expected)
+        if edited != nil { #expect(try await entries()[1].metadata == ["rating": 1]) }
+        // A change of the text by the window itself is saved.
+        bubble.content = "Hello!"
+        try await save([question, bubble], by: ui)
+        #expect(try await text(entries()) == ["question", "Hello!"])
+    }
+
+    @Test(
+        "The text of an ended reply can be restored after the window was shown another one", arguments: [false, true])
+    func restoredEnd(isRemoval: Bool) async throws {
+        let ui = window()
+        var (bubble, reply) = try await begin(by: ui)
+        reply.append("Hello")
+        try await reply.finish()
+        try await change { if isRemoval { $0.removeAll() } else { $0[0].content = "edited" } }
+        _ = try await ui.getSession(id: "s")
+        (bubble.content, bubble.isComplete) = ("Hello", true)
+        try await save([bubble], by: ui)
+        #expect(try await text(entries()) == ["Hello"])
+    }
+
+    @Test("A reply that a transcript does not have stays after its end")
+    func endNotShown() async throws {
+        let ui = window()
+        let question = ChatMessage(role: .user, content: "question")
+        let (_, reply) = try await begin(by: ui)
+        reply.append("Hello")
+        try await reply.finish()
+        for _ in 0...1 { try await save([question], by: ui) }
+        #expect(try await text(entries()).sorted() == ["Hello", "question"])
     }
 
     // MARK: The order of calls

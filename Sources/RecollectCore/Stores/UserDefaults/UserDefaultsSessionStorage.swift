@@ -18,6 +18,7 @@ import RecollectFileSystem
 /// messages. Work runs on one queue for the process. A damaged value is kept until its session is deleted, under a
 /// key beginning with `recollect.aside`. Its readable content stays under the session's key, and an event has the
 /// number of messages. A task canceled before its call is queued changes nothing, and gets `CancellationError`.
+/// Calls of one actor run in their order.
 public final class UserDefaultsSessionStorage: SessionStorageProtocol, Sendable {
     /// The events of the store, such as values set aside.
     public let events: StoreEvents
@@ -44,7 +45,7 @@ public final class UserDefaultsSessionStorage: SessionStorageProtocol, Sendable 
     }
 
     /// Saves a new session, or records the access to an existing one.
-    public func saveSession(id: String, firstMessage: String) async throws {
+    nonisolated(nonsending) public func saveSession(id: String, firstMessage: String) async throws {
         try await defaults.run(making: true) {
             let moment = self.nextDate()
             var value = self.value(of: id) ?? SessionValue(createdAt: moment, firstUserMessage: firstMessage)
@@ -56,7 +57,7 @@ public final class UserDefaultsSessionStorage: SessionStorageProtocol, Sendable 
 
     /// Returns all sessions, the last accessed first. The messages of each are decoded on first use, in their
     /// state at the listing.
-    public func getAllSessions() async throws -> [StoredSession] {
+    nonisolated(nonsending) public func getAllSessions() async throws -> [StoredSession] {
         try await defaults.run {
             var sessions = self.ids.compactMap { id in
                 self.value(of: id).map { value in
@@ -69,7 +70,7 @@ public final class UserDefaultsSessionStorage: SessionStorageProtocol, Sendable 
     }
 
     /// Returns a session with its messages in order; `nil` if there is none.
-    public func getSession(id: String) async throws -> StoredSession? {
+    nonisolated(nonsending) public func getSession(id: String) async throws -> StoredSession? {
         try await defaults.run {
             self.read(id).map { value, messages in
                 let entries = messages.entries
@@ -79,7 +80,7 @@ public final class UserDefaultsSessionStorage: SessionStorageProtocol, Sendable 
     }
 
     /// Records the access to a session.
-    public func updateLastAccessed(id: String) async throws {
+    nonisolated(nonsending) public func updateLastAccessed(id: String) async throws {
         try await defaults.run {
             guard var value = self.value(of: id) else { return }
             value.lastAccessedAt = self.nextDate()
@@ -88,14 +89,14 @@ public final class UserDefaultsSessionStorage: SessionStorageProtocol, Sendable 
     }
 
     /// Deletes a session with its messages and its values set aside.
-    public func deleteSession(id: String) async throws {
+    nonisolated(nonsending) public func deleteSession(id: String) async throws {
         try await defaults.run {
             try self.removeKeys { $0 == Self.key(of: id) || $0.hasPrefix(Self.asidePrefix(of: Self.key(of: id))) }
         }
     }
 
     /// Deletes all sessions and their values set aside.
-    public func deleteAllSessions() async throws {
+    nonisolated(nonsending) public func deleteAllSessions() async throws {
         try await defaults.run {
             try self.removeKeys { $0.hasPrefix(Self.prefix) || $0.hasPrefix(Self.aside + Self.prefix) }
         }
@@ -103,7 +104,7 @@ public final class UserDefaultsSessionStorage: SessionStorageProtocol, Sendable 
 
     /// Replaces all messages of a session. With a repeated ID, the last content counts.
     /// - Throws: `tooLarge` for metadata nested deeper than `JSONValue.depthLimit`. Nothing is saved then.
-    public func updateSessionMessages(id: String, messages: [ChatMessage]) async throws {
+    nonisolated(nonsending) public func updateSessionMessages(id: String, messages: [ChatMessage]) async throws {
         let messages = messages.eachIdOnce()
         try await defaults.run(making: true) {
             let moment = self.nextDate()
@@ -118,7 +119,7 @@ public final class UserDefaultsSessionStorage: SessionStorageProtocol, Sendable 
     }
 
     /// Changes the ID of a session. An existing session with the new ID is merged with it.
-    public func updateSessionId(oldId: String, newId: String) async throws {
+    nonisolated(nonsending) public func updateSessionId(oldId: String, newId: String) async throws {
         guard !oldId.hasSameBytes(as: newId) else { return }
         try await defaults.run {
             guard let (old, oldMessages) = self.read(oldId) else { return }

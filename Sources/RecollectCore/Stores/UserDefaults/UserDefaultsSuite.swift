@@ -29,12 +29,12 @@ final class UserDefaultsSuite: @unchecked Sendable {
 
     // MARK: Steps
 
-    /// Runs a step on the queue. A queued step is not canceled. Unsaved changes of the step are dropped at its
+    /// Runs a step on the queue, in the order of the calls of one actor. A queued step is not canceled. Unsaved changes of the step are dropped at its
     /// end.
     /// - Parameter making: Whether the step may save to a missing suite.
     /// - Throws: `CancellationError` if the task was canceled before; `damaged`, `foreignStore`,
     ///   `permissionDenied`, `busy` or `inputOutput` if the suite cannot be read; errors of the step.
-    func run<Result: Sendable>(
+    nonisolated(nonsending) func run<Result: Sendable>(
         making: Bool = false, _ step: @escaping @Sendable () throws -> Result
     ) async throws -> Result {
         try Task.checkCancellation()
