@@ -130,14 +130,18 @@ struct ChatMessageEdits {
         of known: KnownChatMessage?, _ id: UUID, as like: ChatMessage?, shown: () -> [KnownChatMessage]?
     ) -> Int? {
         let own = entries.firstIndex { $0.id == id }
-        if let known {
-            if let own, known.hasSameContent(as: entries[own]) { return own }
-            let same = entries.indices.filter { known.hasSameContent(as: entries[$0]) }
-            if same.count == 1 { return same[0] }
+        if let known, let own, known.hasSameContent(as: entries[own]) { return own }
+        let shown = known != nil && entries.count > 1 ? shown() : nil
+        let inPlace = own.flatMap { own -> Int? in
+            guard like.map({ $0.isSameKind(as: entries[own]) }) ?? true else { return nil }
+            guard let shown else { return own }
+            return shown.count == entries.count && !shown.contains { $0.hasSameContent(as: entries[own]) } ? own : nil
         }
-        guard let own, like.map({ $0.isSameKind(as: entries[own]) }) ?? true else { return nil }
-        guard entries.count > 1, known != nil, let shown = shown() else { return own }
-        return shown.count == entries.count && !shown.contains { $0.hasSameContent(as: entries[own]) } ? own : nil
+        guard let known else { return inPlace }
+        let same = entries.indices.filter { known.hasSameContent(as: entries[$0]) }
+        // Of several shown with the same content, the one left may be another one.
+        let isRepeated = (shown ?? []).count { $0.hash.hasSameContent(as: known.hash) } > 1
+        return same.count == 1 && !(isRepeated && inPlace != nil) ? same[0] : inPlace
     }
 
     /// Whether a UI without tools shows a part in an entry: the part has the kind of the entry, and a text. A part of an

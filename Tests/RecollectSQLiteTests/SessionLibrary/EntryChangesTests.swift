@@ -692,6 +692,20 @@ import Testing
         #expect(try await text(entries()).sorted() == (isEdit ? ["one, edited"] : []) + ["three", "two"])
     }
 
+    @Test("Of two equal parts, an edit hits the one that it was made in", arguments: [false, true])
+    func equalParts(isMoved: Bool) async throws {
+        let ui = window()
+        let message = ConversationMessage(id: UUID().uuidString, role: .assistant, parts: [.text("yes"), .text("yes")])
+        try await history.append([message], to: Self.scope)
+        var transcript = try #require(try await ui.getSession(id: "s")).messages
+        var edited = message
+        edited.parts = isMoved ? [.text("yes")] : [.text("no"), .text("yes")]
+        _ = try await history.edit([edited], in: Self.session)
+        transcript[isMoved ? 1 : 0].content = "yes!"
+        try await save(transcript, by: ui)
+        #expect(try await text(entries()) == (isMoved ? ["yes!"] : ["yes!", "yes"]))
+    }
+
     // MARK: Known entries
 
     @Test("A window that merges another session into its own knows its entries")
