@@ -82,7 +82,7 @@ def transcripts(folder):
 def main(folder, path):
     database = sqlite3.connect(path)
     database.execute("PRAGMA synchronous = FULL")
-    conversations, scopes, counts, seen = {}, {}, {}, set()
+    sessions, scopes, counts, seen = {}, {}, {}, set()
     messages, documents = [], []
     for file in transcripts(folder):
         name = os.path.basename(file)[:-len(".jsonl")]
@@ -94,37 +94,37 @@ def main(folder, path):
                     continue
                 session = line.get("sessionId", name)
                 agent = line.get("agentId") or (name[6:] if name.startswith("agent-") else "claude")
-                conversation = conversations.setdefault(session, len(conversations) + 1)
-                scope = scopes.setdefault((conversation, agent), len(scopes) + 1)
+                number = sessions.setdefault(session, len(sessions) + 1)
+                scope = scopes.setdefault((number, agent), len(scopes) + 1)
                 if (scope, line["uuid"]) in seen:
                     continue
                 seen.add((scope, line["uuid"]))
                 timestamp = int(datetime.fromisoformat(line["timestamp"].replace("Z", "+00:00")).timestamp() * 1000)
-                first, last, count = counts.get(conversation, (timestamp, timestamp, 0))
-                counts[conversation] = (first, max(last, timestamp), count + 1)
+                first, last, count = counts.get(number, (timestamp, timestamp, 0))
+                counts[number] = (first, max(last, timestamp), count + 1)
                 message, searched = line.get("message", {}), []
                 parts = parts_of(message.get("content", line.get("content")), searched)
                 prose = parts[0]["text"]["_0"] if len(parts) == 1 and "text" in parts[0] else None
                 sequence = len(messages) + 1
-                messages.append((sequence, conversation, scope, sequence << 20, timestamp, role, line["uuid"],
+                messages.append((sequence, number, scope, sequence << 20, timestamp, role, line["uuid"],
                                  metadata_of(line, message), prose, None if prose is not None else text_of(parts)))
-                owner = f"_u1 _c{conversation} _a{scope} _r{role} _t{timestamp >> 31}"
+                owner = f"_u1 _c{number} _a{scope} _r{role} _t{timestamp >> 31}"
                 documents.append((sequence, owner + " " + "\n".join(searched)[:1 << 20]))
     with database:
         database.executemany(
-            "INSERT INTO conversation (id, user_id, session_id, created_at, last_activity, message_count) "
+            "INSERT INTO session (id, user_id, session_id, created_at, last_activity, message_count) "
             "VALUES (?, 'bench', ?, ?, ?, ?)",
-            [(number, session, *counts[number]) for session, number in conversations.items()])
+            [(number, session, *counts[number]) for session, number in sessions.items()])
         database.executemany(
-            "INSERT INTO scope (id, conversation_id, agent_id, window_start) VALUES (?, ?, ?, 0)",
-            [(number, conversation, agent) for (conversation, agent), number in scopes.items()])
+            "INSERT INTO scope (id, session_row_id, agent_id, window_start) VALUES (?, ?, ?, 0)",
+            [(scope, number, agent) for (number, agent), scope in scopes.items()])
         database.executemany(
-            "INSERT INTO message (sequence, conversation_id, scope_id, position, timestamp, role, message_id, metadata, "
+            "INSERT INTO message (sequence, session_row_id, scope_row_id, position, timestamp, role, message_id, metadata, "
             "text, parts) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", messages)
         database.executemany(
-            "INSERT INTO message_id (scope_id, message_id, sequence) VALUES (?, ?, ?)",
+            "INSERT INTO message_id (scope_row_id, message_id, sequence) VALUES (?, ?, ?)",
             [(row[2], row[6], row[0]) for row in messages])
-        database.execute("UPDATE settled SET through = ?", (len(messages),))
+        database.execute("UPDATE derived_data SET through = ?", (len(messages),))
         database.executemany("INSERT INTO message_search (rowid, body) VALUES (?, ?)", documents)
         database.execute("UPDATE search_state SET indexed_through = ?", (len(messages),))
     database.close()

@@ -67,7 +67,7 @@ extension SQLiteHistoryStore {
         guard try StreamingReplies.writers(ofReply: message.id, scope.agentId, in: [session], db).isEmpty else {
             throw RecollectError(
                 .invalidArgument,
-                "a reply of that id is in flight for this agent, or for none; end that one, or give this one an id of its "
+                "a reply of that id is streaming for this agent, or for none; end that one, or give this one an id of its "
                     + "own")
         }
         return saved
@@ -93,27 +93,27 @@ extension SQLiteHistoryStore {
     public func streamingReplies(
         in session: SessionKey
     ) async throws -> [AgentMessage] {
-        var drafts = try await read { try StreamingReplies.all(of: session, $0) }
+        var rows = try await read { try StreamingReplies.all(of: session, $0) }
         do {
-            if try await saveAbandoned(drafts) {
-                drafts = try await read { try StreamingReplies.all(of: session, $0) }
+            if try await saveAbandoned(rows) {
+                rows = try await read { try StreamingReplies.all(of: session, $0) }
             }
         } catch let error as RecollectError where [.diskFull, .readOnly, .permissionDenied].contains(error.code) {
             configuration.logger.warning("interrupted replies are saved later: \(error)")
         }
-        return drafts.map { draft in
-            var message = draft.message
+        return rows.map { row in
+            var message = row.message
             message.isStreaming = true
-            return AgentMessage(agentId: draft.scope.agentId, message: message)
+            return AgentMessage(agentId: row.scope.agentId, message: message)
         }
     }
 
     /// Saves the interrupted replies among the given streaming replies. Returns whether there were any.
-    private func saveAbandoned(_ drafts: [StreamingReplies.Row]) async throws -> Bool {
-        guard let recovery, !drafts.isEmpty else { return false }
+    private func saveAbandoned(_ rows: [StreamingReplies.Row]) async throws -> Bool {
+        guard let recovery, !rows.isEmpty else { return false }
         // Locks are checked before a write: most writers live, and a write for each check would cost too much.
         let ended = try await blocking {
-            Set(drafts.map(\.writer)).filter { recovery.writers.hasEnded($0) }
+            Set(rows.map(\.writer)).filter { recovery.writers.hasEnded($0) }
         }
         guard !ended.isEmpty else { return false }
         try await write { try recovery.run(for: ended, $0, $1) }.forEach(events.post)

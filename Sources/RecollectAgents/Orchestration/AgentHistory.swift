@@ -6,7 +6,7 @@ struct AgentHistory: Sendable {
     var messages: [ConversationMessage] = []
     /// The IDs of the agent's streaming replies, in this process or another. They are read only if the last message
     /// is a user's.
-    var inFlight: Set<ByteString> = []
+    var streaming: Set<ByteString> = []
 }
 
 /// The user's message of a turn, as saved.

@@ -73,7 +73,7 @@ extension AgentMemory {
             if isQuestion(of: input)(last) {
                 asked = last
                 before.removeLast()
-            } else if !past.inFlight.contains(ByteString(replyIDs(to: last).derived)) {
+            } else if !past.streaming.contains(ByteString(replyIDs(to: last).derived)) {
                 before = try await close(last, of: before)
             }
         }

@@ -25,12 +25,12 @@ struct AgentMemory: Sendable {
         guard messages.last?.role == .user else { return AgentHistory(messages: messages) }
         // The reply to this message may be streaming, or its process may have ended. In that case, the store saves
         // it as an interrupted reply when its streaming replies are read.
-        let inFlight = try await inFlight()
-        return AgentHistory(messages: try await fetch(from: store), inFlight: inFlight)
+        let streaming = try await streamingReplies()
+        return AgentHistory(messages: try await fetch(from: store), streaming: streaming)
     }
 
     /// Returns the IDs of the agent's streaming replies, in this process or another.
-    private func inFlight() async throws -> Set<ByteString> {
+    private func streamingReplies() async throws -> Set<ByteString> {
         guard let store else { return [] }
         let replies = try await store.streamingReplies(userId: scope.userId, sessionId: scope.sessionId)
         return Set(replies.filter { $0.agentId.hasSameBytes(as: scope.agentId) }.map { ByteString($0.message.id) })
@@ -89,13 +89,13 @@ struct AgentMemory: Sendable {
         let message = ConversationMessage(
             id: ids.derived, role: .assistant, parts: [],
             timestamp: max(Date(), question.message.timestamp))
-        let draft = await beginDraft(message)
-        if let reply = draft.reply { return reply }
-        if isKept, try await isAnswered(question.message, with: ids.derived, isRefused: draft.isRefused) {
+        let begun = await beginReply(message)
+        if let reply = begun.reply { return reply }
+        if isKept, try await isAnswered(question.message, with: ids.derived, isRefused: begun.isRefused) {
             throw answeredElsewhere(question.message)
         }
         // The derived ID may be another message's.
-        if let reply = await beginDraft(message.with(id: ids.new())).reply { return reply }
+        if let reply = await beginReply(message.with(id: ids.new())).reply { return reply }
         // A store without streaming replies keeps the first content of an ID, possibly an empty reply from another
         // writer closing the question. A new ID avoids this.
         return StreamingReply(
@@ -111,7 +111,7 @@ struct AgentMemory: Sendable {
     }
 
     /// Begins a streaming reply in the store. Without support for it, there is no reply. A store may refuse it.
-    private func beginDraft(_ message: ConversationMessage) async -> (reply: StreamingReply?, isRefused: Bool) {
+    private func beginReply(_ message: ConversationMessage) async -> (reply: StreamingReply?, isRefused: Bool) {
         guard isKept, let store else { return (nil, false) }
         // On failure the turn continues. If the failure persists, the save at the end of the reply throws it.
         do {
@@ -132,7 +132,7 @@ struct AgentMemory: Sendable {
         _ question: ConversationMessage, with id: String, isRefused: Bool
     ) async throws -> Bool {
         try await uncancelled {
-            if try await inFlight().contains(ByteString(id)) { return true }
+            if try await streamingReplies().contains(ByteString(id)) { return true }
             guard isRefused, let store else { return false }
             let tail = try await fetch(from: store, last: Self.tail)
             let asked = tail.lastIndex { $0.role == .user && $0.id.hasSameBytes(as: question.id) }
@@ -163,7 +163,7 @@ struct AgentMemory: Sendable {
 
 /// Holds a reply in memory until its end, then saves it as an ordinary message.
 ///
-/// The save is tried once. On its release, a draft tries again in the background. Here this must not happen: the
+/// The save is tried once. On its release, a streaming reply tries again in the background. Here this must not happen: the
 /// turn is over by then, and the store may have saved the message despite its error.
 private final class ChatReplyWriter: ReplyWriter {
     private let question: SavedInput

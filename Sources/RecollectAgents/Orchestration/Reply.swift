@@ -5,17 +5,17 @@ import RecollectCore
 ///
 /// Used only by its turn, one call at a time.
 final class Reply {
-    private let draft: StreamingReply
+    private let reply: StreamingReply
     private var thinking = ""
     private var whole: ConversationMessage?
 
     /// Creates an empty reply.
-    init(_ draft: StreamingReply) {
-        self.draft = draft
+    init(_ reply: StreamingReply) {
+        self.reply = reply
     }
 
     /// The ID of the reply's message.
-    var id: String { draft.id }
+    var id: String { reply.id }
 
     /// Adds an agent's event to the reply. Returns whether the turn forwards the event.
     func take(_ event: AgentEvent) -> Bool {
@@ -30,11 +30,11 @@ final class Reply {
         case .thinking(let text):
             thinking += text
         case .textDelta(let text):
-            streaming { draft.append(text) }
+            streaming { reply.append(text) }
         case .toolCall(let id, let name, let arguments):
-            streaming { draft.append(.toolCall(id: id, name: name, arguments: arguments)) }
+            streaming { reply.append(.toolCall(id: id, name: name, arguments: arguments)) }
         case .toolResult(let id, let content):
-            streaming { draft.append(.toolResult(id: id, content: content)) }
+            streaming { reply.append(.toolResult(id: id, content: content)) }
         }
         return whole == nil
     }
@@ -48,7 +48,7 @@ final class Reply {
     /// Ends the current part of reasoning. Consecutive pieces of reasoning form one part.
     private func closeThinking() {
         guard !thinking.isEmpty else { return }
-        draft.append(.thinking(thinking, signature: nil))
+        reply.append(.thinking(thinking, signature: nil))
         thinking = ""
     }
 
@@ -67,8 +67,8 @@ final class Reply {
     /// Ends the reply with the message returned by `last` for the streamed parts.
     private func end(_ last: (ConversationMessage) -> ConversationMessage) async throws -> ConversationMessage {
         closeThinking()
-        try await draft.finish(last(draft.message))
-        return draft.message
+        try await reply.finish(last(reply.message))
+        return reply.message
     }
 
     /// Returns the agent's `final` message under the reply's ID. If it has no parts, the streamed parts are used.

@@ -11,10 +11,10 @@
                 Print one with `recall workspace cat PATH --as-of VERSION`, restore it with `recall workspace restore`. Equal content \
                 is the same version.
 
-                States: seen (observed: written by another device or an editor), contested (observed beside a conflict copy), written, \
-                merged, trashed, restored, moved (from another path with its earlier versions), movedAway (to another path), removed (by \
-                another program), begun (its writer was killed; unknown whether the file ever had it). Content other than text is not \
-                archived if another program replaces it.
+                States: observed (written by another device), edited (by another program on this device), contested (observed beside \
+                a conflict copy), written, merged, trashed, restored, moved (from another path with its earlier versions), movedAway (to \
+                another path), removed (by another program), begun (its writer was killed; unknown whether the file ever had it). \
+                Content other than text is not archived if another program replaces it.
 
                 JSON: a list of version, state, date, author, bytes (null if the content is missing), parents (the replaced versions), \
                 otherPath.

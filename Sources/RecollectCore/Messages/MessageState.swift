@@ -8,10 +8,10 @@ extension ConversationMessage {
 
     /// Whether the message is a streaming reply. Saved messages never have this mark.
     public var isStreaming: Bool {
-        get { metadata[Self.inFlight] == true }
-        set { metadata[Self.inFlight] = newValue ? true : nil }
+        get { metadata[Self.streaming] == true }
+        set { metadata[Self.streaming] = newValue ? true : nil }
     }
 
     private static let interrupted = "interrupted"
-    private static let inFlight = "inFlight"
+    private static let streaming = "streaming"
 }

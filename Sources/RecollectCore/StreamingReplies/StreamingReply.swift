@@ -76,7 +76,8 @@ public final class StreamingReply: Sendable {
         if let message, !message.id.hasSameBytes(as: id) {
             throw RecollectError(
                 .invalidArgument,
-                "the reply in flight has another id than the message that shall end it; give that one its id")
+                "the streaming reply has another id than the message given at its end; give the message the id of the reply"
+            )
         }
         try await writing.end(isAppended: message == nil) { message ?? $0 }
     }

@@ -25,7 +25,7 @@ struct LiveWords: Sendable {
             """, sequence, .message, columns: 3..<10, db)
     }
 
-    func drafts(after number: Int64, _ db: Database) throws -> Found {
+    func streamingReplies(after number: Int64, _ db: Database) throws -> Found {
         try found(
             """
             SELECT streaming_reply.id, user_id, session_id, message_id, agent_id, text, parts, streaming_reply.metadata, unknown_fields

@@ -32,10 +32,15 @@ final class KnownTranscripts: Sendable {
         /// The entries of replies ended by the storage, until a transcript has them as complete. They count as neither shown
         /// nor saved.
         fileprivate var ended: [UUID: ChatMessageHash] = [:]
+        /// Whether the last read has not found the session. A save writes all entries then, and removes none.
+        fileprivate(set) var isMissing = false
+
+        /// The entries that the next transcript is compared with.
+        var base: KnownChatMessages { isMissing ? .whole([]) : entries }
 
         /// Whether an entry has the content of a reply ended by the storage, and no transcript had it as complete since.
         func isEnd(_ entry: ChatMessage) -> Bool {
-            ended[entry.id]?.hasSameContent(as: ChatMessageHash(entry)) == true
+            !isMissing && ended[entry.id]?.hasSameContent(as: ChatMessageHash(entry)) == true
         }
 
         /// Forgets the ended replies that a transcript has as complete.
@@ -67,11 +72,27 @@ final class KnownTranscripts: Sendable {
         }
     }
 
+    /// A read returned during a save or a move. It counts as shown for later calls only.
+    private struct Read {
+        /// `nil` for a missing session.
+        let transcript: Transcript?
+        /// The number of the last call before it returned.
+        let lastCall: Int
+        /// Whether the session was merged with another one since.
+        var isMerged = false
+    }
+
     private struct State {
         var sessions: [ByteString: Known] = [:]
-        /// The numbers of the last running or waiting saves and moves, by session.
-        var calls: [ByteString: Int] = [:]
+        /// The numbers of the running and waiting saves and moves, by session.
+        var calls: [ByteString: Set<Int>] = [:]
         var callCount = 0
+        /// The reads returned during these calls, in order.
+        var reads: [ByteString: [Read]] = [:]
+        /// The number of running reads.
+        var readCount = 0
+        /// The last move of each session during a running read.
+        var moves: [ByteString: (newId: String, call: Int)] = [:]
         /// The sessions with transcripts kept in full, the most recently used at the end.
         var whole: [ByteString] = []
 
@@ -91,6 +112,44 @@ final class KnownTranscripts: Sendable {
             sessions[oldest]?.entries = entries.compact
             sessions[oldest]?.owners = nil
             sessions[oldest]?.messages.compact()
+        }
+
+        /// Notes the reads of a session returned before a call, or all of them.
+        mutating func applyReads(of session: ByteString, before call: Int = .max) {
+            guard let reads = reads[session] else { return }
+            if let last = reads.last(where: { $0.lastCall < call }) {
+                apply(last.transcript, to: session)
+                if last.isMerged { sessions[session]?.isMerged = true }
+            }
+            let later = reads.filter { $0.lastCall >= call }
+            self.reads[session] = later.isEmpty ? nil : later
+        }
+
+        /// Notes a read as shown.
+        mutating func apply(_ transcript: Transcript?, to session: ByteString) {
+            guard let transcript else {
+                sessions[session]?.isMissing = true
+                // Other messages may have the IDs of the entries by now.
+                sessions[session]?.messages = EntryMessages()
+                sessions[session]?.owners = nil
+                return
+            }
+            var known = Known()
+            known.entries = .whole(transcript.entries)
+            known.owners = transcript.owners
+            known.messages = EntryMessages(transcript.messages)
+            let streaming = Set(transcript.entries.lazy.filter { !$0.isComplete }.map(\.id))
+            known.ended = self.known(session).ended.filter { streaming.contains($0.key) }
+            set(known, of: session)
+        }
+
+        /// Notes a move. The reads returned after its call stay for later calls under the new ID.
+        mutating func move(_ session: ByteString, to newId: String, isMerge: Bool, call: Int) {
+            if readCount > 0 { moves[session] = (newId, call) }
+            for var read in reads.removeValue(forKey: session) ?? [] {
+                if isMerge { read.isMerged = true }
+                reads[ByteString(newId), default: []].append(read)
+            }
         }
 
         /// Returns the entries of a session; none of an unknown one.
@@ -113,41 +172,71 @@ final class KnownTranscripts: Sendable {
     func beginCall(on ids: [String]) -> Int {
         state.withLock { state in
             state.callCount += 1
-            for id in ids { state.calls[ByteString(id)] = state.callCount }
+            for id in ids { state.calls[ByteString(id), default: []].insert(state.callCount) }
             return state.callCount
         }
     }
 
     func endCall(_ number: Int, on ids: [String]) {
         state.withLock { state in
-            for id in ids where state.calls[ByteString(id)] == number { state.calls[ByteString(id)] = nil }
+            for session in ids.map({ ByteString($0) }) {
+                state.calls[session]?.remove(number)
+                guard state.calls[session]?.isEmpty == true else { continue }
+                state.calls[session] = nil
+                state.applyReads(of: session)
+            }
+        }
+    }
+
+    /// Returns the entries that a window had when it called a save, at the beginning of its turn.
+    func entries(of id: String, beforeCall call: Int) -> Known {
+        state.withLock { state in
+            state.applyReads(of: ByteString(id), before: call)
+            return state.known(ByteString(id))
+        }
+    }
+
+    /// Begins a read. Returns the number of the last call.
+    func beginRead() -> Int {
+        state.withLock { state in
+            state.readCount += 1
+            return state.callCount
+        }
+    }
+
+    func endRead() {
+        state.withLock { state in
+            state.readCount -= 1
+            if state.readCount == 0 { state.moves = [:] }
         }
     }
 
     /// The number of the last call of a save or a move.
     var lastCall: Int { state.withLock { $0.callCount } }
 
-    /// Notes a session read from the history, unless a save or a move of it was called since: its window had not seen this
-    /// read by then.
+    /// Returns the new ID of a session moved after a call during a running read, and the number of the move.
+    func move(of id: String, after call: Int) -> (newId: String, call: Int)? {
+        state.withLock { $0.moves[ByteString(id)].flatMap { $0.call > call ? $0 : nil } }
+    }
+
+    /// Notes a session read from the history, right before it is returned. It counts as shown for later calls only.
     /// - Parameters:
     ///   - transcript: The transcript; `nil` for a missing session.
     ///   - call: The number of the last call of a save or a move before the read.
-    /// - Returns: Whether it was noted.
-    func note(_ transcript: Transcript?, of id: String, since call: Int) -> Bool {
+    ///   - isLast: Whether it is returned though a save or a move of the session was called since.
+    /// - Returns: Whether no save and no move of the session was called since. Otherwise, the read may be repeated.
+    func note(_ transcript: Transcript?, of id: String, since call: Int, isLast: Bool) -> Bool {
         state.withLock { state in
-            guard state.calls[ByteString(id)] ?? 0 <= call else { return false }
-            guard let transcript else {
-                _ = state.remove(ByteString(id))
+            let session = ByteString(id)
+            if state.calls[session]?.contains(where: { $0 > call }) != true {
+                state.reads[session] = nil
+                state.apply(transcript, to: session)
                 return true
             }
-            var known = Known()
-            known.entries = .whole(transcript.entries)
-            known.owners = transcript.owners
-            known.messages = EntryMessages(transcript.messages)
-            let streaming = Set(transcript.entries.lazy.filter { !$0.isComplete }.map(\.id))
-            known.ended = state.known(ByteString(id)).ended.filter { streaming.contains($0.key) }
-            state.set(known, of: ByteString(id))
-            return true
+            if isLast {
+                state.reads[session, default: []].append(Read(transcript: transcript, lastCall: state.callCount))
+            }
+            return false
         }
     }
 
@@ -163,6 +252,7 @@ final class KnownTranscripts: Sendable {
                 hidden.isEmpty
                 ? .whole(transcript) : .hashes(transcript.map(ChatMessageHash.init) + hidden, inOrder: false)
             known.owners = outcome.owners
+            known.isMissing = false
             if hidden.isEmpty { known.groups = [] }
             known.forgetEnded(in: transcript)
             if !known.branched.isEmpty {
@@ -183,8 +273,10 @@ final class KnownTranscripts: Sendable {
     }
 
     /// Moves the entries of a session with another ID.
-    func rename(_ id: String, to newId: String) {
+    func rename(_ id: String, to newId: String, call: Int) {
         state.withLock { state in
+            state.applyReads(of: ByteString(id), before: call)
+            state.move(ByteString(id), to: newId, isMerge: false, call: call)
             guard var moved = state.remove(ByteString(id)) else { return }
             moved.entries = .hashes(moved.entries.hashes, inOrder: false)
             moved.owners = nil
@@ -197,9 +289,11 @@ final class KnownTranscripts: Sendable {
     ///   - replies: The IDs of the streaming replies after the merge.
     ///   - found: The messages of entries without a known message, before the merge.
     func merge(
-        _ id: String, into newId: String, replies: Set<ByteString>, found: [UUID: SequenceNumber]
+        _ id: String, into newId: String, replies: Set<ByteString>, found: [UUID: SequenceNumber], call: Int
     ) {
         state.withLock { state in
+            for session in [id, newId] { state.applyReads(of: ByteString(session), before: call) }
+            state.move(ByteString(id), to: newId, isMerge: true, call: call)
             let other = state.known(ByteString(newId))
             let moved = state.remove(ByteString(id)) ?? Known()
             moved.messages.update(with: found.mapValues { EntryMessages.Message($0, isAlone: true) })
@@ -241,12 +335,16 @@ final class KnownTranscripts: Sendable {
     }
 
     func forget(_ id: String) {
-        state.withLock { state in _ = state.remove(ByteString(id)) }
+        state.withLock { state in
+            _ = state.remove(ByteString(id))
+            state.reads[ByteString(id)] = nil
+        }
     }
 
     func forgetAll() {
         state.withLock { state in
             state.sessions = [:]
+            state.reads = [:]
             state.whole = []
         }
     }

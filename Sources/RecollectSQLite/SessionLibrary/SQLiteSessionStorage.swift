@@ -112,33 +112,42 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
         return sessions
     }
 
-    /// Returns one session with its messages: see `SessionStorageProtocol`. Includes the saves called before its return: it
-    /// reads again after a save called meanwhile, at most twice.
+    /// Returns one session with its messages: see `SessionStorageProtocol`.
+    ///
+    /// Includes the saves called before its return: it reads again after a save called meanwhile. If every read overlaps
+    /// a save, it returns the third one. A session moved meanwhile by this storage is returned under its new ID.
+    ///
+    /// The result counts as shown for the saves called after its return. So call it on the actor that saves, and show the
+    /// result before the next `await`. After `nil`, a save writes its whole transcript.
     nonisolated(nonsending) public func getSession(id: String) async throws -> StoredSession? {
-        var shown: StoredSession?
-        for _ in 0..<3 {
-            let call = known.lastCall
-            let (session, isNoted) = try await operations.run(on: [id]) { try await read(id, since: call) }
-            // After the first read, another call may have moved the session.
-            guard let session else { return shown }
-            shown = session
-            if isNoted { break }
+        var (id, lastMove) = (id, known.beginRead())
+        defer { known.endRead() }
+        var attempt = 0
+        while true {
+            attempt += 1
+            let (call, current) = (known.lastCall, id)
+            let (session, isCurrent) = try await operations.run(on: [current]) {
+                try await read(current, since: call, isLast: attempt >= 3)
+            }
+            if session == nil, let move = known.move(of: id, after: lastMove) {
+                (id, lastMove) = (move.newId, move.call)
+            } else if isCurrent || attempt >= 3 {
+                return session
+            }
         }
-        return shown
     }
 
-    /// Reads a session. Returns whether the next save is compared with it.
+    /// Reads a session. Returns whether no save and no move was called since.
     nonisolated(nonsending) private func read(
-        _ id: String, since call: Int
-    ) async throws -> (session: StoredSession?, isNoted: Bool) {
+        _ id: String, since call: Int, isLast: Bool
+    ) async throws -> (session: StoredSession?, isCurrent: Bool) {
         let key = session(id)
         guard let session = try await history.session(key), session.discardedAt == nil else {
-            // A save after a missing session removes nothing: a discarded session keeps its messages.
-            return (nil, known.note(nil, of: id, since: call))
+            return (nil, known.note(nil, of: id, since: call, isLast: isLast))
         }
         let (messages, sequences) = try await history.transcript(of: key)
         let transcript = Transcript(try await history.restoringAttachments(of: messages), sequences: sequences)
-        return (stored(session, transcript.entries), known.note(transcript, of: id, since: call))
+        return (stored(session, transcript.entries), known.note(transcript, of: id, since: call, isLast: isLast))
     }
 
     /// Records the opening of a session: see `SessionStorageProtocol`.
@@ -170,8 +179,8 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
         let call = known.beginCall(on: [id])
         defer { known.endCall(call, on: [id]) }
         try await operations.run(on: [id]) {
-            let entries = known.entries(of: id)
-            let difference = TranscriptDifference(from: entries.entries, to: messages)
+            let entries = known.entries(of: id, beforeCall: call)
+            let difference = TranscriptDifference(from: entries.base, to: messages)
             let kept = try await history.savingAttachments(of: Array(difference.transcript[difference.changed]))
             let now = Date().millisecondsSince1970
             let outcome = try await history.write(keeping: kept) { [agentId] changed, db, cache in
@@ -195,8 +204,9 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
             let entries = known.entriesWithoutMessage(in: oldId)
             switch try await history.move(session(oldId), to: newId, finding: entries) {
             case .nothing: break
-            case .renamed: known.rename(oldId, to: newId)
-            case .merged(let replies, let found): known.merge(oldId, into: newId, replies: replies, found: found)
+            case .renamed: known.rename(oldId, to: newId, call: call)
+            case .merged(let replies, let found):
+                known.merge(oldId, into: newId, replies: replies, found: found, call: call)
             }
         }
     }

@@ -58,7 +58,12 @@ struct SaveTranscriptOperation {
         }
         if !known.branched.isEmpty {
             let branched = difference.transcript.map(\.id).filter(known.branched.contains)
-            outcome.noLongerBranched = Set(try branched.filter { try locations.find($0, db) != nil })
+            outcome.noLongerBranched = Set(
+                try branched.filter { id in
+                    // A reply that was streaming did not move.
+                    guard (locations.messages[id] ?? known.messages[id]) != nil else { return false }
+                    return try locations.find(id, db) != nil
+                })
         }
         outcome.owners = locations.owners
         outcome.messages = locations.messages

@@ -32,7 +32,7 @@ struct EndReplyOperation {
     func run(_ db: Database, _ cache: WriterCache) throws -> Result {
         guard let (scope, begun) = try location(db) else {
             throw RecollectError(
-                .notFound, "the session of this reply was deleted while the reply was in flight; it was not saved")
+                .notFound, "the session of this reply was deleted while the reply was streaming; it was not saved")
         }
         try StreamingReplies.remove(reply, db)
         var message = message.with(id: begun.id)

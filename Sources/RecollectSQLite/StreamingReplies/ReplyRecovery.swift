@@ -12,15 +12,15 @@ struct ReplyRecovery: Sendable {
     func run(for names: some Sequence<String>, _ db: Database, _ cache: WriterCache) throws -> [StoreEvent] {
         var events: [StoreEvent] = []
         for writer in names where writers.hasEnded(writer) {
-            for draft in try StreamingReplies.all(of: writer, db) {
-                let message = try draft.message.asInterrupted.savingAttachments(in: attachments)
+            for row in try StreamingReplies.all(of: writer, db) {
+                let message = try row.message.asInterrupted.savingAttachments(in: attachments)
                 let ending = EndReplyOperation(
-                    reply: draft.id, message: message, isAppended: true, scope: draft.scope, maxMessages: nil,
+                    reply: row.id, message: message, isAppended: true, scope: row.scope, maxMessages: nil,
                     retention: retention)
                 // Nothing is trimmed, so no attachment loses its last use.
                 if let saved = try ending.run(db, cache).saved {
                     events.append(
-                        StoreEvent(kind: .interruptedReply, scope: draft.scope, messageId: saved.message.id))
+                        StoreEvent(kind: .interruptedReply, scope: row.scope, messageId: saved.message.id))
                 }
             }
             try StreamingReplies.delete(writer: writer, db)

@@ -148,7 +148,7 @@ enum BranchChecks {
             try expectEqual(byPrefix.map(\.id), [Self.id], "sessions by prefix")
         },
         HistoryStoreCheck(
-            "branches.goWithTheirConversation", "Branches move with their session and are deleted with it."
+            "branches.goWithTheirSession", "Branches move with their session and are deleted with it."
         ) { store in
             try await Self.fill(store)
             let branch = try await store.branch(Self.id, from: "a2")

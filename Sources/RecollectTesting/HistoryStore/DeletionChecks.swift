@@ -25,7 +25,7 @@ enum DeletionChecks {
             try await expectUntouched(Scope.plain.session("other"), in: store)
         },
         HistoryStoreCheck(
-            "deletion.ofAConversation",
+            "deletion.ofASession",
             "A deleted session is removed everywhere; deleting it again returns false."
         ) { store in
             try await Self.fill(store)

@@ -10,12 +10,12 @@ enum ReplyChecks {
             try await store.append(SampleData.dialogue(1), to: .plain)
             let reply = try await store.beginReply(SampleData.message(.assistant, "reply", "Once"), in: .plain)
             reply.append(" upon")
-            let inFlight = try await store.streamingReplies(in: Self.id)
-            try expectEqual(inFlight.map(\.message.id), ["reply"], "the streaming replies")
-            try expectEqual(inFlight.map(\.agentId), ["agent"], "the agents of the streaming replies")
+            let streaming = try await store.streamingReplies(in: Self.id)
+            try expectEqual(streaming.map(\.message.id), ["reply"], "the streaming replies")
+            try expectEqual(streaming.map(\.agentId), ["agent"], "the agents of the streaming replies")
             try expect(
-                inFlight[0].message.isStreaming && inFlight[0].message.text.hasPrefix("Once"),
-                "a streaming message with the text so far", came: inFlight[0].message.shown)
+                streaming[0].message.isStreaming && streaming[0].message.text.hasPrefix("Once"),
+                "a streaming message with the text so far", came: streaming[0].message.shown)
             try await expectIDs(store.window(of: .plain, maxMessages: nil), ["m0"], "the window")
             try await expectIDs(store.everything(in: Self.id).map(\.message), ["m0"], "the pages")
             try await expectEqual(store.summary(Self.id).messageCount, 1, "the message count")
@@ -36,8 +36,8 @@ enum ReplyChecks {
             for number in 0..<200 { reply.append("\(number) e\u{301},") }
             try await reply.finish()
             try await expectMessages(store.window(of: .plain, maxMessages: nil), [expected], "the window")
-            let inFlight = try await store.streamingReplies(in: Self.id)
-            try expect(inFlight.isEmpty, "no streaming reply", came: "\(inFlight.count)")
+            let streaming = try await store.streamingReplies(in: Self.id)
+            try expect(streaming.isEmpty, "no streaming reply", came: "\(streaming.count)")
             try await expectEqual(store.found("199"), ["reply"], "a search for a word of the reply")
             let whole = ConversationMessage(
                 id: "second", role: .assistant,

@@ -44,7 +44,7 @@ public struct StoreCapabilities: OptionSet, Hashable, Sendable {
     private static let names: [(StoreCapabilities, String)] = [
         (.concurrent, "concurrent"), (.dropsSameRole, "dropsSameRole"), (.keepsUnknownFields, "keepsUnknownFields"),
         (.keepsNUL, "keepsNUL"), (.persistent, "persistent"),
-        (.sharesLocation, "sharesPlace"), (.durable, "durable"),
+        (.sharesLocation, "sharesLocation"), (.durable, "durable"),
         (.keepsWhatIsTrimmed, "keepsWhatIsTrimmed"), (.evicts, "evicts"), (.losesRoot, "losesRoot"),
     ]
 }

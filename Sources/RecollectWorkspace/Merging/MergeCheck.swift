@@ -138,8 +138,7 @@ struct MergeCheck {
 
         /// The words; `nil` for a line without words.
         let words: Int?
-        /// The heading of an entry with an ID and a date; `nil` for other lines. A merge adds these to the heading of
-        /// a person.
+        /// The heading of an entry with an ID; `nil` for other lines. A merge adds the ID to the heading of a person.
         private let heading: Int?
 
         var parts: [Int] { [words, heading].compactMap { $0 } }
@@ -152,7 +151,7 @@ struct MergeCheck {
             heading?.isStruck = false
             heading?.struckAt = nil
             self.heading = heading.flatMap { heading in
-                heading.id == nil || heading.date == nil ? nil : numbering.number(.heading(ByteString(heading.text)))
+                heading.id == nil ? nil : numbering.number(.heading(ByteString(heading.text)))
             }
         }
 

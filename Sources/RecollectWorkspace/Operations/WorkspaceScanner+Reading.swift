@@ -16,12 +16,15 @@ extension WorkspaceScanner {
     /// Throws `unavailable` if the path is missing, or about to be created, during a mass deletion. The folder may
     /// be unmounted, and a write would go to a different folder.
     ///
-    /// Scans if the file is in the archive's index or the last scan found a mass deletion, so no earlier scan is
-    /// required.
+    /// Scans if the file is in the archive's index, the last scan found a mass deletion, or the root is another folder, so
+    /// no earlier scan is required.
     func refuseDuringMassDeletion(_ path: WorkspacePath) throws {
-        let isKnown = try archive.index().files[path]?.content != nil
+        let files = try archive.index().files
+        if files.isEmpty { try noteRoot() }
         // The recorded mass deletion is only a reason to scan: the files may be back.
-        guard try isKnown || isGuardKept(), try scan().isMassDeletion else { return }
+        guard try files[path]?.content != nil || isGuardKept() || isRootReplaced(), try scan().isMassDeletion else {
+            return
+        }
         throw RecollectError(
             .unavailable,
             "most of the files in \(provider.rootURL.path) are missing, and \(path) may be one of them; bring them back, or accept the deletions"

@@ -1,5 +1,6 @@
 import Foundation
 import RecollectCore
+import RecollectFileSystem
 
 /// Scans the folder of a workspace: archives changes made elsewhere, and detects mass deletions. Methods block.
 final class WorkspaceScanner: Sendable {
@@ -84,7 +85,10 @@ final class WorkspaceScanner: Sendable {
             let isMassDeletion =
                 try !acceptingDeletions && isTooMuch(missing: unexplained, of: known.count - hidden, hidden: hidden)
             try stand(guard: isMassDeletion, &state)
-            if !isMassDeletion { try archive.foundGone(gone, since: moment, now: now) }
+            if !isMassDeletion {
+                try archive.foundGone(gone, since: moment, now: now)
+                if absent.isEmpty || absent.count < known.count { try noteRoot() }
+            }
             if found.rows.count > there.count {
                 let kept = Set(isMassDeletion ? missing : [])
                 found.rows = found.rows.filter { path, _ in
@@ -121,6 +125,7 @@ final class WorkspaceScanner: Sendable {
 
     private static let tableName = "scans"
     private static let guardName = "massDeletion"
+    private static let rootName = "root"
 
     /// Returns everything in the root, and settles leftovers of killed writers at most once an hour; `nil` if the
     /// root is missing.
@@ -183,11 +188,27 @@ final class WorkspaceScanner: Sendable {
     private static var coarsestTick: TimeInterval { 3 }
 
     /// Whether the missing files are a mass deletion: at least four and over half of the known files, or all of them
-    /// together with the lineage. A recorded mass deletion lasts until no file is missing, or hidden in an unreadable
-    /// folder.
+    /// together with the lineage, or in another root folder than before. A recorded mass deletion lasts until no file is
+    /// missing, or hidden in an unreadable folder.
     private func isTooMuch(missing: Int, of known: Int, hidden: Int) throws -> Bool {
         guard missing + hidden > 0 else { return false }
-        return try missing >= 4 && missing * 2 > known || isGuardKept() || missing == known && lineage.isMissing()
+        return try missing >= 4 && missing * 2 > known || isGuardKept()
+            || missing == known && (lineage.isMissing() || isRootReplaced())
+    }
+
+    /// Whether the root is another folder than at the last scan that found a known file: it was replaced, or a volume was
+    /// mounted or unmounted there.
+    func isRootReplaced() throws -> Bool {
+        guard let noted = try archive.note(Self.rootName), let root = FileID(at: provider.rootURL.path) else {
+            return false
+        }
+        return noted != Array(root.listed.utf8)
+    }
+
+    /// Records the identity of the root.
+    func noteRoot() throws {
+        guard let root = FileID(at: provider.rootURL.path).map({ Array($0.listed.utf8) }) else { return }
+        if try archive.note(Self.rootName) != root { try archive.setNote(Self.rootName, root) }
     }
 
     /// Whether the last scan by any process found a mass deletion.

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RecollectCore
 
-@Suite("Streaming replies") struct ReplyDraftTests {
+@Suite("Streaming replies") struct StreamingReplyTests {
     private let writer = RecordingWriter()
     private let pauses = Gate()
     private let scope = Scope(userId: "u", sessionId: "s", agentId: "a")

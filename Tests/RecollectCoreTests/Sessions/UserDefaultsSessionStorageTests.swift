@@ -29,13 +29,13 @@ struct UserDefaultsSessionStorageTests {
     @MainActor
     func callOrder() async throws {
         let storage = suite.storage()
-        for round in 0..<20 {
-            let saves = (0..<10).map { number in
+        for round in 0..<4 {
+            let saves = (0..<100).map { number in
                 let entry = ChatMessage(role: .user, content: "\(round) \(number)")
                 return Task { try await storage.updateSessionMessages(id: "s", messages: [entry]) }
             }
             for save in saves { try await save.value }
-            #expect(try await storage.getSession(id: "s")?.messages.map(\.content) == ["\(round) 9"])
+            #expect(try await storage.getSession(id: "s")?.messages.map(\.content) == ["\(round) 99"])
         }
     }
 

@@ -976,11 +976,148 @@ import Testing
         let read = Task { try await ui.getSession(id: "s")?.messages }
         let rename = Task { try await ui.updateSessionId(oldId: "s", newId: "real") }
         let save = Task { try await ui.updateSessionMessages(id: "real", messages: transcript) }
-        #expect(try await read.value.map(text) == ["question", "answer"])
+        #expect(try await read.value.map { text($0).sorted() } == ["answer", "next", "question"])
         try await rename.value
         try await save.value
         let saved = try #require(try await window().getSession(id: "real")).messages
         #expect(text(saved).sorted() == ["answer", "next", "question"])
+    }
+
+    @Test("A read does not count as shown for a waiting save if a later call is canceled", arguments: [false, true])
+    @MainActor
+    func canceledLaterCall(isMove: Bool) async throws {
+        let ui = window()
+        let transcript = ["question", "next", "later"].map { ChatMessage(role: .user, content: $0) }
+        try await save(Array(transcript.prefix(1)), by: ui)
+        try await history.append([ConversationMessage(role: .assistant, text: "answer")], to: Self.scope)
+        let read = Task { try await ui.getSession(id: "s")?.messages }
+        let next = Task { try await self.save(Array(transcript.prefix(2)), by: ui) }
+        let later = Task {
+            if isMove {
+                try await ui.updateSessionId(oldId: "s", newId: "t")
+            } else {
+                try await self.save(transcript, by: ui)
+            }
+        }
+        Task { later.cancel() }
+        let shown = try #require(try await read.value)
+        try await next.value
+        await #expect(throws: CancellationError.self) { try await later.value }
+        #expect(text(shown).sorted() == ["answer", "next", "question"])
+        #expect(try await text(entries()).sorted() == ["answer", "next", "question"])
+    }
+
+    @Test("A read of a missing session has the messages saved or moved to it meanwhile", arguments: [false, true])
+    @MainActor
+    func readOfNew(isMove: Bool) async throws {
+        let ui = window()
+        let question = ChatMessage(role: .user, content: "question")
+        if isMove { try await ui.updateSessionMessages(id: "temporary", messages: [question]) }
+        let read = Task { try await ui.getSession(id: "s")?.messages ?? [] }
+        let write = Task {
+            if isMove {
+                try await ui.updateSessionId(oldId: "temporary", newId: "s")
+            } else {
+                try await self.save([question], by: ui)
+            }
+        }
+        let shown = try await read.value
+        try await write.value
+        #expect(text(shown) == ["question"])
+        try await save(shown + [ChatMessage(role: .user, content: "next")], by: ui)
+        #expect(try await text(entries()) == ["question", "next"])
+    }
+
+    @Test("A read with a save called during each attempt removes nothing that its window lacks")
+    @MainActor
+    func readDuringSaves() async throws {
+        let ui = window()
+        var transcript = (0..<50).map { ChatMessage(role: .user, content: "\($0)") }
+        try await save(transcript, by: ui)
+        var sent: [String] = []
+        for round in 0..<5 {
+            var saves: [Task<Void, any Error>] = []
+            let saving = Task {
+                for number in 0..<100 where !Task.isCancelled {
+                    saves.append(
+                        Task {
+                            // The window adds the message and calls the save at once.
+                            transcript.append(ChatMessage(role: .user, content: "\(round) \(number)"))
+                            sent.append("\(round) \(number)")
+                            try await self.save(transcript, by: ui)
+                        })
+                    await Task.yield()
+                }
+            }
+            transcript = try #require(try await ui.getSession(id: "s")).messages
+            saving.cancel()
+            await saving.value
+            for save in saves { try await save.value }
+            transcript.append(ChatMessage(role: .user, content: "\(round) next"))
+            try await save(transcript, by: ui)
+            #expect(try await Set(text(entries())).isSuperset(of: sent + ["\(round) next"]))
+        }
+    }
+
+    @Test("A read during a save and a move is shown under the new ID, and its window can edit and remove it")
+    @MainActor
+    func movedDuringRead() async throws {
+        let ui = window()
+        let question = ChatMessage(role: .user, content: "question")
+        let next = ChatMessage(role: .user, content: "next")
+        try await save([question], by: ui)
+        try await history.append([ConversationMessage(role: .assistant, text: "answer")], to: Self.scope)
+        let read = Task { try await ui.getSession(id: "s") }
+        let save = Task { try await self.save([question, next], by: ui) }
+        let move = Task { try await ui.updateSessionId(oldId: "s", newId: "t") }
+        let shown = try #require(try await read.value)
+        try await save.value
+        try await move.value
+        #expect(shown.id == "t" && text(shown.messages).sorted() == ["answer", "next", "question"])
+        try await ui.updateSessionMessages(id: "t", messages: shown.messages.filter { $0.content != "answer" })
+        let saved = try #require(try await window().getSession(id: "t")).messages
+        #expect(text(saved) == ["question", "next"])
+        let deleted = Task { try await ui.getSession(id: "t") }
+        let other = Task { try await ui.updateSessionMessages(id: "t", messages: saved) }
+        let deletion = Task { try await ui.deleteSession(id: "t") }
+        #expect(try await deleted.value == nil)
+        try await other.value
+        try await deletion.value
+    }
+
+    @Test("A window that did not find its session leaves the changes of others after the session came back")
+    func missing() async throws {
+        let ui = window()
+        var transcript = ["question", "answer"].map { ChatMessage(role: .user, content: $0) }
+        try await save(transcript, by: ui)
+        try await window().discard("s")
+        #expect(try await ui.getSession(id: "s") == nil)
+        try await window().restore("s")
+        try await change { $0[1].content = "edited" }
+        transcript.append(ChatMessage(role: .user, content: "next"))
+        try await save(transcript, by: ui)
+        #expect(try await text(entries()) == ["question", "edited", "next"])
+        // A deleted session is saved as a whole.
+        try await window().deleteSession(id: "s")
+        #expect(try await ui.getSession(id: "s") == nil)
+        try await save(transcript, by: ui)
+        #expect(try await text(entries()) == ["question", "answer", "next"])
+    }
+
+    @Test("A reply streaming when its question was moved into a branch is not deleted by later saves")
+    func branchedDuringReply() async throws {
+        let (ui, other) = (window(), window())
+        let question = ChatMessage(role: .user, content: "question")
+        try await save([question], by: ui)
+        let (_, reply) = try await begin(by: other)
+        reply.append("answer")
+        let transcript = try #require(try await ui.getSession(id: "s")).messages
+        try await ui.branch("s", from: question.id)
+        try await reply.finish()
+        let next = ChatMessage(role: .user, content: "next")
+        try await save(transcript + [next], by: ui)
+        try await save([next], by: ui)
+        #expect(try await text(entries()).contains("answer"))
     }
 
     @Test("A read of a deleted session does not bring back its entries by a save called before")

@@ -31,7 +31,7 @@ import Testing
         return message
     }
 
-    private func inFlight(_ message: ConversationMessage) -> ConversationMessage {
+    private func streaming(_ message: ConversationMessage) -> ConversationMessage {
         var message = message
         message.isStreaming = true
         return message
@@ -54,9 +54,9 @@ import Testing
     func life() async throws {
         try await history.append(messages(0..<1), to: scope)
         let writer = try await history.saveReply(start, in: scope)
-        #expect(try await replies() == [inFlight(start)])
+        #expect(try await replies() == [streaming(start)])
         try await writer.save("half", behind: nil)
-        #expect(try await replies() == [inFlight(saying("half"))])
+        #expect(try await replies() == [streaming(saying("half"))])
         #expect(try await history.streamingReplies(in: scope.session).map(\.agentId) == [scope.agentId])
         #expect(try await saved() == messages(0..<1))
         try await writer.finish(saying("half and half"), isAppended: true)
@@ -114,12 +114,12 @@ import Testing
                 id: "\(number)", role: .assistant, parts: parts, metadata: ["model": "m\0"],
                 unknownFields: ["later": [1, 2]])
             let writer = try await history.saveReply(first, in: scope)
-            #expect(try await replies() == [inFlight(first)])
+            #expect(try await replies() == [streaming(first)])
             var grown = first
             let text = (grown.takeLastText() ?? "") + " \0 more"
             grown.parts.append(.text(text))
             try await writer.save(text, behind: nil)
-            #expect(try await replies() == [inFlight(grown)])
+            #expect(try await replies() == [streaming(grown)])
             try await writer.finish(grown, isAppended: true)
             let found = try #require(try await history.message("\(number)", in: scope.session)).message
             #expect(found.text == grown.text && found.parts.count == grown.parts.count)
@@ -140,7 +140,7 @@ import Testing
             try await writer.save(text, behind: parts)
             if let parts { grown.parts = parts } else { _ = grown.takeLastText() }
             if let text { grown.parts.append(.text(text)) }
-            #expect(try await replies() == [inFlight(grown)])
+            #expect(try await replies() == [streaming(grown)])
         }
         try await endWriters()
         #expect(try await replies().isEmpty)
@@ -522,7 +522,7 @@ import Testing
         if isThere { try await history.append(messages(8..<9), to: target) }
         let reply = try await history.beginReply(start, in: scope)
         try await history.moveSession(scope.session, to: "new")
-        #expect(try await replies(of: target.session) == [inFlight(start)])
+        #expect(try await replies(of: target.session) == [streaming(start)])
         reply.append("said")
         try await reply.finish()
         #expect(try await history.window(of: target, maxMessages: nil).last == saying("said"))
@@ -557,7 +557,7 @@ import Testing
     func reopening() async throws {
         let reply = try await history.beginReply(start, in: scope)
         await history.close()
-        #expect(try await replies() == [inFlight(start)])
+        #expect(try await replies() == [streaming(start)])
         reply.append("after all")
         try await reply.finish()
         #expect(try await saved() == [saying("after all")])
@@ -594,7 +594,7 @@ import Testing
     func inMemory() async throws {
         let history = memory()
         let reply = try await history.beginReply(start, in: scope)
-        #expect(try await history.streamingReplies(in: scope.session).map(\.message) == [inFlight(start)])
+        #expect(try await history.streamingReplies(in: scope.session).map(\.message) == [streaming(start)])
         reply.append("said")
         try await reply.finish()
         #expect(try await saved(in: history) == [saying("said")])

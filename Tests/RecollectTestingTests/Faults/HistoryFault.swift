@@ -30,7 +30,7 @@ enum HistoryFault: String, NamedFault {
     case removesNoMetadata = "sessions.details"
 
     case deletesTheFirstOnly = "deletion.ofMessages"
-    case alwaysHadOne = "deletion.ofAConversation"
+    case alwaysHadOne = "deletion.ofASession"
     case deletesTwoSessionsOfAUser = "deletion.ofAUser"
     case keepsBytesForEver = "deletion.ofAttachments"
     case refusesDeletedIds = "deletion.startsAfresh"
@@ -70,7 +70,7 @@ enum HistoryFault: String, NamedFault {
     case listsNewestBranchesFirst = "branches.oldestFirst"
     case ignoresWhatItCannotRestore = "branches.refuseWhatIsNoPlace"
     case searchesNoBranches = "branches.areFound"
-    case leavesBranchesBehind = "branches.goWithTheirConversation"
+    case leavesBranchesBehind = "branches.goWithTheirSession"
 
     case showsDiscardedByPrefix = "discarding.takesOutOfSight"
     case unpinsWhatItRestores = "discarding.isUndone"

@@ -704,6 +704,38 @@ struct LineageConflictTests {
         try await back.write("y", to: WorkspacePath("new.md"), replacing: nil)
     }
 
+    @Test("mass-deletion: no file is created in a folder that replaced the root", arguments: [1, 3], [false, true])
+    func replacedRoot(count: Int, isWritten: Bool) async throws {
+        let paths = try (0..<count).map { try WorkspacePath("\($0).md") }
+        for path in paths {
+            if isWritten {
+                try await here.workspace.write("text", to: path, replacing: nil)
+            } else {
+                try Data("text".utf8).write(to: here.folder.root.appendingPathComponent("\(path)"))
+            }
+        }
+        if !isWritten { _ = try await here.workspace.status() }
+        let (root, aside) = (here.folder.root, here.folder.url.appendingPathComponent("aside"))
+        try FileManager.default.moveItem(at: root, to: aside)
+        let mountPoint = try SharedWorkspace(root: root, configuration: here.workspace.configuration)
+        for path in [try WorkspacePath("new.md"), paths[0]] {
+            #expect(await code { try await mountPoint.append("x", to: path) } == .unavailable)
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: root.path).isEmpty)
+        try FileManager.default.removeItem(at: root)
+        // A copy of the folder is the workspace, too.
+        try FileManager.default.copyItem(at: aside, to: root)
+        let back = try SharedWorkspace(root: root, configuration: here.workspace.configuration)
+        #expect(try await back.append("x", to: paths[0]).text == "text\nx")
+        try await back.write("y", to: WorkspacePath("new.md"), replacing: nil)
+        // Deletions in the same folder are no reason to refuse writes.
+        for path in try paths + [WorkspacePath("new.md")] {
+            try FileManager.default.removeItem(at: root.appendingPathComponent("\(path)"))
+            _ = try await back.status()
+        }
+        try await back.write("z", to: paths[0], replacing: nil)
+    }
+
     @Test("A removed lineage folder is created again, and no file counts as missing")
     func removed() async throws {
         for text in ["one\n", "two\n", "three\n"] { try await here.putAndScan(text, at: "notes.md") }

@@ -103,6 +103,13 @@ import Testing
             "## \(time) <!-- note A 2026-11-21T09:12:07.123Z \(rest)-->\n"
         }
         let base = heading("09:12")
+        func undated(_ time: String) -> String { "## \(time) <!-- note A -->\n" }
+        // The heading of a person has an ID after a merge.
+        #expect(
+            !isPassed(
+                undated("09:35"), of: [undated("09:20"), undated("09:35")], base: undated("09:12"), isJournal: true))
+        #expect(!isPassed(undated("10:00"), of: [undated("08:45"), undated("10:00")], isJournal: true))
+        #expect(isPassed(undated("09:12"), of: ["## 09:12\n", undated("09:12")], isJournal: true))
         for (one, other) in [
             (heading("09:13"), heading("09:14")), (heading("09:12", "by x "), heading("09:12", "by y ")),
         ] {
