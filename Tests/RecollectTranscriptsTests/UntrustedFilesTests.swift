@@ -122,7 +122,7 @@ struct UntrustedFilesTests {
         #expect(ids == ["1", "line 2: true", "3"])
     }
 
-    @Test("Links are not followed, and pipes are not opened")
+    @Test("Links are reported and not followed, and pipes are not opened")
     func links() async throws {
         let (folder, outside) = (try TemporaryFolder(), try TemporaryFolder())
         let secret = try outside.write("deep/secret.jsonl", userLine("secret"))
@@ -131,10 +131,36 @@ struct UntrustedFilesTests {
         try manager.createSymbolicLink(atPath: folder.path + "/file.jsonl", withDestinationPath: secret)
         try manager.createSymbolicLink(atPath: folder.path + "/folder", withDestinationPath: outside.path)
         #expect(mkfifo(folder.path + "/pipe.jsonl", 0o600) == 0)
+        try manager.createSymbolicLink(atPath: folder.path + "/notes.txt", withDestinationPath: secret)
         let imported = Imported()
-        _ = try await imported.run(folder.path)
+        let report = try await imported.run(folder.path)
         #expect(try await imported.messages(imported.only()).map(\.id) == ["1"])
+        #expect(report.unreadable.map { URL(fileURLWithPath: $0.file).lastPathComponent } == ["file.jsonl", "folder"])
         #expect(throws: RecollectError.self) { try TranscriptReader(path: folder.path + "/file.jsonl") }
+    }
+
+    @Test("Names that are not UTF-8, and chats of Agent Squad beside transcripts, are reported")
+    func leftOut() async throws {
+        let folder = try TemporaryFolder()
+        try folder.write("project/s.jsonl", userLine("1"))
+        try folder.write("empty/notes.txt", "text")
+        let chats = FileChatStorage(baseURL: URL(fileURLWithPath: folder.path + "/squad"))
+        let message = ConversationMessage(role: .user, text: "Hello")
+        try await chats.save(message, userId: "u", sessionId: "s", agentId: "a", maxMessages: nil)
+        var expected = ["squad"]
+        #if os(Linux)
+            // Other systems refuse such names.
+            let file = open(folder.path + "/project/caf\u{1}.jsonl", O_CREAT | O_WRONLY, 0o600)
+            close(file)
+            let name = (folder.path + "/project/caf").utf8.map(CChar.init(bitPattern:)) + [CChar(bitPattern: 0xE9)]
+            let suffix = ".jsonl".utf8.map(CChar.init(bitPattern:)) + [0]
+            try #require(rename(folder.path + "/project/caf\u{1}.jsonl", name + suffix) == 0)
+            expected.insert("caf\u{FFFD}.jsonl", at: 0)
+        #endif
+        let imported = Imported()
+        let report = try await imported.run(folder.path)
+        #expect(report.added == 1)
+        #expect(report.unreadable.map { URL(fileURLWithPath: $0.file).lastPathComponent } == expected)
     }
 
     @Test("Folders nested too deeply are reported and not opened")

@@ -74,12 +74,15 @@ private enum LargeText: String {
 private func merge(
     _ base: String, of kind: LargeText, at name: String, hasBase: Bool, in folder: borrowing Folder
 ) async throws -> UInt64 {
-    var configuration = WorkspaceConfiguration(stateURL: folder.url.appendingPathComponent("state"))
-    configuration.logger.logLevel = .critical
-    // A merge gives each entry of a journal an ID.
-    configuration.largestFile = 100_000_000
-    let root = folder.url.appendingPathComponent("root")
-    let workspace = try SharedWorkspace(root: root, configuration: configuration)
+    func device(_ name: String) throws -> (root: URL, workspace: SharedWorkspace) {
+        var configuration = WorkspaceConfiguration(stateURL: folder.url.appendingPathComponent(name + " state"))
+        configuration.logger.logLevel = .critical
+        // A merge gives each entry of a journal an ID.
+        configuration.largestFile = 100_000_000
+        let root = folder.url.appendingPathComponent(name)
+        return (root, try SharedWorkspace(root: root, configuration: configuration))
+    }
+    let (root, workspace) = try device("here")
     let path = try WorkspacePath(name)
     let stem = name.split(separator: ".")
     let copy = "\(stem[0]).sync-conflict-20260101-101010-ABCDEFG.\(stem[1])"
@@ -88,8 +91,24 @@ private func merge(
         kind.changed(base, isLater: true) + kind.piece(-2, in: 0)
     )
     if hasBase {
+        // The lineage of both devices proves the base.
         let file = try await workspace.write(base, to: path, replacing: nil)
+        _ = try await workspace.status()
+        let (otherRoot, other) = (folder.url.appendingPathComponent("there"), try device("there").workspace)
+        try FileManager.default.removeItem(at: otherRoot)
+        try FileManager.default.copyItem(at: root, to: otherRoot)
+        _ = try await other.status()
+        try await other.write(theirs, to: path, replacing: file.version)
+        _ = try await other.status()
         try await workspace.write(mine, to: path, replacing: file.version)
+        let lineage = ".recollect"
+        for log in try FileManager.default.contentsOfDirectory(atPath: otherRoot.appendingPathComponent(lineage).path) {
+            let target = root.appendingPathComponent(lineage).appendingPathComponent(log)
+            if !FileManager.default.fileExists(atPath: target.path) {
+                try FileManager.default.copyItem(
+                    at: otherRoot.appendingPathComponent(lineage).appendingPathComponent(log), to: target)
+            }
+        }
     } else {
         try await workspace.write(mine, to: path, replacing: nil)
     }
@@ -97,5 +116,7 @@ private func merge(
     var resolved: [ResolvedConflict] = []
     let duration = try await time { resolved = try await workspace.resolveConflicts() }
     precondition(resolved.map(\.outcome) == [.merged], "\(kind), \(hasBase): \(resolved.map(\.outcome))")
+    // Only with a base, the old text of a changed line is deleted.
+    precondition(hasBase != resolved[0].assumedDeleted.isEmpty, "\(kind), \(hasBase): the base")
     return duration
 }

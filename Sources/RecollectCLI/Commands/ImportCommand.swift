@@ -16,7 +16,8 @@
 
                 JSON keys: sessions, users, messages, added, unchanged, notMessages (lines by kind), unreadable (a list of file, line, \
                 reason; at most 1,000), unreadableCount, unfinished (files with an incomplete last line). Exit code 2: some lines or \
-                files are unreadable; the rest is imported.
+                files are unreadable or left out (links in a folder, names that are not UTF-8, chats of Agent Squad beside transcripts); \
+                the rest is imported.
                 """)
 
         @OptionGroup var options: StoreOptions

@@ -31,7 +31,7 @@
         @Argument(help: "The file.")
         var path: TypedPath
 
-        @Argument(help: "The text; a line break is added.")
+        @Argument(help: "The text; a line break is added. Put -- before the file if the text begins with -.")
         var text: String?
 
         func validate() throws {

@@ -4,7 +4,7 @@ import RecollectCore
 /// Finds the transcripts below the paths given by a user.
 ///
 /// Imported folders are not trusted. Symbolic links in them are not followed, so no file outside them is read. The
-/// depth of folders and the number of files are bounded.
+/// depth of folders and the number of files are bounded. What is left out is reported.
 struct TranscriptFiles {
     /// The maximum depth of folders, and the maximum number of files in one import.
     static let (depthLimit, countLimit) = (16, 200_000)
@@ -13,6 +13,8 @@ struct TranscriptFiles {
     private(set) var unreadable: [ImportReport.Unreadable] = []
     private let kinds: [any TranscriptKind]
     private var known: Set<String> = []
+    /// The folders without JSON Lines files in the given folder.
+    private var otherFolders: [String] = []
     /// Whether a file was left out for the limit. Only the first is reported.
     private var isOverLimit = false
 
@@ -52,6 +54,8 @@ struct TranscriptFiles {
                 let others = kinds.map { ", nor \($0.name)" }.joined()
                 throw RecollectError(.notFound, "\(path) holds no transcripts (files that end in .jsonl)\(others)")
             }
+            if files[before].path.hasSuffix(".jsonl") { reportKinds(in: [path] + otherFolders) }
+            otherFolders = []
         case .file(let byteCount):
             if try add(kindAt: path) { return }
             _ = try TranscriptFormat.required(path: path)
@@ -60,7 +64,7 @@ struct TranscriptFiles {
             if path.hasSuffix(".jsonl"), case .folder = Self.kind(of: subagents) {
                 try add(contentsOf: subagents, depth: 1)
             }
-        case .other:
+        case .link, .missing, .other:
             throw RecollectError(.invalidArgument, "\(path) is neither a file nor a folder")
         }
     }
@@ -81,13 +85,33 @@ struct TranscriptFiles {
             let path = folder + "/" + name
             switch Self.kind(of: path) {
             case .folder where depth < Self.depthLimit:
+                let before = files.count
                 try add(contentsOf: path, depth: depth + 1)
+                if depth == 0, files.count == before { otherFolders.append(path) }
             case .folder:
                 report(path, "nested deeper than \(Self.depthLimit) folders")
             case .file(let byteCount) where name.hasSuffix(".jsonl"):
                 append(path, byteCount)
-            case .file, .other:
+            case .link where name.hasSuffix(".jsonl") || Self.isFolder(path):
+                report(path, "a symbolic link in a folder is not followed; import its target under its own path")
+            case .missing where name.contains("\u{FFFD}"):
+                report(path, "the name is not UTF-8; rename the file to import it")
+            case .file, .link, .missing, .other:
                 continue
+            }
+        }
+    }
+
+    /// Reports the folders of a kind beside JSON Lines files.
+    private mutating func reportKinds(in folders: [String]) {
+        for folder in folders {
+            for kind in kinds {
+                do {
+                    guard try !kind.transcripts(at: folder).isEmpty else { continue }
+                    report(folder, "holds \(kind.name), not imported together with transcripts; import it by itself")
+                } catch {
+                    report(folder, "cannot be searched for \(kind.name): \(error)")
+                }
             }
         }
     }
@@ -122,16 +146,23 @@ struct TranscriptFiles {
     }
 
     private enum Kind {
-        case folder, file(byteCount: Int64), other
+        case folder, file(byteCount: Int64), link, missing, other
+    }
+
+    /// Whether a link leads to a folder.
+    private static func isFolder(_ link: String) -> Bool {
+        var status = stat()
+        return stat(link, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }
 
     /// Returns the type of file at a path, without following a link.
     private static func kind(of path: String) -> Kind {
         var status = stat()
-        guard lstat(path, &status) == 0 else { return .other }
+        guard lstat(path, &status) == 0 else { return .missing }
         switch status.st_mode & S_IFMT {
         case S_IFDIR: return .folder
         case S_IFREG: return .file(byteCount: Int64(status.st_size))
+        case S_IFLNK: return .link
         default: return .other
         }
     }

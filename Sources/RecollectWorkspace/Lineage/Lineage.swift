@@ -160,7 +160,7 @@ struct Lineage {
     ///
     /// A service that writes files in place shows a file while it arrives. A write on such a part lacks the rest of the
     /// file, so it is no evidence of deletions. A part was observed and never written by Recollect. It is empty or ends
-    /// within a line of the whole; an editor that shortens a text leaves whole lines.
+    /// without a line end. A text shortened by an editor may be one, too; then its deletions are not applied.
     /// - Parameters:
     ///   - contents: The contents, with their hashes.
     ///   - base: Their nearest common ancestor.
@@ -176,7 +176,7 @@ struct Lineage {
             for (part, size) in candidates where size < bytes.count && !isAncestor(part, of: whole) {
                 digest.update(data: bytes[end..<size])
                 end = size
-                let endsInLine = size == 0 || !bytes[(size - 1)...size].contains(where: \.isLineEnd)
+                let endsInLine = size == 0 || !bytes[size - 1].isLineEnd
                 if endsInLine, ContentHash(digest.finalize()) == part { return true }
             }
         }

@@ -49,8 +49,12 @@ extension CredentialScan {
         Shape("a key of Stripe", "sk_test_", 16...300), Shape("a key of Stripe", "rk_test_", 16...300),
     ]
 
-    /// The first two bytes of all prefixes, of private key blocks and of signed tokens.
-    private static let beginnings = Set((shapes.map(\.prefix) + [begin, object]).map { pair($0[0], $0[1]) })
+    /// The first two bytes of all prefixes, private key blocks, signed tokens, tables and entries of `.netrc`.
+    private static let beginnings = Set(
+        (shapes.map(\.prefix) + [begin, object, table, netrc]).map { pair($0[0], $0[1]) })
+
+    private static let table = Array("--".utf8)
+    private static let netrc = Array("machine".utf8)
 
     private static func pair(_ first: UInt8, _ second: UInt8) -> UInt16 { UInt16(first) << 8 | UInt16(second) }
 
@@ -60,7 +64,10 @@ extension CredentialScan {
             return nil
         }
         switch bytes[position] {
-        case UInt8(ascii: "-"): return isPrivateKey(at: position) ? "a private key" : nil
+        case UInt8(ascii: "-"):
+            if isPrivateKey(at: position) { return "a private key" }
+            return isTableWithPassword(at: position) ? "a table with passwords" : nil
+        case UInt8(ascii: "m"): return isNetrc(at: position) ? "a password of .netrc" : nil
         case UInt8(ascii: "e"): return isSignedToken(at: position) ? "a signed token (JWT)" : nil
         default: break
         }

@@ -43,8 +43,10 @@ struct CredentialScan {
 
     /// Returns a credential after `:` or `=`.
     private func value(after position: Int, ofNameBefore end: Int? = nil) -> (name: String, position: Int)? {
-        if has(Self.authority, at: position) { return passwordOfAddress(after: position) }
-        guard let name = CredentialName(endingAt: end ?? position, in: bytes) else { return nil }
+        if has(Self.authority, at: position) { return webhook(after: position) ?? passwordOfAddress(after: position) }
+        guard let name = CredentialName(endingAt: end ?? position, in: bytes) else {
+            return bytes[position] == UInt8(ascii: ":") ? puttyKey(after: position) ?? login(after: position) : nil
+        }
         switch name.kind {
         case .authorization: return isAuthorization(after: position) ? ("an authorization header", name.start) : nil
         case .assigned(let words): return isSecret(after: position) ? (words, name.start) : nil
@@ -157,7 +159,7 @@ struct CredentialScan {
     static let kinds: [UInt8] = (0...255).map { (byte: UInt8) in
         func flag(_ flag: UInt8, _ members: String) -> UInt8 { members.utf8.contains(byte) ? flag : 0 }
         return (isAlphanumeric(byte) ? isWord | isBase64 | isEncoded : 0) | flag(isWord, "_") | flag(isBase64, "+/=")
-            | flag(isEncoded, "+/") | flag(beginsKey, "-esrgxhnAdyS")
+            | flag(isEncoded, "+/") | flag(beginsKey, "-esrgxhnAdySm")
             | flag(parts, ":=") | flag(endsValue, ",;&\"'`)]}*|")
             | flag(leads, " \t=>:*")
             | flag(isQuote, "\"'`")

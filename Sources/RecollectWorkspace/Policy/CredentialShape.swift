@@ -3,10 +3,10 @@ import RecollectCore
 /// Detection of credentials, so that they are not written to a folder synced to other devices and to a cloud.
 ///
 /// Detects forms, not actual secrets: keys with the prefixes of their services, private key blocks, signed tokens,
-/// authorization headers, passwords in connection strings, and values of names such as `password` or `api_key`,
-/// also on the line below; all of these also in base64. Sample values (`YOUR_API_KEY`, `<token>`, `xxx`, a call, a
-/// variable), prose about passwords, hashes and IDs are not credentials. An undetected credential is written like
-/// any other text. The detection prevents accidents, not intent.
+/// authorization headers, addresses of webhooks, passwords in connection strings, in logins of commands, in `.netrc` and in
+/// tables, and values of names such as `password` or `api_key`, also on the line below; all of these also in base64. Sample
+/// values (`YOUR_API_KEY`, `<token>`, `xxx`, a call, a variable), prose about passwords, hashes and IDs are not credentials.
+/// An undetected credential is written like any other text. The detection prevents accidents, not intent.
 package enum CredentialShape {
     /// A detected credential.
     package struct Kind: Hashable, Sendable {

@@ -525,12 +525,12 @@ import Testing
         #expect(try await text(entries()) == ["Let me check.", "weather"])
     }
 
-    @Test("The final bubble of a reply ended before a merge is saved once")
-    func endedBeforeMerge() async throws {
+    @Test("The final bubble of a reply ended before a merge is saved once", arguments: [false, true])
+    func endedBeforeMerge(isOwn: Bool) async throws {
         let ui = window()
         try await history.append(
             [ConversationMessage(role: .user, text: "t")], to: Scope(userId: "ann", sessionId: "t", agentId: "a"))
-        var (bubble, reply) = try await begin(by: ui)
+        var (bubble, reply) = try await begin(by: isOwn ? ui : window())
         try await save([bubble], by: ui)
         reply.append("Answer")
         try await reply.finish()

@@ -81,6 +81,16 @@ struct CredentialShapeTests {
                 "mongodb+srv://ada:\(password)@cluster0.mongodb.net",
                 "redis://:\(password)@cache:6379", "https://ada:\(password)@git.example.org/x.git",
                 "DATABASE_URL=mysql://r:\(password)@h/d",
+                "https://hooks.slack.com/services/T02ABCDEF/B03GHIJKL/\(invented.key(24))",
+                "https://discord.com/api/webhooks/1271828182845904523/\(invented.key(68, SampleData.url))",
+                "machine example.org login ada password \(password)",
+                "machine example.org\nlogin ada\npassword \(password)",
+                "machine h account x login ada password \(password)",
+                "curl -u ada:\(password) https://x.org", "curl --user \"ada:\(password)\" https://x.org",
+                "| Site | User | Password |\n|---|---|---|\n| mail | ada | \(password) |",
+                "Site | **Password**\n:-- | --:\nweb | none yet\nmail | `\(password)`",
+                "PuTTY-User-Key-File-3: ssh-ed25519\nEncryption: none\nComment: x\nPrivate-Lines: 1\n"
+                    + invented.key(48, SampleData.base64) + "\nPrivate-MAC: 7d9f8c2b1a0e",
             ]
             for text in texts {
                 #expect(CredentialShape.found(in: text) != nil, "\(text)")
@@ -96,6 +106,11 @@ struct CredentialShapeTests {
             "", "\n", "=", ":", "://", "-----", "password", "password:", "password: ", "password =", "secret: =",
             "token:",
             "The password is in the Keychain.", "Password: see the safe in room 12.",
+            "| Site | Password |\n|---|---|\n| mail | in the Keychain |\n| web | see room 12 |", "| Password |\n|---|",
+            "| Flag | Default |\n|---|---|\n| password | 4kd83hf72ks9 |", "--- | ---", "password\n---\nab12cd34ef56",
+            "The machine has a login and a password field.", "machine learning login password policies2",
+            "docker run -u 1000:1000 image", "curl -u user:password https://x.org",
+            "https://hooks.slack.com/services/T00000000/B00000000/XXXXXXXXXXXXXXXXXXXXXXXX", "Private-Lines: 8\n",
             "Passwords: never write them down!", "Le mot de passe : voir le coffre.", "Resenha: Abc123defgh45",
             "Contraseña: al menos 12 caracteres", "密码：见保险箱", "パスワード：必須",
             "password: required", "Password: at least 12 characters, 1 digit", "Secret: the soup has ginger in it.",

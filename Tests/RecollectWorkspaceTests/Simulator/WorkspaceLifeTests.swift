@@ -37,6 +37,8 @@ import Testing
             872,
             // An editor wrote a file with the name of a kept copy.
             1133,
+            // An agent appended to a file of which a part had arrived, without a line end.
+            15_460_864_183_270_525_709,
         ])
     func regressions(seed: UInt64) async throws {
         try await live(seed: seed)
