@@ -94,9 +94,8 @@ private func merge(
         // The lineage of both devices proves the base.
         let file = try await workspace.write(base, to: path, replacing: nil)
         _ = try await workspace.status()
-        let (otherRoot, other) = (folder.url.appendingPathComponent("there"), try device("there").workspace)
-        try FileManager.default.removeItem(at: otherRoot)
-        try FileManager.default.copyItem(at: root, to: otherRoot)
+        try FileManager.default.copyItem(at: root, to: folder.url.appendingPathComponent("there"))
+        let (otherRoot, other) = try device("there")
         _ = try await other.status()
         try await other.write(theirs, to: path, replacing: file.version)
         _ = try await other.status()

@@ -26,6 +26,8 @@ struct MergeCheck {
         /// The numbered lines as lines of a journal; `nil` for other texts.
         fileprivate private(set) var journalLines: [JournalLine]?
         private var parts = Numbering<JournalLine.Part>()
+        /// Whether a line is the heading of an entry with an ID.
+        private var hasHeadings = false
 
         /// - Parameter isJournal: Whether the texts are days of the journal.
         init(_ versions: [String], base: String?, isJournal: Bool) {
@@ -40,13 +42,18 @@ struct MergeCheck {
 
         /// Adds the lines of a result.
         fileprivate mutating func add(_ merged: String) -> CheckedText.Lines {
-            defer { addJournalLines() }
+            defer { addJournalLines(ofResult: true) }
             return CheckedText.Lines(merged, &numbering)
         }
 
-        private mutating func addJournalLines() {
+        private mutating func addJournalLines(ofResult isResult: Bool = false) {
             guard let known = journalLines?.count else { return }
-            for line in numbering.values[known...] { journalLines?.append(JournalLine(line.string, &parts)) }
+            for line in numbering.values[known...] {
+                // A heading of the result counts only if a version or the base has one.
+                let line = JournalLine(line.string, withHeading: !isResult || hasHeadings, &parts)
+                hasHeadings = hasHeadings || line.heading != nil
+                journalLines?.append(line)
+            }
         }
     }
 
@@ -139,11 +146,12 @@ struct MergeCheck {
         /// The words; `nil` for a line without words.
         let words: Int?
         /// The heading of an entry with an ID; `nil` for other lines. A merge adds the ID to the heading of a person.
-        private let heading: Int?
+        let heading: Int?
 
         var parts: [Int] { [words, heading].compactMap { $0 } }
 
-        init(_ line: String, _ numbering: inout Numbering<Part>) {
+        /// - Parameter withHeading: Whether to number the heading of an entry.
+        init(_ line: String, withHeading: Bool, _ numbering: inout Numbering<Part>) {
             var heading = JournalHeadingLine(line)
             let words = Self.words(of: heading?.title ?? line)
             self.words = words.isEmpty ? nil : numbering.number(.words(ByteString(words)))
@@ -151,7 +159,7 @@ struct MergeCheck {
             heading?.isStruck = false
             heading?.struckAt = nil
             self.heading = heading.flatMap { heading in
-                heading.id == nil ? nil : numbering.number(.heading(ByteString(heading.text)))
+                heading.id == nil || !withHeading ? nil : numbering.number(.heading(ByteString(heading.text)))
             }
         }
 
