@@ -35,7 +35,7 @@ final class KnownTranscripts: Sendable {
         /// Whether the last read has not found the session. A save writes all entries then, and removes none.
         fileprivate(set) var isMissing = false
 
-        /// The entries that the next transcript is compared with.
+        /// The entries compared with the next transcript.
         var base: KnownChatMessages { isMissing ? .whole([]) : entries }
 
         /// Whether an entry has the content of a reply ended by the storage, and no transcript had it as complete since.
@@ -43,7 +43,7 @@ final class KnownTranscripts: Sendable {
             !isMissing && ended[entry.id]?.hasSameContent(as: ChatMessageHash(entry)) == true
         }
 
-        /// Forgets the ended replies that a transcript has as complete.
+        /// Forgets the ended replies found as complete in a transcript.
         fileprivate mutating func forgetEnded(in transcript: [ChatMessage]) {
             for entry in transcript.reversed() {
                 if ended.isEmpty { return }
@@ -188,7 +188,7 @@ final class KnownTranscripts: Sendable {
         }
     }
 
-    /// Returns the entries that a window had when it called a save, at the beginning of its turn.
+    /// Returns the entries known to a window at its call of a save, at the beginning of its turn.
     func entries(of id: String, beforeCall call: Int) -> Known {
         state.withLock { state in
             state.applyReads(of: ByteString(id), before: call)

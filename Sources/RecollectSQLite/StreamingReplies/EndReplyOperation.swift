@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import RecollectCore
 
-/// A reply saved as a message. Fields that a UI has added to it are not included.
+/// A reply saved as a message. Fields added by a UI are not included.
 struct SavedReply: Sendable {
     let message: ConversationMessage
     let scope: Scope

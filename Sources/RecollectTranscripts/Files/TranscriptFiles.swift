@@ -4,7 +4,7 @@ import RecollectCore
 /// Finds the transcripts below the paths given by a user.
 ///
 /// Imported folders are not trusted. Symbolic links in them are not followed, so no file outside them is read. The
-/// depth of folders and the number of files are bounded. What is left out is reported.
+/// depth of folders and the number of files are bounded. Files left out are reported.
 struct TranscriptFiles {
     /// The maximum depth of folders, and the maximum number of files in one import.
     static let (depthLimit, countLimit) = (16, 200_000)

@@ -196,7 +196,7 @@ final class WorkspaceScanner: Sendable {
             || missing == known && (lineage.isMissing() || isRootReplaced())
     }
 
-    /// Whether the root is another folder than at the last scan that found a known file: it was replaced, or a volume was
+    /// Whether the root is another folder than at the last scan with a known file: it was replaced, or a volume was
     /// mounted or unmounted there.
     func isRootReplaced() throws -> Bool {
         guard let noted = try archive.note(Self.rootName), let root = FileID(at: provider.rootURL.path) else {

@@ -2,7 +2,7 @@
 extension CredentialScan {
     private static let webhooks = ["hooks.slack.com/services/", "discord.com/api/webhooks/"].map { Array($0.utf8) }
 
-    /// Returns the address of a webhook after `://`. Whoever has it can post.
+    /// Returns the address of a webhook after `://`. It allows posting.
     func webhook(after position: Int) -> (name: String, position: Int)? {
         let start = position + 3
         guard let host = Self.webhooks.first(where: { has($0, at: start) }) else { return nil }
