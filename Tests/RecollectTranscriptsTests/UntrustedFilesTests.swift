@@ -139,6 +139,14 @@ struct UntrustedFilesTests {
         #expect(throws: RecollectError.self) { try TranscriptReader(path: folder.path + "/file.jsonl") }
     }
 
+    @Test("Overlapping paths are found once")
+    func overlappingPaths() throws {
+        let folder = try TemporaryFolder()
+        try folder.write("a/s.jsonl", userLine("1"))
+        let found = try TranscriptFiles.find(in: [folder.path, folder.path + "/a", folder.path], kinds: [])
+        #expect(found.files.count == 1 && found.unreadable.isEmpty)
+    }
+
     @Test("Names that are not UTF-8, and chats of Agent Squad beside transcripts, are reported")
     func leftOut() async throws {
         let folder = try TemporaryFolder()

@@ -31,7 +31,7 @@ final class KnownTranscripts: Sendable {
         fileprivate(set) var branched: Set<UUID> = []
         /// The entries of replies ended by the storage, until a transcript has them as complete. They count as neither shown
         /// nor saved.
-        fileprivate var ended: [UUID: ChatMessageHash] = [:]
+        fileprivate var ended: [UUID: EndedReply] = [:]
         /// Whether the last read has not found the session. A save writes all entries then, and removes none.
         fileprivate(set) var isMissing = false
 
@@ -40,14 +40,15 @@ final class KnownTranscripts: Sendable {
 
         /// Whether an entry has the content of a reply ended by the storage, and no transcript had it as complete since.
         func isEnd(_ entry: ChatMessage) -> Bool {
-            !isMissing && ended[entry.id]?.hasSameContent(as: ChatMessageHash(entry)) == true
+            !isMissing && ended[entry.id]?.hash.hasSameContent(as: ChatMessageHash(entry)) == true
         }
 
         /// Forgets the ended replies found as complete in a transcript.
         fileprivate mutating func forgetEnded(in transcript: [ChatMessage]) {
             for entry in transcript.reversed() {
                 if ended.isEmpty { return }
-                if entry.isComplete { ended[entry.id] = nil }
+                guard entry.isComplete, let reply = ended[entry.id]?.reply else { continue }
+                ended = ended.filter { $0.value.reply != reply }
             }
         }
 
@@ -72,14 +73,26 @@ final class KnownTranscripts: Sendable {
         }
     }
 
+    /// An entry of an ended reply.
+    fileprivate struct EndedReply {
+        let hash: ChatMessageHash
+        /// The ID of the reply's first entry.
+        let reply: UUID
+    }
+
     /// A read returned during a save or a move. It counts as shown for later calls only.
     private struct Read {
         /// `nil` for a missing session.
         let transcript: Transcript?
         /// The number of the last call before it returned.
         let lastCall: Int
-        /// Whether the session was merged with another one since.
-        var isMerged = false
+
+        /// Whether a window may have shown it before it saved a transcript.
+        func isShown(before saved: [ChatMessage]) -> Bool {
+            guard let entries = transcript?.entries, !entries.isEmpty else { return true }
+            let ids = Set(entries.map(\.id))
+            return saved.contains { ids.contains($0.id) }
+        }
     }
 
     private struct State {
@@ -115,12 +128,12 @@ final class KnownTranscripts: Sendable {
         }
 
         /// Notes the reads of a session returned before a call, or all of them.
-        mutating func applyReads(of session: ByteString, before call: Int = .max) {
+        /// - Parameter saved: The transcript of the call. A read without an entry in it was not shown by the caller's window,
+        ///   but requested by another task.
+        mutating func applyReads(of session: ByteString, before call: Int = .max, saving saved: [ChatMessage]? = nil) {
             guard let reads = reads[session] else { return }
-            if let last = reads.last(where: { $0.lastCall < call }) {
-                apply(last.transcript, to: session)
-                if last.isMerged { sessions[session]?.isMerged = true }
-            }
+            let earlier = reads.last { $0.lastCall < call }
+            if let earlier, saved.map(earlier.isShown) ?? true { apply(earlier.transcript, to: session) }
             let later = reads.filter { $0.lastCall >= call }
             self.reads[session] = later.isEmpty ? nil : later
         }
@@ -143,13 +156,19 @@ final class KnownTranscripts: Sendable {
             set(known, of: session)
         }
 
-        /// Notes a move. The reads returned after its call stay for later calls under the new ID.
-        mutating func move(_ session: ByteString, to newId: String, isMerge: Bool, call: Int) {
+        /// Notes all reads of a session before its merge. Waiting saves do not remove entries known only from reads returned
+        /// after the call of the merge.
+        mutating func applyReads(of session: ByteString, beforeMerge call: Int) {
+            applyReads(of: session, before: call)
+            let shown = Set(known(session).entries.ids)
+            applyReads(of: session)
+            guard let later = sessions[session]?.entries.ids.filter({ !shown.contains($0) }) else { return }
+            sessions[session]?.branched.formUnion(later)
+        }
+
+        /// Notes a move, for the running reads.
+        mutating func move(_ session: ByteString, to newId: String, call: Int) {
             if readCount > 0 { moves[session] = (newId, call) }
-            for var read in reads.removeValue(forKey: session) ?? [] {
-                if isMerge { read.isMerged = true }
-                reads[ByteString(newId), default: []].append(read)
-            }
         }
 
         /// Returns the entries of a session; none of an unknown one.
@@ -183,15 +202,16 @@ final class KnownTranscripts: Sendable {
                 state.calls[session]?.remove(number)
                 guard state.calls[session]?.isEmpty == true else { continue }
                 state.calls[session] = nil
-                state.applyReads(of: session)
+                if let last = state.reads[session]?.last { state.reads[session] = [last] }
             }
         }
     }
 
     /// Returns the entries known to a window at its call of a save, at the beginning of its turn.
-    func entries(of id: String, beforeCall call: Int) -> Known {
+    /// - Parameter saved: The transcript to save.
+    func entries(of id: String, beforeCall call: Int, saving saved: [ChatMessage]) -> Known {
         state.withLock { state in
-            state.applyReads(of: ByteString(id), before: call)
+            state.applyReads(of: ByteString(id), before: call, saving: saved)
             return state.known(ByteString(id))
         }
     }
@@ -223,11 +243,13 @@ final class KnownTranscripts: Sendable {
     /// - Parameters:
     ///   - transcript: The transcript; `nil` for a missing session.
     ///   - call: The number of the last call of a save or a move before the read.
+    ///   - lastMove: The number of a move. A missing session is not noted after a later move of it.
     ///   - isLast: Whether it is returned though a save or a move of the session was called since.
     /// - Returns: Whether no save and no move of the session was called since. Otherwise, the read may be repeated.
-    func note(_ transcript: Transcript?, of id: String, since call: Int, isLast: Bool) -> Bool {
+    func note(_ transcript: Transcript?, of id: String, since call: Int, lastMove: Int, isLast: Bool) -> Bool {
         state.withLock { state in
             let session = ByteString(id)
+            if transcript == nil, let move = state.moves[session], move.call > lastMove { return false }
             if state.calls[session]?.contains(where: { $0 > call }) != true {
                 state.reads[session] = nil
                 state.apply(transcript, to: session)
@@ -265,10 +287,20 @@ final class KnownTranscripts: Sendable {
 
     /// Notes the end of a reply begun by the storage.
     func note(ended reply: ConversationMessage, in id: String) {
-        let entries = reply.chatMessages().map(ChatMessageHash.init)
+        var entries = reply.chatMessages()
+        let texts = entries.filter { $0.messageType == .text }
+        if entries.count > 1, var one = texts.first, let own = UUID(uuidString: reply.id) {
+            // A UI without tools shows the texts as one entry.
+            one.id = own
+            one.content = texts.map(\.content).joined()
+            entries.append(one)
+        }
+        guard let first = entries.first?.id else { return }
         state.withLock { state in
-            let session = ByteString(id)
-            for entry in entries { state.sessions[session, default: Known()].ended[entry.id] = entry }
+            // Without entries of the session, the next save of the reply adds to it.
+            for entry in entries {
+                state.sessions[ByteString(id)]?.ended[entry.id] = EndedReply(hash: ChatMessageHash(entry), reply: first)
+            }
         }
     }
 
@@ -276,7 +308,10 @@ final class KnownTranscripts: Sendable {
     func rename(_ id: String, to newId: String, call: Int) {
         state.withLock { state in
             state.applyReads(of: ByteString(id), before: call)
-            state.move(ByteString(id), to: newId, isMerge: false, call: call)
+            state.move(ByteString(id), to: newId, call: call)
+            if let later = state.reads.removeValue(forKey: ByteString(id)) {
+                state.reads[ByteString(newId), default: []] += later
+            }
             guard var moved = state.remove(ByteString(id)) else { return }
             moved.entries = .hashes(moved.entries.hashes, inOrder: false)
             moved.owners = nil
@@ -292,10 +327,14 @@ final class KnownTranscripts: Sendable {
         _ id: String, into newId: String, replies: Set<ByteString>, found: [UUID: SequenceNumber], call: Int
     ) {
         state.withLock { state in
-            for session in [id, newId] { state.applyReads(of: ByteString(session), before: call) }
-            state.move(ByteString(id), to: newId, isMerge: true, call: call)
-            let other = state.known(ByteString(newId))
-            let moved = state.remove(ByteString(id)) ?? Known()
+            for session in [id, newId] { state.applyReads(of: ByteString(session), beforeMerge: call) }
+            state.move(ByteString(id), to: newId, call: call)
+            var other = state.known(ByteString(newId))
+            var moved = state.remove(ByteString(id)) ?? Known()
+            let isOtherShown = !other.entries.ids.isEmpty
+            // After a read of a missing session, a save writes all its entries.
+            if other.isMissing { other = Known() }
+            if moved.isMissing { moved = Known() }
             moved.messages.update(with: found.mapValues { EntryMessages.Message($0, isAlone: true) })
             let (own, others) = (Set(moved.entries.ids), Set(other.entries.ids))
             var known = moved
@@ -305,7 +344,7 @@ final class KnownTranscripts: Sendable {
             known.isMerged = true
             known.groups = moved.groups + other.groups
             // Without a known transcript of the other session, no window has it.
-            if !others.isEmpty {
+            if isOtherShown {
                 known.groups += [own.subtracting(others), others.subtracting(own)].filter { !$0.isEmpty }
             }
             known.renamed.formUnion(

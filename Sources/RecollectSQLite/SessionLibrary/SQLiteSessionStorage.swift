@@ -37,8 +37,8 @@ import RecollectCore
 ///   that it showed, or the first one if other writers have changed all of them. Tool calls, results and other texts stay,
 ///   also if the entry is removed.
 /// - The entry of a streaming reply is saved by the reply. Before the end, a removed one is shown again, and removed
-///   fields come back: interrupt the reply first. After the end, its text counts as saved by the storage that began it,
-///   also before a transcript has it. Its removal needs a transcript with the entry first.
+///   fields come back: interrupt the reply first. After the end, its text counts as saved by the storage that began it
+///   in a known session, also before a transcript has it. Its removal needs a transcript with the entry first.
 /// - These rules hold for every session shown or saved by this storage and take 60 bytes of memory per entry.
 /// - Each save is one transaction, durable at its return.
 ///
@@ -125,9 +125,9 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
         var attempt = 0
         while true {
             attempt += 1
-            let (call, current) = (known.lastCall, id)
+            let (call, current, move) = (known.lastCall, id, lastMove)
             let (session, isCurrent) = try await operations.run(on: [current]) {
-                try await read(current, since: call, isLast: attempt >= 3)
+                try await read(current, since: call, lastMove: move, isLast: attempt >= 3)
             }
             if session == nil, let move = known.move(of: id, after: lastMove) {
                 (id, lastMove) = (move.newId, move.call)
@@ -139,15 +139,16 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
 
     /// Reads a session. Returns whether no save and no move was called since.
     nonisolated(nonsending) private func read(
-        _ id: String, since call: Int, isLast: Bool
+        _ id: String, since call: Int, lastMove: Int, isLast: Bool
     ) async throws -> (session: StoredSession?, isCurrent: Bool) {
         let key = session(id)
         guard let session = try await history.session(key), session.discardedAt == nil else {
-            return (nil, known.note(nil, of: id, since: call, isLast: isLast))
+            return (nil, known.note(nil, of: id, since: call, lastMove: lastMove, isLast: isLast))
         }
         let (messages, sequences) = try await history.transcript(of: key)
         let transcript = Transcript(try await history.restoringAttachments(of: messages), sequences: sequences)
-        return (stored(session, transcript.entries), known.note(transcript, of: id, since: call, isLast: isLast))
+        let isCurrent = known.note(transcript, of: id, since: call, lastMove: lastMove, isLast: isLast)
+        return (stored(session, transcript.entries), isCurrent)
     }
 
     /// Records the opening of a session: see `SessionStorageProtocol`.
@@ -179,7 +180,7 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
         let call = known.beginCall(on: [id])
         defer { known.endCall(call, on: [id]) }
         try await operations.run(on: [id]) {
-            let entries = known.entries(of: id, beforeCall: call)
+            let entries = known.entries(of: id, beforeCall: call, saving: messages)
             let difference = TranscriptDifference(from: entries.base, to: messages)
             let kept = try await history.savingAttachments(of: Array(difference.transcript[difference.changed]))
             let now = Date().millisecondsSince1970

@@ -13,6 +13,8 @@ struct TranscriptFiles {
     private(set) var unreadable: [ImportReport.Unreadable] = []
     private let kinds: [any TranscriptKind]
     private var known: Set<String> = []
+    /// The numbers of found transcripts and of JSON Lines files among them, with repeated ones.
+    private var (foundCount, lineFileCount) = (0, 0)
     /// The folders without JSON Lines files in the given folder.
     private var otherFolders: [String] = []
     /// Whether a file was left out for the limit. Only the first is reported.
@@ -47,14 +49,15 @@ struct TranscriptFiles {
         let path = String(cString: resolved)
         switch Self.kind(of: path) {
         case .folder:
-            let before = files.count
+            let before = foundCount
+            let lineFilesBefore = lineFileCount
             try add(contentsOf: path, depth: 0)
-            if files.count == before { try add(kindAt: path) }
-            guard files.count > before else {
+            if foundCount == before { try add(kindAt: path) }
+            guard foundCount > before else {
                 let others = kinds.map { ", nor \($0.name)" }.joined()
                 throw RecollectError(.notFound, "\(path) holds no transcripts (files that end in .jsonl)\(others)")
             }
-            if files[before].path.hasSuffix(".jsonl") { reportKinds(in: [path] + otherFolders) }
+            if lineFileCount > lineFilesBefore { reportKinds(in: [path] + otherFolders) }
             otherFolders = []
         case .file(let byteCount):
             if try add(kindAt: path) { return }
@@ -85,9 +88,9 @@ struct TranscriptFiles {
             let path = folder + "/" + name
             switch Self.kind(of: path) {
             case .folder where depth < Self.depthLimit:
-                let before = files.count
+                let before = lineFileCount
                 try add(contentsOf: path, depth: depth + 1)
-                if depth == 0, files.count == before { otherFolders.append(path) }
+                if depth == 0, lineFileCount == before { otherFolders.append(path) }
             case .folder:
                 report(path, "nested deeper than \(Self.depthLimit) folders")
             case .file(let byteCount) where name.hasSuffix(".jsonl"):
@@ -128,10 +131,12 @@ struct TranscriptFiles {
     }
 
     private mutating func append(_ path: String, _ byteCount: Int64) {
+        lineFileCount += 1
         append(FoundTranscript(path: path, byteCount: byteCount) { try TranscriptReader(path: path) })
     }
 
     private mutating func append(_ file: FoundTranscript) {
+        foundCount += 1
         guard known.insert(file.path).inserted else { return }
         if files.count < Self.countLimit {
             files.append(file)

@@ -20,7 +20,7 @@ extension WorkspaceScanner {
     /// no earlier scan is required.
     func refuseDuringMassDeletion(_ path: WorkspacePath) throws {
         let files = try archive.index().files
-        if files.isEmpty { try noteRoot() }
+        if files.isEmpty { try noteRoot(rootIdentity) }
         // The recorded mass deletion is only a reason to scan: the files may be back.
         guard try files[path]?.content != nil || isGuardKept() || isRootReplaced(), try scan().isMassDeletion else {
             return

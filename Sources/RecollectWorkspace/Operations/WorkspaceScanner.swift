@@ -44,6 +44,7 @@ final class WorkspaceScanner: Sendable {
             let table = try state.table ?? FileTable(bytes: archive.note(Self.tableName) ?? [])
             let known = Self.known(index, table)
 
+            let root = rootIdentity
             guard var listing = try resolvedListing(&state, now: now) else {
                 if acceptingDeletions {
                     throw RecollectError(
@@ -87,7 +88,7 @@ final class WorkspaceScanner: Sendable {
             try stand(guard: isMassDeletion, &state)
             if !isMassDeletion {
                 try archive.foundGone(gone, since: moment, now: now)
-                if absent.isEmpty || absent.count < known.count { try noteRoot() }
+                if absent.isEmpty || absent.count < known.count { try noteRoot(root) }
             }
             if found.rows.count > there.count {
                 let kept = Set(isMassDeletion ? missing : [])
@@ -199,15 +200,17 @@ final class WorkspaceScanner: Sendable {
     /// Whether the root is another folder than at the last scan with a known file: it was replaced, or a volume was
     /// mounted or unmounted there.
     func isRootReplaced() throws -> Bool {
-        guard let noted = try archive.note(Self.rootName), let root = FileID(at: provider.rootURL.path) else {
+        guard let noted = try archive.note(Self.rootName), let root = rootIdentity else {
             return false
         }
-        return noted != Array(root.listed.utf8)
+        return noted != root
     }
 
-    /// Records the identity of the root.
-    func noteRoot() throws {
-        guard let root = FileID(at: provider.rootURL.path).map({ Array($0.listed.utf8) }) else { return }
+    var rootIdentity: [UInt8]? { FileID(at: provider.rootURL.path).map { Array($0.listed.utf8) } }
+
+    /// Records the identity of the root from before a listing, unless another folder is there now.
+    func noteRoot(_ root: [UInt8]?) throws {
+        guard let root, root == rootIdentity else { return }
         if try archive.note(Self.rootName) != root { try archive.setNote(Self.rootName, root) }
     }
 

@@ -916,6 +916,98 @@ import Testing
     }
 
     @Test(
+        "An edit or a removal of an ended reply with a tool call stays, though its own window saves the text first after it",
+        arguments: [nil, "edited"], [nil, "Hel"])
+    func endedReplyOfParts(edited: String?, increment: String?) async throws {
+        let ui = window()
+        let question = ChatMessage(role: .user, content: "question")
+        try await save([question], by: ui)
+        var (bubble, reply) = try await begin(by: ui)
+        reply.append("Hello")
+        if let increment {
+            bubble.content = increment
+            try await save([question, bubble], by: ui)
+        }
+        reply.append(Self.call)
+        try await reply.finish()
+        try await change {
+            if let edited { $0[1].content = edited } else { $0.removeAll { $0.content != "question" } }
+        }
+        (bubble.content, bubble.isComplete) = ("Hello", true)
+        for _ in 0...1 { try await save([question, bubble], by: ui) }
+        #expect(try await text(entries()) == ["question"] + (edited.map { [$0, "weather"] } ?? []))
+    }
+
+    @Test(
+        "After a merge with a session read as missing, saves write and remove the entries of the other",
+        arguments: [false, true])
+    func mergedWithMissing(isTarget: Bool) async throws {
+        let ui = window()
+        let own = ["one", "two"].map { ChatMessage(role: .user, content: $0) }
+        try await save(own, by: ui)
+        if isTarget {
+            try await window().deleteSession(id: "s")
+            #expect(try await ui.getSession(id: "s") == nil)
+            try await history.append([ConversationMessage(role: .user, text: "note")], to: Self.scope)
+        }
+        try await ui.updateSessionMessages(id: "r", messages: [ChatMessage(role: .user, content: "other")])
+        if !isTarget {
+            try await window().discard("r")
+            #expect(try await ui.getSession(id: "r") == nil)
+        }
+        try await ui.updateSessionId(oldId: "r", newId: "s")
+        try await save(isTarget ? own : [own[1]], by: ui)
+        #expect(try await text(entries()).sorted() == (isTarget ? ["note", "one", "other", "two"] : ["other", "two"]))
+    }
+
+    @Test("A read returned during a merge leaves both sessions known", arguments: ["a", "b"])
+    func readDuringMerge(id: String) {
+        let known = KnownTranscripts()
+        let messages = ["a", "b"].map { ConversationMessage(id: UUID().uuidString, role: .user, text: $0) }
+        func read(_ index: Int) -> Transcript { Transcript([AgentMessage(agentId: "", message: messages[index])]) }
+        for (index, id) in ["a", "b"].enumerated() {
+            #expect(known.note(read(index), of: id, since: known.lastCall, lastMove: 0, isLast: false))
+        }
+        let before = known.lastCall
+        let move = known.beginCall(on: ["a", "b"])
+        let own = id == "a" ? 0 : 1
+        #expect(!known.note(read(own), of: id, since: before, lastMove: 0, isLast: true))
+        known.merge("a", into: "b", replies: [], found: [:], call: move)
+        known.endCall(move, on: ["a", "b"])
+        let merged = known.entries(of: "b")
+        let next = read(1 - own).entries
+        #expect(merged.entries.ids.count == 2)
+        #expect(merged.removed(TranscriptDifference(from: merged.base, to: next).removed, from: next).isEmpty)
+    }
+
+    @Test("A read by another task during saves is not the base of a save of other entries")
+    func readByAnotherTask() {
+        let known = KnownTranscripts()
+        func transcript(_ text: String) -> Transcript {
+            Transcript([
+                AgentMessage(agentId: "", message: ConversationMessage(id: UUID().uuidString, role: .user, text: text))
+            ])
+        }
+        let (old, current, next) = (transcript("old"), transcript("current"), transcript("next"))
+        let before = known.lastCall
+        let save = known.beginCall(on: ["s"])
+        #expect(!known.note(old, of: "s", since: before, lastMove: 0, isLast: true))
+        let difference = TranscriptDifference(from: .whole([]), to: current.entries)
+        known.note(difference, SaveTranscriptOperation.Outcome(), of: "s")
+        known.endCall(save, on: ["s"])
+        let call = known.beginCall(on: ["s"])
+        #expect(known.entries(of: "s", beforeCall: call, saving: next.entries).base.ids == current.entries.map(\.id))
+    }
+
+    @Test("The end of a reply in a deleted session is not known")
+    func endedAfterDeletion() {
+        let known = KnownTranscripts()
+        let reply = ConversationMessage(id: UUID().uuidString, role: .assistant, text: "Hello")
+        known.note(ended: reply, in: "s")
+        #expect(!known.entries(of: "s").isEnd(reply.chatMessages()[0]))
+    }
+
+    @Test(
         "The text of an ended reply can be restored after the window was shown another one", arguments: [false, true])
     func restoredEnd(isRemoval: Bool) async throws {
         let ui = window()
