@@ -221,7 +221,7 @@
             #expect(text.contains("still being written\nHarbours are"))
             let json = try await recall.run("show", "cccc", "--json", "--last", "1").json().arrayValue
             #expect(json?.map { $0["id"] } == ["c1", "c2"])
-            #expect(json?.last?["metadata"]?["streaming"] == true)
+            #expect(json?.last?["metadata"]?["streamingReply"] == true)
             try await reply.interrupt()
             await history.close()
             let after = try await recall.run("show", "cccc").output

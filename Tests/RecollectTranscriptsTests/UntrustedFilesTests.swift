@@ -122,7 +122,7 @@ struct UntrustedFilesTests {
         #expect(ids == ["1", "line 2: true", "3"])
     }
 
-    @Test("Links are reported and not followed, and pipes are not opened")
+    @Test("Links and pipes are reported, not followed and not opened")
     func links() async throws {
         let (folder, outside) = (try TemporaryFolder(), try TemporaryFolder())
         let secret = try outside.write("deep/secret.jsonl", userLine("secret"))
@@ -135,7 +135,10 @@ struct UntrustedFilesTests {
         let imported = Imported()
         let report = try await imported.run(folder.path)
         #expect(try await imported.messages(imported.only()).map(\.id) == ["1"])
-        #expect(report.unreadable.map { URL(fileURLWithPath: $0.file).lastPathComponent } == ["file.jsonl", "folder"])
+        #expect(
+            report.unreadable.map { URL(fileURLWithPath: $0.file).lastPathComponent } == [
+                "file.jsonl", "folder", "pipe.jsonl",
+            ])
         #expect(throws: RecollectError.self) { try TranscriptReader(path: folder.path + "/file.jsonl") }
     }
 

@@ -100,13 +100,13 @@ private func merge(
         try await other.write(theirs, to: path, replacing: file.version)
         _ = try await other.status()
         try await workspace.write(mine, to: path, replacing: file.version)
-        let lineage = ".recollect"
-        for log in try FileManager.default.contentsOfDirectory(atPath: otherRoot.appendingPathComponent(lineage).path) {
-            let target = root.appendingPathComponent(lineage).appendingPathComponent(log)
-            if !FileManager.default.fileExists(atPath: target.path) {
-                try FileManager.default.copyItem(
-                    at: otherRoot.appendingPathComponent(lineage).appendingPathComponent(log), to: target)
-            }
+        let (logs, otherLogs) = (
+            root.appendingPathComponent(".recollect"), otherRoot.appendingPathComponent(".recollect")
+        )
+        let known = Set(try FileManager.default.contentsOfDirectory(atPath: logs.path))
+        for log in try FileManager.default.contentsOfDirectory(atPath: otherLogs.path) where !known.contains(log) {
+            try FileManager.default.copyItem(
+                at: otherLogs.appendingPathComponent(log), to: logs.appendingPathComponent(log))
         }
     } else {
         try await workspace.write(mine, to: path, replacing: nil)

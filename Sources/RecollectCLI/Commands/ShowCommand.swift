@@ -12,7 +12,7 @@
                 come last.
 
                 JSON: a list of objects with the keys id, role, agentId, timestamp, text, parts, metadata; always complete. In metadata, \
-                streaming marks a streaming reply, interrupted a stopped one.
+                streamingReply marks a streaming reply, interrupted a stopped one.
                 """)
 
         @OptionGroup var options: StoreOptions

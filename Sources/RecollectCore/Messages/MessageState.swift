@@ -13,5 +13,5 @@ extension ConversationMessage {
     }
 
     private static let interrupted = "interrupted"
-    private static let streaming = "streaming"
+    private static let streaming = "streamingReply"
 }

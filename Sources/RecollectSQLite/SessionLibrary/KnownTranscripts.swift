@@ -166,9 +166,10 @@ final class KnownTranscripts: Sendable {
             sessions[session]?.branched.formUnion(later)
         }
 
-        /// Notes a move, for the running reads.
+        /// Notes a move, for the running reads. Reads returned after its call stay for later calls under the new ID.
         mutating func move(_ session: ByteString, to newId: String, call: Int) {
             if readCount > 0 { moves[session] = (newId, call) }
+            if let later = reads.removeValue(forKey: session) { reads[ByteString(newId), default: []] += later }
         }
 
         /// Returns the entries of a session; none of an unknown one.
@@ -309,9 +310,6 @@ final class KnownTranscripts: Sendable {
         state.withLock { state in
             state.applyReads(of: ByteString(id), before: call)
             state.move(ByteString(id), to: newId, call: call)
-            if let later = state.reads.removeValue(forKey: ByteString(id)) {
-                state.reads[ByteString(newId), default: []] += later
-            }
             guard var moved = state.remove(ByteString(id)) else { return }
             moved.entries = .hashes(moved.entries.hashes, inOrder: false)
             moved.owners = nil

@@ -42,8 +42,9 @@ import RecollectCore
 /// - These rules hold for every session shown or saved by this storage and take 60 bytes of memory per entry.
 /// - Each save is one transaction, durable at its return.
 ///
-/// The operations of one storage on one session, except reads of lists and pages, run one after another, in the order of the
-/// calls of one actor. The last transcript wins. Canceling a task while it waits for its turn throws `CancellationError` and changes nothing.
+/// The operations of one storage on one session, except reads of lists and pages, run one after another, in the order of
+/// the calls of one actor. The last transcript wins. Canceling a task while it waits for its turn throws
+/// `CancellationError` and changes nothing.
 ///
 /// Listing reads no messages. The messages of a listed session are read on first access, and a failure of this read
 /// is reported only by `history.events`.
@@ -122,16 +123,17 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
     nonisolated(nonsending) public func getSession(id: String) async throws -> StoredSession? {
         var (id, lastMove) = (id, known.beginRead())
         defer { known.endRead() }
-        var attempt = 0
+        var count = 0
         while true {
-            attempt += 1
+            count += 1
+            let isLast = count >= 3
             let (call, current, move) = (known.lastCall, id, lastMove)
             let (session, isCurrent) = try await operations.run(on: [current]) {
-                try await read(current, since: call, lastMove: move, isLast: attempt >= 3)
+                try await read(current, since: call, lastMove: move, isLast: isLast)
             }
             if session == nil, let move = known.move(of: id, after: lastMove) {
                 (id, lastMove) = (move.newId, move.call)
-            } else if isCurrent || attempt >= 3 {
+            } else if isCurrent || isLast {
                 return session
             }
         }

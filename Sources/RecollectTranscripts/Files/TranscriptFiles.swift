@@ -13,8 +13,6 @@ struct TranscriptFiles {
     private(set) var unreadable: [ImportReport.Unreadable] = []
     private let kinds: [any TranscriptKind]
     private var known: Set<String> = []
-    /// The numbers of found transcripts and of JSON Lines files among them, with repeated ones.
-    private var (foundCount, lineFileCount) = (0, 0)
     /// The folders without JSON Lines files in the given folder.
     private var otherFolders: [String] = []
     /// Whether a file was left out for the limit. Only the first is reported.
@@ -49,16 +47,13 @@ struct TranscriptFiles {
         let path = String(cString: resolved)
         switch Self.kind(of: path) {
         case .folder:
-            let before = foundCount
-            let lineFilesBefore = lineFileCount
-            try add(contentsOf: path, depth: 0)
-            if foundCount == before { try add(kindAt: path) }
-            guard foundCount > before else {
+            otherFolders = []
+            if try add(contentsOf: path, depth: 0) > 0 {
+                reportKinds(in: [path] + otherFolders)
+            } else if try !add(kindAt: path) {
                 let others = kinds.map { ", nor \($0.name)" }.joined()
                 throw RecollectError(.notFound, "\(path) holds no transcripts (files that end in .jsonl)\(others)")
             }
-            if lineFileCount > lineFilesBefore { reportKinds(in: [path] + otherFolders) }
-            otherFolders = []
         case .file(let byteCount):
             if try add(kindAt: path) { return }
             _ = try TranscriptFormat.required(path: path)
@@ -72,7 +67,9 @@ struct TranscriptFiles {
         }
     }
 
-    private mutating func add(contentsOf folder: String, depth: Int) throws {
+    /// Adds the JSON Lines files below a folder. Returns their number, with those found before.
+    @discardableResult
+    private mutating func add(contentsOf folder: String, depth: Int) throws -> Int {
         let names: [String]
         do {
             names = try FileManager.default.contentsOfDirectory(atPath: folder)
@@ -80,21 +77,26 @@ struct TranscriptFiles {
             guard depth > 0 else {
                 throw RecollectError(.permissionDenied, "cannot list \(folder); check its permissions", cause: error)
             }
-            return report(folder, "the folder cannot be listed")
+            report(folder, "the folder cannot be listed")
+            return 0
         }
+        var count = 0
         // The extension is not compared, so that a session's file comes before the folder of its sub-agents.
         let entries = names.map { (key: $0.hasSuffix(".jsonl") ? String($0.dropLast(6)) : $0 + "/", name: $0) }
         for (_, name) in entries.sorted(by: { $0.key < $1.key }) {
             let path = folder + "/" + name
             switch Self.kind(of: path) {
             case .folder where depth < Self.depthLimit:
-                let before = lineFileCount
-                try add(contentsOf: path, depth: depth + 1)
-                if depth == 0, lineFileCount == before { otherFolders.append(path) }
+                let found = try add(contentsOf: path, depth: depth + 1)
+                if depth == 0, found == 0 { otherFolders.append(path) }
+                count += found
             case .folder:
                 report(path, "nested deeper than \(Self.depthLimit) folders")
             case .file(let byteCount) where name.hasSuffix(".jsonl"):
                 append(path, byteCount)
+                count += 1
+            case .other where name.hasSuffix(".jsonl"):
+                report(path, "is not a regular file")
             case .link where name.hasSuffix(".jsonl") || Self.isFolder(path):
                 report(path, "a symbolic link in a folder is not followed; import its target under its own path")
             case .missing where name.contains("\u{FFFD}"):
@@ -103,6 +105,7 @@ struct TranscriptFiles {
                 continue
             }
         }
+        return count
     }
 
     /// Reports the folders of a kind beside JSON Lines files.
@@ -120,7 +123,6 @@ struct TranscriptFiles {
     }
 
     /// Adds the transcripts at a path with the first kind to recognize it. Returns `false` if none does.
-    @discardableResult
     private mutating func add(kindAt path: String) throws -> Bool {
         for kind in kinds {
             let found = try kind.transcripts(at: path)
@@ -131,12 +133,10 @@ struct TranscriptFiles {
     }
 
     private mutating func append(_ path: String, _ byteCount: Int64) {
-        lineFileCount += 1
         append(FoundTranscript(path: path, byteCount: byteCount) { try TranscriptReader(path: path) })
     }
 
     private mutating func append(_ file: FoundTranscript) {
-        foundCount += 1
         guard known.insert(file.path).inserted else { return }
         if files.count < Self.countLimit {
             files.append(file)

@@ -26,8 +26,6 @@ struct MergeCheck {
         /// The numbered lines as lines of a journal; `nil` for other texts.
         fileprivate private(set) var journalLines: [JournalLine]?
         private var parts = Numbering<JournalLine.Part>()
-        /// Whether a line is the heading of an entry with an ID.
-        private var hasHeadings = false
 
         /// - Parameter isJournal: Whether the texts are days of the journal.
         init(_ versions: [String], base: String?, isJournal: Bool) {
@@ -42,17 +40,16 @@ struct MergeCheck {
 
         /// Adds the lines of a result.
         fileprivate mutating func add(_ merged: String) -> CheckedText.Lines {
-            defer { addJournalLines(ofResult: true) }
+            // A heading of the result counts only if a version or the base has one.
+            let withHeadings = journalLines?.contains { $0.heading != nil } ?? false
+            defer { addJournalLines(withHeadings: withHeadings) }
             return CheckedText.Lines(merged, &numbering)
         }
 
-        private mutating func addJournalLines(ofResult isResult: Bool = false) {
+        private mutating func addJournalLines(withHeadings: Bool = true) {
             guard let known = journalLines?.count else { return }
             for line in numbering.values[known...] {
-                // A heading of the result counts only if a version or the base has one.
-                let line = JournalLine(line.string, withHeading: !isResult || hasHeadings, &parts)
-                hasHeadings = hasHeadings || line.heading != nil
-                journalLines?.append(line)
+                journalLines?.append(JournalLine(line.string, withHeading: withHeadings, &parts))
             }
         }
     }

@@ -51,7 +51,7 @@ extension CredentialScan {
         return ("a private key", start)
     }
 
-    private static let machine = Array("machine ".utf8)
+    static let machine = Array("machine ".utf8)
 
     /// Whether an entry of `.netrc` with a password begins here: `machine … login … password …`.
     func isNetrc(at position: Int) -> Bool {

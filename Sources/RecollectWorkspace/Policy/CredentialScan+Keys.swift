@@ -49,12 +49,10 @@ extension CredentialScan {
         Shape("a key of Stripe", "sk_test_", 16...300), Shape("a key of Stripe", "rk_test_", 16...300),
     ]
 
-    /// The first two bytes of all prefixes, private key blocks, signed tokens, tables and entries of `.netrc`.
+    /// The first two bytes of all prefixes, private key blocks (also of delimiter rows of tables), signed tokens and entries
+    /// of `.netrc`.
     private static let beginnings = Set(
-        (shapes.map(\.prefix) + [begin, object, table, netrc]).map { pair($0[0], $0[1]) })
-
-    private static let table = Array("--".utf8)
-    private static let netrc = Array("machine".utf8)
+        (shapes.map(\.prefix) + [begin, object, machine]).map { pair($0[0], $0[1]) })
 
     private static func pair(_ first: UInt8, _ second: UInt8) -> UInt16 { UInt16(first) << 8 | UInt16(second) }
 

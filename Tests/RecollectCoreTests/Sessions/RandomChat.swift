@@ -86,7 +86,8 @@ extension RandomJSON {
     /// Metadata that sometimes contains the names used by the mapping.
     private mutating func chatMetadata() -> [String: JSONValue] {
         var members = object()
-        for name in ["chat", "interrupted", "streaming", "toolCallId", "partFields"] where pick([true, false, false]) {
+        for name in ["chat", "interrupted", "streamingReply", "toolCallId", "partFields"]
+        where pick([true, false, false]) {
             members[name] = pick([.bool(true), .bool(false), .string(string()), value()])
         }
         if pick([true, false, false, false]) {

@@ -888,11 +888,16 @@ import Testing
         #expect(entry.metadata == ["rating": 2])
     }
 
+    /// The increments of a bubble saved before the end of its reply, and whether the reply has a tool call.
+    private static let endedReplies: [(increment: String?, hasCall: Bool)] = [
+        (nil, false), ("", false), ("Hel", false), (nil, true), ("Hel", true),
+    ]
+
     @Test(
         "An edit or a removal of an ended reply stays, though its own window saves the text first after it",
-        arguments: [nil, "edited"], [nil, "", "Hel"])
-    func endedReply(edited: String?, increment: String?) async throws {
-        let ui = window()
+        arguments: [nil, "edited"], endedReplies.indices)
+    func endedReply(edited: String?, index: Int) async throws {
+        let (ui, (increment, hasCall)) = (window(), Self.endedReplies[index])
         let question = ChatMessage(role: .user, content: "question")
         try await save([question], by: ui)
         var (bubble, reply) = try await begin(by: ui)
@@ -901,41 +906,19 @@ import Testing
             bubble.content = increment
             try await save([question, bubble], by: ui)
         }
+        if hasCall { reply.append(Self.call) }
         try await reply.finish()
-        try await change { if let edited { $0[1].content = edited } else { $0.remove(at: 1) } }
+        try await change { if let edited { $0[1].content = edited } else { $0.removeSubrange(1...) } }
         (bubble.content, bubble.isComplete) = ("Hello", true)
         bubble.metadata = ["rating": 1]
         for _ in 0...1 { try await save([question, bubble], by: ui) }
-        let expected = ["question"] + [edited].compactMap(\.self)
-        #expect(try await text(entries()) == expected)
+        let call = hasCall ? ["weather"] : []
+        #expect(try await text(entries()) == ["question"] + (edited.map { [$0] + call } ?? []))
         if edited != nil { #expect(try await entries()[1].metadata == ["rating": 1]) }
         // A change of the text by the window itself is saved.
         bubble.content = "Hello!"
         try await save([question, bubble], by: ui)
-        #expect(try await text(entries()) == ["question", "Hello!"])
-    }
-
-    @Test(
-        "An edit or a removal of an ended reply with a tool call stays, though its own window saves the text first after it",
-        arguments: [nil, "edited"], [nil, "Hel"])
-    func endedReplyOfParts(edited: String?, increment: String?) async throws {
-        let ui = window()
-        let question = ChatMessage(role: .user, content: "question")
-        try await save([question], by: ui)
-        var (bubble, reply) = try await begin(by: ui)
-        reply.append("Hello")
-        if let increment {
-            bubble.content = increment
-            try await save([question, bubble], by: ui)
-        }
-        reply.append(Self.call)
-        try await reply.finish()
-        try await change {
-            if let edited { $0[1].content = edited } else { $0.removeAll { $0.content != "question" } }
-        }
-        (bubble.content, bubble.isComplete) = ("Hello", true)
-        for _ in 0...1 { try await save([question, bubble], by: ui) }
-        #expect(try await text(entries()) == ["question"] + (edited.map { [$0, "weather"] } ?? []))
+        #expect(try await text(entries()) == ["question", "Hello!"] + (edited == nil ? [] : call))
     }
 
     @Test(

@@ -94,7 +94,7 @@ extension ConversationMessage {
     /// The metadata key used by importers for fields of parts, by the index of the part.
     private static let partFields = "partFields"
     private static let hidden = [notes, partFields]
-    private static let states = ["interrupted", "streaming"]
+    private static let states = ["interrupted", "streamingReply"]
 
     /// Returns the entries for the message's parts, including their notes.
     func chatEntries() -> [ChatMessageGroup] {
