@@ -9,6 +9,8 @@ import RecollectCore
 struct ChatCompletionsMessages {
     /// The text at the end of an interrupted reply, for the model.
     static let interruption = "[This reply was interrupted.]"
+    /// The text in place of an interrupted reply without content. Another process may still be writing the reply.
+    static let missingReply = "[No reply.]"
 
     private(set) var messages: [JSONValue] = []
 
@@ -64,7 +66,8 @@ struct ChatCompletionsMessages {
         }
         if message.isInterrupted, message.role == .assistant {
             if !calls.isEmpty { flush() }
-            content.append(.text(content.isEmpty ? Self.interruption : "\n\n" + Self.interruption))
+            let note = message.parts.isEmpty ? Self.missingReply : Self.interruption
+            content.append(.text(content.isEmpty ? note : "\n\n" + note))
         }
         flush()
     }

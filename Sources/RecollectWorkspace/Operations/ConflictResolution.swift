@@ -24,9 +24,12 @@ struct ConflictResolution {
     }
 
     /// Creates the resolution of a conflict.
-    /// - Parameter contents: The different contents by their hashes.
+    /// - Parameters:
+    ///   - contents: The different contents by their hashes.
+    ///   - largest: The maximum size of a merged content in bytes.
     init(
-        _ contents: [ContentHash: [UInt8]], at path: WorkspacePath, _ archive: VersionArchive, _ logs: LineageLogs
+        _ contents: [ContentHash: [UInt8]], at path: WorkspacePath, _ archive: VersionArchive, _ logs: LineageLogs,
+        largest: Int
     ) throws {
         let all = Self.ordered(contents.keys)
         let lineage = logs.lineage(of: path, contradicting: Set(all))
@@ -42,7 +45,8 @@ struct ConflictResolution {
         let base = try lineage.base(of: hashes) { Set(try archive.sizes(of: $0).keys) }
             .flatMap { try lineage.havePart(contents, since: $0) ? nil : archive.wholeBytes(of: $0) }
         let mergeable = latest.filter { WorkspaceMerge.canMerge($0, at: path) }
-        if let merged = WorkspaceMerge.mergedAndChecked(base: base, versions: mergeable, at: path) {
+        let merged = WorkspaceMerge.mergedAndChecked(base: base, versions: mergeable, at: path)
+        if let merged, merged.bytes.count <= largest {
             whole = merged.bytes
             apart = latest.filter { !mergeable.contains($0) || merged.apart.contains($0) }
             deleted = merged.deleted

@@ -144,7 +144,8 @@ final class ConflictResolver: Sendable {
         let resolution =
             try isFolder
             ? ConflictResolution(apart: contents)
-            : ConflictResolution(contents, at: path, archive, isVariant ? LineageLogs() : logs)
+            : ConflictResolution(
+                contents, at: path, archive, isVariant ? LineageLogs() : logs, largest: configuration.largestFile)
         if !isFolder, resolution.outcome == .identical || main == nil, try isChanging([path] + copies) {
             return ResolvedConflict(path: path, copies: copies, outcome: .waiting)
         }

@@ -68,11 +68,16 @@ extension WorkspaceScanner {
     }
 
     /// Whether a file has conflict copies beside it, or conflicting versions at the provider.
-    func isConflicted(_ path: WorkspacePath) throws -> Bool {
-        guard let parent = path.parent else { return false }
+    func isConflicted(_ path: WorkspacePath) throws -> Bool { try conflictCopies(of: path).isContested }
+
+    /// Returns the conflict copies beside a file, and whether the file has any, or conflicting versions at the
+    /// provider.
+    func conflictCopies(of path: WorkspacePath) throws -> (items: [WorkspaceItem], isContested: Bool) {
+        guard let parent = path.parent else { return ([], false) }
         let items = try provider.items(in: parent)
-        return items.contains { $0.state == .conflicted && $0.path == path }
-            || ConflictCopies.originals(among: items).values.contains(path)
+        let originals = ConflictCopies.originals(among: items)
+        let copies = items.filter { originals[$0.path] == path }
+        return (copies, !copies.isEmpty || items.contains { $0.state == .conflicted && $0.path == path })
     }
 
     func notFound(_ path: WorkspacePath) -> RecollectError {

@@ -169,14 +169,28 @@ final class WorkspaceScanner: Sendable {
             if [.permissionDenied, .inputOutput].contains(error.code) { item = item.with(.unreadable) }
             return FileTable.Row(stamp: item.stamp, hash: nil, isResting: false)
         }
-        let hash = ContentHash(of: bytes)
-        if index.contents[item.path] != hash {
-            batch.add(
-                ObservedContent(
-                    path: item.path, hash: hash, bytes: bytes.isText ? bytes : nil, isContested: isContested,
-                    isEdited: try isEdited(item, index)))
+        let content = try observed(item, bytes, index, isContested)
+        if index.contents[item.path] != content.hash { batch.add(content) }
+        return FileTable.Row(stamp: item.stamp, hash: content.hash, isResting: isResting)
+    }
+
+    /// Returns a content unknown to the archive's index; `nil` for a known or unreadable one.
+    func observed(_ item: WorkspaceItem, _ index: VersionIndex) throws -> ObservedContent? {
+        do {
+            let bytes = try provider.read(item.path, limit: configuration.largestFile)
+            let content = try observed(item, bytes, index, false)
+            return index.contents[item.path] == content.hash ? nil : content
+        } catch let error as RecollectError where error.isOfOneFile || error.code == .notLocal {
+            return nil
         }
-        return FileTable.Row(stamp: item.stamp, hash: hash, isResting: isResting)
+    }
+
+    private func observed(
+        _ item: WorkspaceItem, _ bytes: [UInt8], _ index: VersionIndex, _ isContested: Bool
+    ) throws -> ObservedContent {
+        ObservedContent(
+            path: item.path, hash: ContentHash(of: bytes), bytes: bytes.isText ? bytes : nil,
+            isContested: isContested, isEdited: try isEdited(item, index))
     }
 
     /// Whether a program on this device saved the content, read since the item was, in place of a known one.

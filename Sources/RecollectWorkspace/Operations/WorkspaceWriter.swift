@@ -151,7 +151,7 @@ final class WorkspaceWriter: Sendable {
     }
 
     /// Returns the content of a file with an expected version. A content changed elsewhere since the last scan is
-    /// archived.
+    /// archived, and so are the file's conflict copies.
     /// - Throws: `FileChangedError` if the file has another version or is missing; `notLocal`.
     func current(_ path: WorkspacePath, holding expected: ContentHash) throws -> [UInt8] {
         let (index, moment) = try archive.snapshot()
@@ -160,10 +160,13 @@ final class WorkspaceWriter: Sendable {
         let file = try scanner.fileIfThere(at: path)
         guard let file, file.version == expected else { throw FileChangedError(path: path, current: file) }
         if !isKnown {
+            let copies = try scanner.conflictCopies(of: path)
             let found = ObservedContent(
-                path: path, hash: expected, bytes: file.bytes, isContested: try scanner.isConflicted(path),
+                path: path, hash: expected, bytes: file.bytes, isContested: copies.isContested,
                 isEdited: try item.map { try scanner.isEdited($0, index) } ?? false)
-            try archive.found([found], since: moment, now: configuration.now())
+            // A service may replace a copy with the copy of the next conflict before a scan.
+            let others = try copies.items.compactMap { try scanner.observed($0, index) }
+            try archive.found([found] + others, since: moment, now: configuration.now())
         }
         return file.bytes
     }

@@ -434,7 +434,12 @@ struct TwoOrchestratorsTests {
         let pausing = PausingStorage.over(store, throwsWhereCancelled: false)
         let two = Locked<TurnResult?>(nil)
         pausing.pause(at: point) {
-            let result = await TurnResult("two", to: Orchestrator(agents: [ScriptedAgent.echo()], store: store))
+            // The model is told of no interrupted text of a reply not yet written.
+            let agent = ScriptedAgent { input, history, say in
+                #expect(!history.contains { $0.isInterrupted && !$0.parts.isEmpty })
+                say(.textDelta("You said: \(input.text)"))
+            }
+            let result = await TurnResult("two", to: Orchestrator(agents: [agent], store: store))
             two.withLock { $0 = result }
         }
         let one = await TurnResult("one", to: Orchestrator(agents: [ScriptedAgent.echo()], store: pausing))

@@ -81,7 +81,7 @@ struct ChatCompletionsMessagesTests {
                 == [["role": "system", "content": "Be brief."], ["role": "user", "content": "heard"]])
     }
 
-    @Test("An interrupted reply is marked as interrupted, whatever its content")
+    @Test("An interrupted reply is marked as interrupted, and one without content as missing")
     func interruption() {
         let note = ChatCompletionsMessages.interruption
         var partial = assistant(.text("The answer is"))
@@ -92,7 +92,8 @@ struct ChatCompletionsMessagesTests {
             .toolCall(id: "a", name: "f", arguments: [:]), .toolResult(id: "a", content: "one"))
         inTools.isInterrupted = true
         #expect(map(partial) == [["role": "assistant", "content": .string("The answer is\n\n" + note)]])
-        #expect(map(empty) == [["role": "assistant", "content": .string(note)]])
+        // Its writer may still be active in another process.
+        #expect(map(empty) == [["role": "assistant", "content": .string(ChatCompletionsMessages.missingReply)]])
         #expect(map(inTools).last == ["role": "assistant", "content": .string(note)])
     }
 

@@ -172,6 +172,38 @@ struct ConflictResolutionTests {
         #expect(later.contains("B-3") && !later.contains("B-1"))
     }
 
+    @Test("A copy replaced by another copy before a scan is merged if a write came between them")
+    func replacedCopyOfWrite() async throws {
+        let synced = try SyncedWorkspace()
+        let copy = "log.sync-conflict-20261122-062621-ABCDEFG.md"
+        let path = try WorkspacePath("log.md")
+        try await synced.workspace.append("B-1\n", to: path)
+        // A service moves the file away in favor of another device's version, twice in the same second.
+        try synced.move("log.md", to: copy)
+        try synced.put("A-1\n", at: "log.md")
+        try await synced.workspace.append("B-2\n", to: path)
+        try synced.move("log.md", to: copy)
+        try synced.put("A-1\nA-2\n", at: "log.md")
+        #expect(try await synced.workspace.resolveConflicts().map(\.outcome) == [.merged])
+        let lines = Set(try await synced.workspace.read(path).text.lines)
+        #expect(lines.isSuperset(of: ["A-1", "A-2", "B-1", "B-2"]))
+    }
+
+    @Test("Versions stay apart if the merged content is larger than a file may be")
+    func largeMerge() async throws {
+        let synced = try SyncedWorkspace(largestFile: 100)
+        let copy = "log.sync-conflict-20261122-062621-ABCDEFG.md"
+        let (mine, theirs) = (String(repeating: "mine\n", count: 12), String(repeating: "other\n", count: 12))
+        try synced.put(mine, at: "log.md")
+        try synced.put(theirs, at: copy)
+        let preview = try await synced.workspace.previewConflicts()
+        let resolved = try await synced.workspace.resolveConflicts()
+        #expect(preview.map(\.outcome) == [.keptBoth] && resolved.map(\.outcome) == [.keptBoth])
+        #expect(preview.map(\.kept) == resolved.map(\.kept))
+        #expect(Set(try await synced.files().values) == [mine, theirs])
+        #expect(try await synced.workspace.resolveConflicts().isEmpty)
+    }
+
     @Test("Duplicate folders are merged into one, and the second folder is removed")
     func folders() async throws {
         let synced = try SyncedWorkspace()

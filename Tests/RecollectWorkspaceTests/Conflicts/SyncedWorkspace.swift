@@ -10,9 +10,10 @@ struct SyncedWorkspace {
     let workspace: SharedWorkspace
     let now = Locked(Date())
 
-    init() throws {
+    init(largestFile: Int = 20_000_000) throws {
         folder = try TestFolder()
         var configuration = WorkspaceConfiguration(stateURL: folder.url.appendingPathComponent("state"))
+        configuration.largestFile = largestFile
         configuration.now = { [now] in now.withLock { $0 } }
         workspace = try SharedWorkspace(root: folder.root, configuration: configuration)
     }
@@ -21,6 +22,14 @@ struct SyncedWorkspace {
         let url = workspace.rootURL.appendingPathComponent(path)
         try FileManager.default.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
         try Data(text.utf8).write(to: url)
+    }
+
+    /// Moves a file like a sync service, and replaces any file at the new path.
+    func move(_ path: String, to other: String) throws {
+        let url = workspace.rootURL.appendingPathComponent(path)
+        let target = workspace.rootURL.appendingPathComponent(other)
+        try Data(contentsOf: url).write(to: target)
+        try FileManager.default.removeItem(at: url)
     }
 
     /// Copies the lineage logs of other devices into this folder, like a sync service.
