@@ -61,6 +61,10 @@
             } catch is OutputClosed {
                 exit(withError: nil)
             } catch let error where exitCode(for: error) == .validationFailure || error is ExitCode {
+                if let text = CommandLine.arguments.first(where: { $0.hasPrefix("- ") }) {
+                    Output.tell(
+                        "recall: '\(text.prefix(20))' begins with -; put -- between the options and the arguments")
+                }
                 exit(withError: error)
             } catch let error where exitCode(for: error).isSuccess {
                 // Help and version are thrown, too.

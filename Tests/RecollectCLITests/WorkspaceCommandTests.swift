@@ -121,6 +121,10 @@
             for options in [[], ["--new", "--append"], ["--replacing", "abc"]] {
                 #expect(try await recall.run(["workspace", "write", "x.md", "y"] + options).code == 64)
             }
+            let item = try await recall.run("workspace", "write", "x.md", "- item", "--append")
+            #expect(item.code == 64 && item.messages.contains("put -- between"), "\(item)")
+            #expect(try await recall.run("workspace", "write", "--append", "--", "list.md", "- item").code == 0)
+            try FileManager.default.removeItem(atPath: recall.folder + "/shared/list.md")
             #expect(try await recall.run("workspace", "cat", "absent.md").code == 1)
             #expect(try await recall.run("workspace", "write", "folder/", "x", "--new").code == 1)
             try recall.write("shared/folder/x.md", "x")

@@ -3,13 +3,17 @@ import Recollect
 
 /// Finds and merges conflicts of large files. Each device changed one line or entry, and added one.
 func mergingLines(bytes: Int, rounds: Int) async throws -> [Line] {
-    let size = megabytes(bytes)
     var lines: [Line] = []
     for (kind, name, hasBase) in [
         (LargeText.lines, "notes.txt", true), (.lines, "notes.txt", false), (.headings, "notes.md", true),
-        (.headings, "notes.md", false), (.marks, "notes.md", true), (.journal, "Journal/user/2026-01-15.md", true),
-        (.journal, "Journal/user/2026-01-15.md", false),
+        (.headings, "notes.md", false), (.marks, "notes.md", true), (.shortLines, "notes.txt", true),
+        (.journal, "Journal/user/2026-01-15.md", true),
+        (.journal, "Journal/user/2026-01-15.md", false), (.handwrittenJournal, "Journal/user/2026-01-15.md", true),
+        (.handwrittenJournal, "Journal/user/2026-01-15.md", false),
     ] {
+        // A merge gives each entry of a handwritten journal an ID. The result must not be larger than a file may be.
+        let bytes = kind == .handwrittenJournal ? bytes * 2 / 3 : bytes
+        let size = megabytes(bytes)
         var ours = Samples()
         for round in 0..<rounds {
             let folder = try Folder()
@@ -31,7 +35,9 @@ private enum LargeText: String {
     case lines
     case headings = "Markdown with a heading above each second line"
     case marks = "letters with combining marks"
+    case shortLines = "lines of eight bytes"
     case journal = "entries of a journal"
+    case handwrittenJournal = "entries of a journal without IDs"
 
     /// Returns a text of at most a number of bytes.
     func text(of bytes: Int, in round: Int) -> String {
@@ -51,13 +57,27 @@ private enum LargeText: String {
         case .lines: "On line \(number) of round \(round) stands this.\n"
         case .headings: "## Part \(number)\n\nOn line \(number) of round \(round) stands a sentence of some length.\n\n"
         case .marks: String(repeating: "e\u{301}\u{323}", count: 12) + " \(number) \(round)\n"
+        // Few different lines, each many times.
+        case .shortLines: "row \(100 + (number + round) % 900)\n"
         case .journal:
+            """
+            ## \(Self.time(number)) <!-- note \(Self.id(number)) 2026-01-15T\(Self.time(number)):00.000Z by planner -->
+
+            > Entry \(number) of round \(round), with a sentence of some length after it.
+
+
+            """
+        case .handwrittenJournal:
             "## \(Self.time(number))\n\nEntry \(number) of round \(round), with a sentence of some length after it.\n\n"
         }
     }
 
     private static func time(_ number: Int) -> String {
         String(format: "%02d:%02d", number / 60 % 24, number % 60)
+    }
+
+    private static func id(_ number: Int) -> String {
+        String(format: "00000000-0000-4000-8000-%012X", number + 2)
     }
 
     /// Returns the text with a change in the middle, or at another position for the second device.
@@ -77,8 +97,6 @@ private func merge(
     func device(_ name: String) throws -> (root: URL, workspace: SharedWorkspace) {
         var configuration = WorkspaceConfiguration(stateURL: folder.url.appendingPathComponent(name + " state"))
         configuration.logger.logLevel = .critical
-        // A merge gives each entry of a journal an ID.
-        configuration.largestFile = 100_000_000
         let root = folder.url.appendingPathComponent(name)
         return (root, try SharedWorkspace(root: root, configuration: configuration))
     }
@@ -114,8 +132,12 @@ private func merge(
     try theirs.write(to: root.appendingPathComponent(copy), atomically: true, encoding: .utf8)
     var resolved: [ResolvedConflict] = []
     let duration = try await time { resolved = try await workspace.resolveConflicts() }
-    precondition(resolved.map(\.outcome) == [.merged], "\(kind), \(hasBase): \(resolved.map(\.outcome))")
-    // Only with a base, the old text of a changed line is deleted.
-    precondition(hasBase != resolved[0].assumedDeleted.isEmpty, "\(kind), \(hasBase): the base")
+    guard resolved.map(\.outcome) == [.merged] else {
+        fatalError("\(name), \(hasBase ? "with" : "without") a base: \(resolved.map(\.outcome))")
+    }
+    // Only with a base, the old text of a changed line is deleted. Short lines are still elsewhere in the text.
+    guard kind == .shortLines || hasBase != resolved[0].assumedDeleted.isEmpty else {
+        fatalError("\(name): the merge \(hasBase ? "had no" : "had a") base")
+    }
     return duration
 }

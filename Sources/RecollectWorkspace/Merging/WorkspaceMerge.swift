@@ -7,8 +7,8 @@ package enum WorkspaceMerge {
     ///
     /// The order of the versions does not matter. Merging a result with one of its versions gives the same result.
     /// A day of the journal merges by entries, a chat by messages, Markdown by headings and lines, plain text by
-    /// lines. Research, other files, and text with invalid UTF-8 are never merged. The result of a text merge is
-    /// checked. The merge fails if a line is missing without a deletion in a version, or if lines are moved
+    /// lines. Research, other files, text with invalid UTF-8, and texts with more than five million lines in all are
+    /// never merged. The result of a text merge is checked. The merge fails if a line is missing without a deletion in a version, or if lines are moved
     /// without a move in a version. Markdown is merged by lines alone if the merge by headings fails this check or
     /// repeats lines. Contradicting changes in a chat do not fail the merge: the result has one of them.
     /// - Parameters:
@@ -32,7 +32,11 @@ package enum WorkspaceMerge {
     }
 
     /// Merges like `merged`. Also returns the content missing in the result.
-    static func mergedAndChecked(base: [UInt8]?, versions: [[UInt8]], at path: WorkspacePath) -> Result? {
+    /// - Parameter mostLines: The maximum number of lines of all versions of a text. With more, a merge could take
+    ///   longer than ten seconds.
+    static func mergedAndChecked(
+        base: [UInt8]?, versions: [[UInt8]], at path: WorkspacePath, mostLines: Int = 5_000_000
+    ) -> Result? {
         // Sorted, so that all devices get the same result.
         let ordered = versions.sorted { $0.lexicographicallyPrecedes($1) }.reduce(into: [[UInt8]]()) {
             ordered, version in
@@ -42,7 +46,9 @@ package enum WorkspaceMerge {
         let structure = Structure(of: path)
         guard structure != .chat else { return ChatProjection.mergedAndChecked(base: base, versions: ordered) }
         let texts = ordered.compactMap { String(validUTF8: $0) }
-        guard texts.count == ordered.count, !texts.contains(where: \.hasEndlessLetters) else { return nil }
+        guard texts.count == ordered.count, !texts.contains(where: \.hasEndlessLetters),
+            ordered.reduce(0, { $0 + $1.count { $0 == UInt8(ascii: "\n") } }) <= mostLines
+        else { return nil }
         let root = base.flatMap { String(validUTF8: $0) }
         switch structure {
         case .journal:

@@ -301,6 +301,16 @@ struct MarkdownExamplesTests {
         #expect(try file(name, nil, "a\u{301}\u{300}\n", "b\n") != nil)
     }
 
+    @Test(
+        "Texts with more lines than the limit are not merged",
+        arguments: ["a.md", "a.txt", "Journal/user/2026-11-21.md"])
+    func manyLines(_ name: String) throws {
+        let versions = ["a\nb\n", "a\nc\n"].map { Array($0.utf8) }
+        let path = try WorkspacePath(name)
+        #expect(WorkspaceMerge.mergedAndChecked(base: nil, versions: versions, at: path, mostLines: 4) != nil)
+        #expect(WorkspaceMerge.mergedAndChecked(base: nil, versions: versions, at: path, mostLines: 3) == nil)
+    }
+
     @Test("Code blocks keep their format, and comments in them are not headings")
     func code() {
         let base = "# Use\n\n```sh\n# comment\nmake test\n```\n"

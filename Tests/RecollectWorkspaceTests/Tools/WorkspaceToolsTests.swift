@@ -211,6 +211,17 @@ struct WorkspaceToolsTests {
         _ = try await bench.fail("write_file", ["path": "long.txt", "text": "x", "version": "new"])
     }
 
+    @Test("An error of the archive reaches the model without the archive's path")
+    func archivePath() async throws {
+        let bench = try ToolBench()
+        let archive = URL(fileURLWithPath: bench.workspace.archive.path)
+        try FileManager.default.createDirectory(
+            at: archive.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Data("no folder".utf8).write(to: archive)
+        let refused = try await bench.fail("write_file", ["path": "a.md", "text": "x", "version": "new"])
+        #expect(refused["error"]?.stringValue?.contains("the workspace's archive") == true)
+    }
+
     @Test("Many files are listed in bounded pages that name the next page")
     func manyFiles() async throws {
         let bench = try ToolBench()
