@@ -33,10 +33,13 @@ extension SQLiteHistoryStore {
     public func branch(
         _ session: SessionKey, from messageId: String, agentId: String?
     ) async throws -> SessionKey {
+        try await cut(session, from: messageId, agentId: agentId).branch
+    }
+
+    /// Moves a message and all messages after it into a branch. Also returns the messages moved.
+    func cut(_ session: SessionKey, from messageId: String, agentId: String?) async throws -> Branches.Cut {
         let now = Date().millisecondsSince1970
-        return try await write {
-            try Branches.branch(session, from: messageId, agentId: agentId, now: now, $0)
-        }
+        return try await write { try Branches.branch(session, from: messageId, agentId: agentId, now: now, $0) }
     }
 
     /// Returns the branches of a session: see `HistoryStore`.
@@ -46,8 +49,13 @@ extension SQLiteHistoryStore {
 
     /// Restores a branch: see `HistoryStore`.
     public func restoreBranch(_ branch: SessionKey, in session: SessionKey) async throws {
+        _ = try await restore(branch, in: session)
+    }
+
+    /// Restores a branch. Returns the messages moved into the other branch.
+    func restore(_ branch: SessionKey, in session: SessionKey) async throws -> [SequenceNumber] {
         let now = Date().millisecondsSince1970
-        try await write { try Branches.restore(branch, in: session, now: now, $0) }
+        return try await write { try Branches.restore(branch, in: session, now: now, $0) }
     }
 
     /// Removes a session from lists and searches: see `HistoryStore`. With `retention: .window` it is deleted

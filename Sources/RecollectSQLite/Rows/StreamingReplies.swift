@@ -39,10 +39,16 @@ enum StreamingReplies {
         object.isEmpty ? nil : JSONValue.write(object: object)
     }
 
-    /// Saves an increment of a streaming reply. A deleted one stays deleted.
+    /// Saves an increment of a streaming reply. A deleted one stays deleted, and a longer text saved by a UI stays.
     /// - Parameter parts: The parts before the text. `nil` leaves them unchanged.
     static func save(_ text: String?, behind parts: [ContentPart]?, of id: ReplyRowID, _ db: Database) throws {
-        guard let parts else { return try db.run("UPDATE streaming_reply SET text = ? WHERE id = ?", text, id) }
+        guard let parts else {
+            return try db.run(
+                """
+                UPDATE streaming_reply SET text = ?1 WHERE id = ?2
+                AND (?1 IS NULL OR text IS NULL OR length(text) <= length(?1) OR substr(text, 1, length(?1)) <> ?1)
+                """, text, id)
+        }
         try db.run(
             "UPDATE streaming_reply SET text = ?, parts = ? WHERE id = ?", text, ContentPart.write(list: parts), id)
     }

@@ -49,10 +49,11 @@ enum KnownChatMessages: Sendable {
         }
     }
 
-    /// Returns these entries and those of another session merged with this one.
+    /// Returns these entries and those of another session merged with this one. An entry of both has the hashes of both,
+    /// its own last: a window may have either content.
     func merged(with other: KnownChatMessages) -> KnownChatMessages {
         let own = hashes
-        let ids = Set(own.map(\.id))
-        return .hashes(own + other.hashes.filter { !ids.contains($0.id) }, inOrder: false)
+        let known = Set(own)
+        return .hashes(other.hashes.filter { !known.contains($0) } + own, inOrder: false)
     }
 }

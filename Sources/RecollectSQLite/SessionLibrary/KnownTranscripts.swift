@@ -32,15 +32,19 @@ final class KnownTranscripts: Sendable {
         /// The entries of replies ended by the storage, until a transcript has them as complete. They count as neither shown
         /// nor saved.
         fileprivate var ended: [UUID: EndedReply] = [:]
-        /// Whether the last read has not found the session. A save writes all entries then, and removes none.
-        fileprivate(set) var isMissing = false
+        /// The entries known before a read of the session as missing. A save writes them, and removes none.
+        fileprivate var absent: Set<UUID> = []
 
         /// The entries compared with the next transcript.
-        var base: KnownChatMessages { isMissing ? .whole([]) : entries }
+        var base: KnownChatMessages {
+            if absent.isEmpty { return entries }
+            let present = entries.hashes.filter { !absent.contains($0.id) }
+            return present.isEmpty ? .whole([]) : .hashes(present, inOrder: false)
+        }
 
         /// Whether an entry has the content of a reply ended by the storage, and no transcript had it as complete since.
         func isEnd(_ entry: ChatMessage) -> Bool {
-            !isMissing && ended[entry.id]?.hash.hasSameContent(as: ChatMessageHash(entry)) == true
+            !absent.contains(entry.id) && ended[entry.id]?.hash.hasSameContent(as: ChatMessageHash(entry)) == true
         }
 
         /// Forgets the ended replies found as complete in a transcript.
@@ -61,6 +65,16 @@ final class KnownTranscripts: Sendable {
         func removed(_ missing: [UUID], from transcript: [ChatMessage]) -> [UUID] {
             let hidden = Set(hidden(by: transcript).map(\.id))
             return missing.filter { !branched.contains($0) && !hidden.contains($0) }
+        }
+
+        /// Notes the move of messages into a branch.
+        fileprivate mutating func branch(_ moved: Set<SequenceNumber>) {
+            guard !moved.isEmpty else { return }
+            let ids = entries.ids
+            let isMoved = ids.map { id in messages[id].map { moved.contains($0.sequence) } }
+            // Messages are moved from a position on. Without a known message, an entry is where it was shown.
+            let first = isMoved.firstIndex(of: true) ?? ids.endIndex
+            branched.formUnion(ids.indices.filter { isMoved[$0] ?? ($0 > first) }.map { ids[$0] })
         }
 
         /// Returns the entries of merged sessions without an entry in a transcript.
@@ -86,6 +100,10 @@ final class KnownTranscripts: Sendable {
         let transcript: Transcript?
         /// The number of the last call before it returned.
         let lastCall: Int
+        /// The entries written by saves since.
+        var saved: Set<UUID> = []
+        /// The messages moved into a branch since.
+        var moved: Set<SequenceNumber> = []
 
         /// Whether a window may have shown it before it saved a transcript.
         func isShown(before saved: [ChatMessage]) -> Bool {
@@ -106,6 +124,10 @@ final class KnownTranscripts: Sendable {
         var readCount = 0
         /// The last move of each session during a running read.
         var moves: [ByteString: (newId: String, call: Int)] = [:]
+        /// The new IDs of moved sessions, until their earlier IDs are used again.
+        var newIDs: [ByteString: ByteString] = [:]
+        /// The ended replies noted under the new IDs of sessions before the moves are noted.
+        var early: [ByteString: [UUID: EndedReply]] = [:]
         /// The sessions with transcripts kept in full, the most recently used at the end.
         var whole: [ByteString] = []
 
@@ -117,6 +139,7 @@ final class KnownTranscripts: Sendable {
         /// Sets the entries of a session with its transcript in full, and compacts the least recently used one.
         mutating func set(_ known: Known, of session: ByteString) {
             sessions[session] = known
+            newIDs[session] = nil
             whole.removeAll { $0 == session }
             whole.append(session)
             guard whole.count > KnownTranscripts.limit else { return }
@@ -133,7 +156,7 @@ final class KnownTranscripts: Sendable {
         mutating func applyReads(of session: ByteString, before call: Int = .max, saving saved: [ChatMessage]? = nil) {
             guard let reads = reads[session] else { return }
             let earlier = reads.last { $0.lastCall < call }
-            if let earlier, saved.map(earlier.isShown) ?? true { apply(earlier.transcript, to: session) }
+            if let earlier, saved.map(earlier.isShown) ?? true { apply(earlier, to: session) }
             let later = reads.filter { $0.lastCall >= call }
             self.reads[session] = later.isEmpty ? nil : later
         }
@@ -141,10 +164,12 @@ final class KnownTranscripts: Sendable {
         /// Notes a read as shown.
         mutating func apply(_ transcript: Transcript?, to session: ByteString) {
             guard let transcript else {
-                sessions[session]?.isMissing = true
+                guard var known = sessions.removeValue(forKey: session) else { return }
+                known.absent = Set(known.entries.ids).union(known.ended.keys)
                 // Other messages may have the IDs of the entries by now.
-                sessions[session]?.messages = EntryMessages()
-                sessions[session]?.owners = nil
+                known.messages = EntryMessages()
+                known.owners = nil
+                sessions[session] = known
                 return
             }
             var known = Known()
@@ -153,6 +178,24 @@ final class KnownTranscripts: Sendable {
             known.messages = EntryMessages(transcript.messages)
             let streaming = Set(transcript.entries.lazy.filter { !$0.isComplete }.map(\.id))
             known.ended = self.known(session).ended.filter { streaming.contains($0.key) }
+            set(known, of: session)
+        }
+
+        /// Notes an earlier read as shown. Entries saved since are known, but not removed: it may be without them.
+        private mutating func apply(_ read: Read, to session: ByteString) {
+            let before = known(session)
+            apply(read.transcript, to: session)
+            guard read.transcript != nil, var known = sessions[session] else { return }
+            if !read.saved.isEmpty {
+                let saved = before.entries.hashes.filter { read.saved.contains($0.id) }
+                let shown = Set(known.entries.ids)
+                let others = known.entries.hashes.filter { !read.saved.contains($0.id) }
+                known.entries = .hashes(others + saved, inOrder: false)
+                known.owners = nil
+                known.messages = known.messages.merged(with: before.messages)
+                known.branched.formUnion(saved.lazy.map(\.id).filter { !shown.contains($0) })
+            }
+            known.branch(read.moved)
             set(known, of: session)
         }
 
@@ -169,6 +212,8 @@ final class KnownTranscripts: Sendable {
         /// Notes a move, for the running reads. Reads returned after its call stay for later calls under the new ID.
         mutating func move(_ session: ByteString, to newId: String, call: Int) {
             if readCount > 0 { moves[session] = (newId, call) }
+            newIDs[ByteString(newId)] = nil
+            newIDs[session] = ByteString(newId)
             if let later = reads.removeValue(forKey: session) { reads[ByteString(newId), default: []] += later }
         }
 
@@ -203,6 +248,7 @@ final class KnownTranscripts: Sendable {
                 state.calls[session]?.remove(number)
                 guard state.calls[session]?.isEmpty == true else { continue }
                 state.calls[session] = nil
+                state.early[session] = nil
                 if let last = state.reads[session]?.last { state.reads[session] = [last] }
             }
         }
@@ -275,7 +321,7 @@ final class KnownTranscripts: Sendable {
                 hidden.isEmpty
                 ? .whole(transcript) : .hashes(transcript.map(ChatMessageHash.init) + hidden, inOrder: false)
             known.owners = outcome.owners
-            known.isMissing = false
+            known.absent = []
             if hidden.isEmpty { known.groups = [] }
             known.forgetEnded(in: transcript)
             if !known.branched.isEmpty {
@@ -283,6 +329,10 @@ final class KnownTranscripts: Sendable {
                 known.branched.subtract(outcome.noLongerBranched)
             }
             state.set(known, of: ByteString(id))
+            let written = saved.transcript[saved.changed].lazy.map(\.id).filter { !saved.unchanged.contains($0) }
+            for index in state.reads[ByteString(id)]?.indices ?? 0..<0 {
+                state.reads[ByteString(id)]?[index].saved.formUnion(written)
+            }
         }
     }
 
@@ -297,10 +347,16 @@ final class KnownTranscripts: Sendable {
             entries.append(one)
         }
         guard let first = entries.first?.id else { return }
+        let ended = Dictionary(
+            entries.map { ($0.id, EndedReply(hash: ChatMessageHash($0), reply: first)) }, uniquingKeysWith: { $1 })
         state.withLock { state in
-            // Without entries of the session, the next save of the reply adds to it.
-            for entry in entries {
-                state.sessions[ByteString(id)]?.ended[entry.id] = EndedReply(hash: ChatMessageHash(entry), reply: first)
+            var session = ByteString(id)
+            while state.sessions[session] == nil, let newID = state.newIDs[session] { session = newID }
+            if state.sessions[session] != nil {
+                state.sessions[session]?.ended.merge(ended) { $1 }
+            } else if state.calls[session] != nil {
+                // A running move may not be noted yet. Without entries of the session, the next save of the reply adds to it.
+                state.early[session, default: [:]].merge(ended) { $1 }
             }
         }
     }
@@ -313,6 +369,7 @@ final class KnownTranscripts: Sendable {
             guard var moved = state.remove(ByteString(id)) else { return }
             moved.entries = .hashes(moved.entries.hashes, inOrder: false)
             moved.owners = nil
+            moved.ended.merge(state.early.removeValue(forKey: ByteString(newId)) ?? [:]) { $1 }
             state.sessions[ByteString(newId)] = moved
         }
     }
@@ -327,18 +384,20 @@ final class KnownTranscripts: Sendable {
         state.withLock { state in
             for session in [id, newId] { state.applyReads(of: ByteString(session), beforeMerge: call) }
             state.move(ByteString(id), to: newId, call: call)
-            var other = state.known(ByteString(newId))
-            var moved = state.remove(ByteString(id)) ?? Known()
+            let other = state.known(ByteString(newId))
+            let moved = state.remove(ByteString(id)) ?? Known()
             let isOtherShown = !other.entries.ids.isEmpty
-            // After a read of a missing session, a save writes all its entries.
-            if other.isMissing { other = Known() }
-            if moved.isMissing { moved = Known() }
             moved.messages.update(with: found.mapValues { EntryMessages.Message($0, isAlone: true) })
-            let (own, others) = (Set(moved.entries.ids), Set(other.entries.ids))
+            // After a read of a missing session, a save writes all its entries.
+            let (own, others) = (
+                Set(moved.entries.ids).subtracting(moved.absent), Set(other.entries.ids).subtracting(other.absent)
+            )
             var known = moved
             known.messages = moved.messages.merged(with: other.messages)
             known.branched.formUnion(other.branched)
             known.ended.merge(other.ended) { own, _ in own }
+            known.ended.merge(state.early.removeValue(forKey: ByteString(newId)) ?? [:]) { $1 }
+            known.absent = moved.absent.union(other.absent).subtracting(own).subtracting(others)
             known.isMerged = true
             known.groups = moved.groups + other.groups
             // Without a known transcript of the other session, no window has it.
@@ -358,16 +417,18 @@ final class KnownTranscripts: Sendable {
         }
     }
 
-    /// Notes the move of an entry and all entries after it into a branch, with the other entries of its message.
-    func branch(_ id: String, from entry: UUID) {
+    /// Notes the move of messages of a session into a branch.
+    func branch(_ moved: [SequenceNumber], of id: String) {
+        guard !moved.isEmpty else { return }
         state.withLock { state in
-            guard var known = state.sessions.removeValue(forKey: ByteString(id)) else { return }
-            defer { state.sessions[ByteString(id)] = known }
-            let ids = known.entries.ids
-            guard var first = ids.firstIndex(of: entry) else { return }
-            let message = known.messages[entry]?.sequence
-            while first > 0, let message, known.messages[ids[first - 1]]?.sequence == message { first -= 1 }
-            known.branched.formUnion(ids[first...])
+            let (session, moved) = (ByteString(id), Set(moved))
+            if var known = state.sessions.removeValue(forKey: session) {
+                known.branch(moved)
+                state.sessions[session] = known
+            }
+            for index in state.reads[session]?.indices ?? 0..<0 {
+                state.reads[session]?[index].moved.formUnion(moved)
+            }
         }
     }
 

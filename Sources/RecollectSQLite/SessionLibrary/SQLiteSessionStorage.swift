@@ -264,9 +264,9 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
     nonisolated(nonsending) public func branch(_ id: String, from entry: UUID) async throws -> SessionKey {
         try await operations.run(on: [id]) {
             let (agentId, messageId) = try await message(of: entry, in: id)
-            let branch = try await history.branch(session(id), from: messageId, agentId: agentId)
-            known.branch(id, from: entry)
-            return branch
+            let cut = try await history.cut(session(id), from: messageId, agentId: agentId)
+            known.branch(cut.moved, of: id)
+            return cut.branch
         }
     }
 
@@ -277,7 +277,9 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
 
     /// Restores a branch, and turns the messages it replaces into another branch: see `HistoryStore.restoreBranch`.
     nonisolated(nonsending) public func restoreBranch(_ branch: SessionKey, in id: String) async throws {
-        try await operations.run(on: [id]) { try await history.restoreBranch(branch, in: session(id)) }
+        try await operations.run(on: [id]) {
+            known.branch(try await history.restore(branch, in: session(id)), of: id)
+        }
     }
 
     /// Removes a session from the list until it is restored: see `HistoryStore.discardSession`. Returns

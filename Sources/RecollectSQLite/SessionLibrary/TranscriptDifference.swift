@@ -55,10 +55,10 @@ struct TranscriptDifference: Sendable {
     /// Creates the difference from unordered entries, or of a transcript with duplicate IDs. Looks up every entry.
     private init(inAnyOrder known: [ChatMessageHash], to transcript: [ChatMessage]) {
         let transcript = transcript.eachIdOnce()
-        let known = Dictionary(known.map { ($0.id, $0) }, uniquingKeysWith: { $1 })
+        let contents = Set(known)
         let hashes = transcript.map(ChatMessageHash.init)
-        let unchanged = Set(hashes.lazy.filter { known[$0.id] == $0 }.map(\.id))
-        let removed = Set(known.keys).subtracting(hashes.map(\.id)).sorted { $0.uuidString < $1.uuidString }
+        let unchanged = Set(hashes.lazy.filter(contents.contains).map(\.id))
+        let removed = Set(known.map(\.id)).subtracting(hashes.map(\.id)).sorted { $0.uuidString < $1.uuidString }
         self.init(transcript: transcript, changed: 0..<transcript.count, unchanged: unchanged, removed: removed)
     }
 

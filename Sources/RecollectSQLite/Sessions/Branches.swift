@@ -5,11 +5,17 @@ import RecollectFileSystem
 
 /// Moves the messages from a position on into a branch, and back, inside a write transaction.
 enum Branches {
+    /// A new branch, and the messages moved into it.
+    struct Cut {
+        let branch: SessionKey
+        let moved: [SequenceNumber]
+    }
+
     /// Moves a message and all later ones into a new branch. With an agent ID, the message is this agent's;
     /// otherwise it is the first with this ID.
     static func branch(
         _ session: SessionKey, from messageId: String, agentId: String? = nil, now: Int64, _ db: Database
-    ) throws -> SessionKey {
+    ) throws -> Cut {
         try DerivedData.update(db)
         guard let number = try MessageQueries.number(of: session, db),
             let sequence = try MessageQueries.sequences(of: messageId, in: number, agentId: agentId, db).first,
@@ -24,9 +30,10 @@ enum Branches {
     }
 
     /// Restores a branch. The messages saved in the session since the branch was created become a branch themselves.
+    /// - Returns: The messages moved into the other branch.
     static func restore(
         _ branch: SessionKey, in session: SessionKey, now: Int64, _ db: Database
-    ) throws {
+    ) throws -> [SequenceNumber] {
         try DerivedData.update(db)
         guard let number = try MessageQueries.number(of: session, db),
             let source: SessionRowID = try db.value(
@@ -37,9 +44,8 @@ enum Branches {
                 .notFound, "session \(session.sessionId) has no branch \(branch.sessionId)")
         }
         let position = try position(ofBranch: source, in: number, session, db)
-        if try !MessageMoves.sequences(of: number, from: position, db).isEmpty {
-            _ = try cut(session, number, from: position, now: now, db)
-        }
+        let isChanged = try !MessageMoves.sequences(of: number, from: position, db).isEmpty
+        let replaced = isChanged ? try cut(session, number, from: position, now: now, db).moved : []
         try StreamingReplies.separate(source, branch, from: number, db)
         let all = try MessageMoves.sequences(of: source, db)
         let messages = try MessageMoves.takingFreeIDs(all, of: source, branch, in: number, db)
@@ -52,6 +58,7 @@ enum Branches {
         try MessageDeletion.deleteEmpty(source, db)
         try DerivedData.recount(number, db)
         try db.recordChange(.sessionRearranged, session)
+        return replaced
     }
 
     /// Returns the position from which the session differs from a branch.
@@ -94,7 +101,7 @@ enum Branches {
 
     private static func cut(
         _ session: SessionKey, _ number: SessionRowID, from position: Position, now: Int64, _ db: Database
-    ) throws -> SessionKey {
+    ) throws -> Cut {
         let last: SequenceNumber? = try db.value(
             """
             SELECT sequence FROM message
@@ -109,9 +116,10 @@ enum Branches {
             UPDATE session SET branch_of = ?1, branch_after = ?2, branch_agent = ?3,
             read_through = (SELECT read_through FROM session WHERE id = ?1) WHERE id = ?4
             """, number, after?.message.id, after?.agentId, branch)
-        try MessageMoves.move(try MessageMoves.sequences(of: number, from: position, db), to: branch, db)
+        let moved = try MessageMoves.sequences(of: number, from: position, db)
+        try MessageMoves.move(moved, to: branch, db)
         try DerivedData.recount(branch, db)
         try DerivedData.recount(number, db)
-        return id
+        return Cut(branch: id, moved: moved)
     }
 }

@@ -50,7 +50,7 @@ struct EndReplyOperation {
                     // The reply's agent adopts a message without an agent.
                     var whole = held
                     whole.metadata.merge(begun.metadata) { held, _ in held }
-                    return Result(saved: nil, orphans: try save(whole, since: held, in: scope, db, cache))
+                    return Result(saved: nil, orphans: try save(whole, since: held, in: scope, db, cache).orphans)
                 }
                 // A UI has saved another text as complete, or this was another attempt.
                 let session = try MessageQueries.number(of: scope.session, db).map { [$0] } ?? []
@@ -58,9 +58,8 @@ struct EndReplyOperation {
                 message = message.with(id: free)
             }
         }
-        return Result(
-            saved: SavedReply(message: message, scope: scope),
-            orphans: try save(message, since: begun, in: scope, db, cache))
+        let saved = try save(message, since: begun, in: scope, db, cache)
+        return Result(saved: SavedReply(message: saved.message, scope: scope), orphans: saved.orphans)
     }
 
     /// Returns the message with an ID of the scope, or else the one without an agent.
@@ -74,24 +73,33 @@ struct EndReplyOperation {
     /// Appends the message, or edits a known one with its ID. A known message of another role is no reply: then the
     /// message is saved beside it under an ID derived from its own.
     /// - Parameter begun: An earlier state of the message. Other writers may have changed it since.
+    /// - Returns: The message without fields added by a UI.
     private func save(
         _ message: ConversationMessage, since begun: ConversationMessage, in scope: Scope, _ db: Database,
         _ cache: WriterCache
-    ) throws -> [String] {
+    ) throws -> (message: ConversationMessage, orphans: [String]) {
         let appending = AppendOperation(
             messages: [message], scope: scope,
             options: AppendOptions(maxMessages: maxMessages, adoptsUnassigned: true), retention: retention)
         let appended = try appending.run(db, cache)
-        guard appended.outcome.known > 0 else { return appended.orphans }
+        guard appended.outcome.known > 0 else { return (message, appended.orphans) }
         try DerivedData.update(db)
         let known = try MessageQueries.one(message.id, in: scope.session, agentId: scope.agentId, db)
         if let known, known.message.role != message.role {
-            return try appended.orphans
-                + save(message.with(id: message.copyId(from: scope.agentId)), since: begun, in: scope, db, cache)
+            let copy = message.with(id: message.copyId(from: scope.agentId))
+            let saved = try save(copy, since: begun, in: scope, db, cache)
+            return (saved.message, appended.orphans + saved.orphans)
         }
-        let message = known.map { message.keepingDetails(of: $0.message, since: begun) } ?? message
-        let edited = try MessageEdits.edit([message], in: scope.session, agentId: scope.agentId, db)
-        return appended.orphans + edited.orphans
+        var message = message
+        if let known = known?.message, isAppended, message.isProse, known.isProse, !known.isInterrupted,
+            known.text.utf8.starts(with: message.text.utf8)
+        {
+            // A UI has saved a longer text as complete: no complete reply had the ID at the beginning.
+            message.parts = known.parts
+        }
+        let whole = known.map { message.keepingDetails(of: $0.message, since: begun) } ?? message
+        let edited = try MessageEdits.edit([whole], in: scope.session, agentId: scope.agentId, db)
+        return (message, appended.orphans + edited.orphans)
     }
 
     /// Returns the scope and the last saved increment, with the ID of the message, or `nil` after a deletion of the

@@ -654,6 +654,20 @@ import Testing
         #expect(try await text(entries()).sorted() == ["A2"] + (isEdit ? ["A3"] : []) + ["Hm.", "new"])
     }
 
+    @Test("A transcript older than a fork leaves an edit that the fork has, after the fork is merged back")
+    func olderThanMergedFork() async throws {
+        let ui = window()
+        var transcript = ["one", "two"].map { ChatMessage(role: .user, content: $0) }
+        try await save(transcript, by: ui)
+        try await change { $0[1].content = "edited" }
+        try await ui.fork("s", at: transcript[1].id, into: "f")
+        _ = try await ui.getSession(id: "f")
+        try await ui.updateSessionId(oldId: "f", newId: "s")
+        transcript.append(ChatMessage(role: .user, content: "next"))
+        try await save(transcript, by: ui)
+        #expect(try await text(entries()) == ["one", "edited", "next"])
+    }
+
     @Test(
         "After a merge with its fork, an entry belongs to its part, though another writer has edited it",
         arguments: [false, true])
@@ -1013,6 +1027,131 @@ import Testing
         try await reply.finish()
         for _ in 0...1 { try await save([question], by: ui) }
         #expect(try await text(entries()).sorted() == ["Hello", "question"])
+    }
+
+    @Test("The end of a reply keeps the longer text of a bubble saved as complete", arguments: [false, true])
+    func longerCompleteBubble(isInterrupted: Bool) async throws {
+        let ui = window()
+        var (bubble, reply) = try await begin(by: ui)
+        reply.append("Answer")
+        bubble.content = "Answer"
+        try await save([bubble], by: ui)
+        (bubble.content, bubble.isComplete) = ("Answer [source]", true)
+        try await save([bubble], by: ui)
+        if isInterrupted { try await reply.interrupt() } else { try await reply.finish() }
+        #expect(try await text(entries()) == ["Answer [source]"])
+        bubble.content = "Answer"
+        try await save([bubble], by: ui)
+        #expect(try await text(entries()) == ["Answer"])
+    }
+
+    @Test("An increment of a reply leaves a longer text that a window has saved")
+    func longerIncrement() async throws {
+        let ui = window()
+        var bubble = ChatMessage(role: .assistant, content: "", isComplete: false)
+        let writer = try await history.saveReply(ConversationMessage(bubble), in: Self.scope)
+        try await writer.save("Hello", behind: nil)
+        bubble.content = "Hello world"
+        try await save([bubble], by: ui)
+        try await writer.save("Hello wor", behind: nil)
+        #expect(try await text(entries()) == ["Hello world"])
+        try await writer.save("Hello world!", behind: nil)
+        #expect(try await text(entries()) == ["Hello world!"])
+        try await writer.save("Other", behind: nil)
+        #expect(try await text(entries()) == ["Other"])
+    }
+
+    @Test("After a read of a missing session and a merge, edits by others stay", arguments: [false, true])
+    func editedAfterMissing(isTarget: Bool) async throws {
+        let ui = window()
+        var transcript = ["one", "two"].map { ChatMessage(role: .user, content: $0) }
+        try await save(transcript, by: ui)
+        try await window().discard("s")
+        #expect(try await ui.getSession(id: "s") == nil)
+        try await window().restore("s")
+        try await change { $0[1].content = "edited" }
+        try await ui.updateSessionMessages(id: "r", messages: [ChatMessage(role: .user, content: "other")])
+        try await ui.updateSessionId(oldId: isTarget ? "r" : "s", newId: isTarget ? "s" : "r")
+        transcript.append(ChatMessage(role: .user, content: "next"))
+        let id = isTarget ? "s" : "r"
+        try await ui.updateSessionMessages(id: id, messages: transcript)
+        let saved = try #require(try await window().getSession(id: id)).messages
+        #expect(text(saved).sorted() == ["edited", "next", "one", "other"])
+    }
+
+    @Test("The end of a reply during a move of its session is known", arguments: [false, true], [false, true])
+    func endedDuringMove(isBefore: Bool, isMerge: Bool) {
+        let known = KnownTranscripts()
+        let reply = ConversationMessage(id: UUID().uuidString, role: .assistant, text: "Hello")
+        for id in isMerge ? ["s", "t"] : ["s"] {
+            _ = known.note(Transcript([]), of: id, since: known.lastCall, lastMove: 0, isLast: false)
+        }
+        let move = known.beginCall(on: ["s", "t"])
+        // The reply ends under the new ID before the move is noted, or under the old ID after it.
+        if isBefore { known.note(ended: reply, in: "t") }
+        if isMerge {
+            known.merge("s", into: "t", replies: [], found: [:], call: move)
+        } else {
+            known.rename("s", to: "t", call: move)
+        }
+        known.endCall(move, on: ["s", "t"])
+        if !isBefore { known.note(ended: reply, in: "s") }
+        #expect(known.entries(of: "t").isEnd(reply.chatMessages()[0]))
+        known.note(ended: reply.with(id: "later"), in: "unknown")
+        #expect(known.entries(of: "unknown").entries.ids.isEmpty)
+    }
+
+    @Test("Messages moved into a branch by a restored one stay after another window has restored theirs")
+    func movedByRestoredBranch() async throws {
+        let ui = window()
+        let (question, first) = (
+            ChatMessage(role: .user, content: "q"), ChatMessage(role: .assistant, content: "first")
+        )
+        try await save([question, first], by: ui)
+        let branch = try await ui.branch("s", from: first.id)
+        try await save([question, ChatMessage(role: .assistant, content: "second")], by: ui)
+        try await ui.restoreBranch(branch, in: "s")
+        try await window().restoreBranch(window().branches(of: "s")[0].id, in: "s")
+        try await save([question, first, ChatMessage(role: .user, content: "next")], by: ui)
+        #expect(try await text(entries()).sorted() == ["first", "next", "q", "second"])
+    }
+
+    @Test("Messages moved into a branch behind an entry of another window stay when they are back")
+    func movedBehindUnknown() async throws {
+        let ui = window()
+        let transcript = ["q", "last"].map { ChatMessage(role: .user, content: $0) }
+        try await save(transcript, by: ui)
+        try await change { $0.insert(ChatMessage(role: .assistant, content: "between"), at: 1) }
+        let page = try await ui.messages(in: "s", page: PageRequest(limit: 10, before: nil)).elements
+        let branch = try await ui.branch("s", from: page[1].id)
+        try await window().restoreBranch(branch, in: "s")
+        try await save([transcript[0], ChatMessage(role: .assistant, content: "new")], by: ui)
+        #expect(try await text(entries()).sorted() == ["between", "last", "new", "q"])
+    }
+
+    @Test("A waiting read leaves the saves after it known, and its messages moved into a branch")
+    func savedAfterRead() throws {
+        let known = KnownTranscripts()
+        let messages = ["old", "shown"].map { ConversationMessage(id: UUID().uuidString, role: .user, text: $0) }
+        let read = Transcript(
+            messages.map { AgentMessage(agentId: "", message: $0) },
+            sequences: [SequenceNumber(rawValue: 1), SequenceNumber(rawValue: 2)])
+        let before = known.lastCall
+        let save = known.beginCall(on: ["s"])
+        #expect(!known.note(read, of: "s", since: before, lastMove: 0, isLast: true))
+        let next = ChatMessage(role: .user, content: "next")
+        var saved = read.entries + [next]
+        saved[0].content = "new"
+        known.note(
+            TranscriptDifference(from: .whole(read.entries), to: saved), SaveTranscriptOperation.Outcome(), of: "s")
+        known.branch([SequenceNumber(rawValue: 2)], of: "s")
+        known.endCall(save, on: ["s"])
+        let call = known.beginCall(on: ["s"])
+        let entries = known.entries(of: "s", beforeCall: call, saving: saved)
+        let difference = TranscriptDifference(from: entries.base, to: saved)
+        #expect(difference.unchanged == Set(saved.map(\.id)))
+        // The window may not show the saved entry, and another one may have restored the branch.
+        #expect(entries.removed(saved.map(\.id), from: []) == [saved[0].id])
     }
 
     // MARK: The order of calls

@@ -21,7 +21,7 @@ import Testing
 
     @Test("concurrent-edits: without deletions, every word is in a file at the end", arguments: 0..<UInt64(2))
     func onlyAdding(part: UInt64) async {
-        await Seeds.run(40, from: 1 + part * 40) { try await live(seed: $0, kind: .onlyAdding) }
+        await Seeds.run(150, from: 1 + part * 150) { try await live(seed: $0, kind: .onlyAdding) }
     }
 
     @Test(
@@ -48,7 +48,8 @@ import Testing
         let life = try WorkspaceLife(seed: seed, kind: kind)
         let faults: [String]
         do {
-            faults = try await life.faults(steps: kind == .onlyAdding ? 32 : 16)
+            // Many short lives and some long ones find more than the same number of steps in lives of equal length.
+            faults = try await life.faults(steps: kind == .onlyAdding ? (seed % 8 == 0 ? 32 : 8) : 16)
         } catch {
             faults = ["\(error)"]
         }
