@@ -7,8 +7,11 @@ struct LineageLogs {
     private var changes: [WorkspacePath: [String: [VersionLine]]] = [:]
     /// The contents of conflict copies of each file, and the date each was first observed.
     private var copied: [WorkspacePath: [ContentHash: Date]] = [:]
-    /// The contents of conflict copies of each file that another copy of the same name replaced on this device.
+    /// The contents of conflict copies of each file that another copy of the same name replaced, on this device or another.
     private var replacedCopies: [WorkspacePath: Set<ContentHash>] = [:]
+    /// The contents of conflict copies of each file missing on this device by now. Another copy may have replaced one before
+    /// another device resolved it.
+    private var removedCopies: [WorkspacePath: [VersionIndex.File.Overwritten]] = [:]
     /// The contents of other files with names like conflict copies: `notes (1).md`.
     private var copiedPerhaps: [WorkspacePath: Set<ContentHash>] = [:]
     /// The contents of conflict copies of each file that this device resolved and removed, and for each copy the sort
@@ -28,6 +31,9 @@ struct LineageLogs {
                 add(VersionLine(mark: .done, path: path, version: version), by: device)
             }
             guard let original = ConflictCopies.original(of: path) else { continue }
+            if file.content == nil, path.isSyncthingCopy {
+                removedCopies[original, default: []] += file.observed
+            }
             for (copy, next) in zip(file.versions, file.versions.dropFirst())
             where next.author == nil && !copy.kind.isAbsence && !next.kind.isAbsence && next.hash != copy.hash {
                 replacedCopies[original, default: []].insert(copy.hash)
@@ -59,6 +65,18 @@ struct LineageLogs {
                 for line in segment.lines { add(line, by: device) }
             }
         }
+        for path in changes.keys where path.isSyncthingCopy { noteReplacedCopies(path) }
+    }
+
+    /// Notes the contents of a conflict copy replaced on any device. Syncthing names copies by the second, so different
+    /// contents of one name are the losers of that second. Those that no write names as a parent were not merged.
+    private mutating func noteReplacedCopies(_ path: WorkspacePath) {
+        guard let original = ConflictCopies.original(of: path), let logs = changes[path] else { return }
+        let contents = Set(logs.values.joined().map(\.version.hash))
+        guard contents.count > 1 else { return }
+        let makings = (Array(logs.values) + Array((changes[original] ?? [:]).values)).joined().map(\.version)
+        let parents = makings.filter { $0.author != nil || $0.kind == .edited }.flatMap(\.parents)
+        replacedCopies[original, default: []].formUnion(contents.subtracting(parents))
     }
 
     private mutating func add(_ line: VersionLine, by device: String) {
@@ -94,12 +112,12 @@ struct LineageLogs {
     /// - No content of the file occurs twice: a device may have reverted the lost one.
     ///
     /// A content equal to a copy is lost, too, if the present content does not descend from it, and this device removed the
-    /// copy before the content it lost against came, or observed another copy of the same name in its place.
+    /// copy before the content it lost against came, or a device observed another copy of the same name in its place.
     ///
     /// A descendant of the present content is not lost, nor is an ancestor of a lost or copied one. A merge counts as lost only if a copy of the merge itself was
     /// removed or one of its parents is lost, because it has no text of its own.
     /// - Parameters:
-    ///   - overwritten: The contents observed as replaced on this device.
+    ///   - overwritten: The contents observed as replaced on this device. Contents of missing conflict copies are added.
     ///   - path: The file's path.
     ///   - current: The file's content.
     ///   - delay: The time after the replacement within which a copy counts, in seconds.
@@ -107,6 +125,8 @@ struct LineageLogs {
         _ overwritten: [VersionIndex.File.Overwritten], at path: WorkspacePath, replacedBy current: ContentHash,
         within delay: TimeInterval
     ) -> [ContentHash] {
+        let overwritten = overwritten + (removedCopies[path] ?? [])
+        guard !overwritten.isEmpty else { return [] }
         let copied = copied[path] ?? [:]
         let copiedPerhaps = copiedPerhaps[path] ?? []
         let removals = resolved[path] ?? [:]
@@ -154,6 +174,11 @@ struct LineageLogs {
         let logs = (changes[path] ?? [:]).sorted { $0.key < $1.key }.map { Array($0.value.suffix(Self.mostVersions)) }
         return Lineage(logs, copies: Set((copied[path] ?? [:]).keys), contradicting: contents)
     }
+}
+
+extension WorkspacePath {
+    /// Whether the file's name is that of a conflict copy by Syncthing, which names copies by the second.
+    var isSyncthingCopy: Bool { ConflictCopyName(name)?.dialect == .syncthing }
 }
 
 extension VersionLine {

@@ -30,10 +30,13 @@ final class ConflictResolver: Sendable {
         }
         var conflicts = try conflicts(in: scan.listing)
         let files = try archive.index().files
-        let overwritten = files.filter { $1.content != nil }.mapValues(\.overwritten).filter { !$1.isEmpty }
-        let logs = try conflicts.isEmpty && overwritten.isEmpty ? LineageLogs() : scanner.lineageLogs()
-        for (path, overwritten) in overwritten where conflicts[path] == nil {
-            if try !lost(overwritten, replacedBy: files[path]?.content, at: path, logs).isEmpty {
+        let present = files.filter { $1.content != nil }
+        let overwritten = present.mapValues(\.overwritten)
+        let hasLost =
+            overwritten.values.contains { !$0.isEmpty } || files.contains { $1.content == nil && $0.isSyncthingCopy }
+        let logs = try conflicts.isEmpty && !hasLost ? LineageLogs() : scanner.lineageLogs()
+        for (path, file) in present where conflicts[path] == nil {
+            if try !lost(overwritten[path] ?? [], replacedBy: file.content, at: path, logs).isEmpty {
                 conflicts[path] = []
             }
         }
@@ -179,11 +182,14 @@ final class ConflictResolver: Sendable {
     }
 
     /// Returns the earlier contents of a copy, since its name was last free. Services name copies by the second,
-    /// and may overwrite one copy with another. Contents missing in the archive are left out.
+    /// and may overwrite one copy with another. Contents replaced by a write, or missing in the archive, are left out.
     private func contentsBefore(_ copy: WorkspaceFile) throws -> [[UInt8]] {
         let versions = try archive.index().files[copy.path]?.versions ?? []
         let since = versions.reversed().prefix { !$0.kind.isAbsence }
-        return try Set(since.map(\.hash)).subtracting([copy.version]).compactMap { try archive.wholeBytes(of: $0) }
+        let replaced = since.filter { $0.author != nil }.flatMap(\.parents)
+        return try Set(since.map(\.hash)).subtracting([copy.version] + replaced).compactMap {
+            try archive.wholeBytes(of: $0)
+        }
     }
 
     /// Whether one of the files of a conflict changed a short time ago, so that the winning content, or the removal of

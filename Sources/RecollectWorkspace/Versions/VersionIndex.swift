@@ -167,6 +167,13 @@ extension VersionIndex.File {
         return overwritten
     }
 
+    /// The observed contents, as if each was replaced at once.
+    var observed: [Overwritten] {
+        zip(versions, orders).filter { $0.0.author == nil && !$0.0.kind.isAbsence }.map { version, order in
+            Overwritten(hash: version.hash, dates: version.date...version.date, mergedFrom: [], orders: order...order)
+        }
+    }
+
     /// Whether one content is an ancestor of another by the writes on this device, and not also its descendant.
     func isAncestor(_ ancestor: ContentHash, of descendant: ContentHash) -> Bool {
         ancestor != descendant && leads(from: descendant, to: ancestor) && !leads(from: ancestor, to: descendant)

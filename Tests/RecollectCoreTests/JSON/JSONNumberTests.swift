@@ -45,6 +45,13 @@ struct JSONNumberTests {
         #expect(try JSONDecoder().decode([JSONValue].self, from: Data("[\(text)]".utf8)) == [value])
     }
 
+    @Test(
+        "A whole number keeps its digits in any notation",
+        arguments: ["9007199254740993.0", "9007199254740993e0", "900719925474099.3e1"])
+    func wholeNumber(text: String) throws {
+        #expect(try JSONValue(parsing: text) == .integer(9_007_199_254_740_993))
+    }
+
     @Test("A number too large for a double is refused by the reader and by the skipper")
     func tooLarge() {
         for text in [

@@ -261,13 +261,56 @@ struct LineageConflictTests {
         try there.put(texts[2], at: Self.copy)
         try await there.workspace.resolveConflicts()
         pass(on: here, there, third, seconds: 10)
-        try FileManager.default.removeItem(at: here.workspace.rootURL.appendingPathComponent(Self.copy))
+        try here.remove(Self.copy)
         try await here.putAndScan(there.workspace.read(path).text, at: "notes.md")
         try here.takeLineage(of: there, third)
         try await here.workspace.resolveConflicts()
         let lines = Set(try await here.workspace.read(path).text.lines)
         #expect(lines.isSuperset(of: ["- start", "- mine", "- theirs", "- others"]))
         #expect(try await here.workspace.resolveConflicts().isEmpty)
+    }
+
+    @Test(
+        "conflict-copies: a copy replaced by another one is merged, though another device has resolved the other",
+        arguments: [false, true])
+    func replacedSeenCopy(isSeenAsFile: Bool) async throws {
+        for (synced, line) in [(here, "- one\n"), (there, "- two\n")] {
+            try await synced.workspace.append(line, to: path)
+        }
+        if isSeenAsFile {
+            try await here.workspace.append("- mine\n", to: path)
+        } else {
+            try here.put("- one\n- mine\n", at: "notes.md")
+        }
+        try await here.loseConflict("notes.md", to: there.workspace.read(path).text, as: Self.copy)
+        for (synced, line) in [(here, "- three\n"), (there, "- four\n")] {
+            try await synced.workspace.append(line, to: path)
+        }
+        // The device loses again in the same second, and the other device resolves the second copy.
+        let second = try await here.workspace.read(path).text
+        try here.takeLineage(of: there)
+        try there.takeLineage(of: here)
+        try there.deliver(second, at: Self.copy)
+        try await there.workspace.resolveConflicts()
+        try here.remove(Self.copy)
+        try await here.deliverAndScan(there.workspace.read(path).text, at: "notes.md")
+        try here.takeLineage(of: there)
+        try await here.workspace.resolveConflicts()
+        let lines = Set(try await here.workspace.read(path).text.lines)
+        #expect(lines.isSuperset(of: ["- one", "- two", "- mine", "- three", "- four"]))
+        #expect(try await here.workspace.resolveConflicts().isEmpty)
+    }
+
+    @Test("conflict-copies: a line deleted by a write to a copy does not come back")
+    func editedCopy() async throws {
+        try await here.workspace.append("- start\n", to: path)
+        let copy = try WorkspacePath(Self.copy)
+        try await here.deliverAndScan("- start\n- theirs\n- deleted\n", at: Self.copy)
+        let version = try await here.workspace.read(copy).version
+        try await here.workspace.write("- start\n- theirs\n", to: copy, replacing: version)
+        try await here.workspace.resolveConflicts()
+        let text = try await here.workspace.read(path).text
+        #expect(text.contains("- theirs") && !text.contains("- deleted"))
     }
 
     @Test("concurrent-edits: a content is an edit if the file's change date directly follows its modification date")
@@ -578,7 +621,7 @@ struct LineageConflictTests {
         try here.takeLineage(of: there, third)
         try here.put("- a\n- c\n", at: Self.copy)
         try await here.putAndScan("- a\n- b\n", at: "notes.md")
-        try FileManager.default.removeItem(at: here.workspace.rootURL.appendingPathComponent(Self.copy))
+        try here.remove(Self.copy)
         #expect(try await here.workspace.resolveConflicts().map(\.outcome) == [.merged])
         #expect(try await here.files() == ["notes.md": "- a\n- b\n"])
         #expect(try await here.workspace.resolveConflicts().isEmpty)
@@ -702,6 +745,17 @@ struct LineageConflictTests {
         let back = try SharedWorkspace(root: root, configuration: here.workspace.configuration)
         #expect(try await back.append("x", to: path).text == "three\nx")
         try await back.write("y", to: WorkspacePath("new.md"), replacing: nil)
+    }
+
+    @Test("mass-deletion: a folder emptied with its logs counts as unmounted")
+    func emptied() async throws {
+        for line in ["one\n", "two\n", "three\n"] {
+            try await here.workspace.append(line, to: path)
+            _ = try await here.workspace.status()
+        }
+        for name in ["notes.md", ".recollect"] { try here.remove(name) }
+        #expect(await code { try await here.workspace.append("x", to: path) } == .unavailable)
+        #expect(try await here.workspace.status().missing == [path])
     }
 
     @Test("mass-deletion: no file is created in a folder that replaced the root", arguments: [1, 3], [false, true])

@@ -29,7 +29,11 @@ struct SyncedWorkspace {
         let url = workspace.rootURL.appendingPathComponent(path)
         let target = workspace.rootURL.appendingPathComponent(other)
         try Data(contentsOf: url).write(to: target)
-        try FileManager.default.removeItem(at: url)
+        try remove(path)
+    }
+
+    func remove(_ path: String) throws {
+        try FileManager.default.removeItem(at: workspace.rootURL.appendingPathComponent(path))
     }
 
     /// Copies the lineage logs of other devices into this folder, like a sync service.
