@@ -23,10 +23,12 @@ struct Sizes {
     var files = 5_000
     /// The bytes of each version of a large file to be merged.
     var mergedBytes = 19_000_000
+    /// The bytes of a large message.
+    var largeMessage = 100_000_000
 
     static let quick = Sizes(
         turns: 4_000, messages: 50_000, rounds: 8, imports: 2, library: 5_000, streams: 100, peerTurns: 60, files: 500,
-        mergedBytes: 500_000)
+        mergedBytes: 500_000, largeMessage: 20_000_000)
 }
 
 @main
@@ -35,7 +37,8 @@ struct Benchmarks: AsyncParsableCommand {
         commandName: "RecollectBenchmarks",
         abstract:
             "Measures Recollect against the bare C API of SQLite, or of the system, both in alternating stretches of one run.",
-        subcommands: [Measure.self, ImportOnce.self, MigrateOnce.self, StreamOnce.self], defaultSubcommand: Measure.self
+        subcommands: [Measure.self, ImportOnce.self, MigrateOnce.self, StreamOnce.self, LargeMessageOnce.self],
+        defaultSubcommand: Measure.self
     )
 }
 
@@ -72,7 +75,7 @@ struct Measure: AsyncParsableCommand {
         case .relaxed: try await saveLines(durability: .relaxed, turns: sizes.turns)
         case .window: try await windowLines(messages: sizes.messages, rounds: sizes.rounds)
         case .group: try await groupLines(rounds: sizes.rounds)
-        case .files: try await fileLines(rounds: sizes.rounds / 2)
+        case .files: try await fileLines(rounds: sizes.rounds / 2, largeMessage: sizes.largeMessage)
         case .search: try await searchLines(messages: sizes.messages, rounds: sizes.rounds)
         case .imports: try await importLines(folder: transcriptsFolder, runs: sizes.imports)
         case .sessions: try await sessionListLines(sessions: sizes.library, rounds: sizes.rounds)
