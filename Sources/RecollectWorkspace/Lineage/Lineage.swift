@@ -213,18 +213,13 @@ struct Lineage {
         return independence
     }
 
-    /// Returns the nearest common ancestor of several contents; `nil` if none is known, or several are equally
-    /// near.
-    /// - Parameter kept: Returns those of some contents archived on this device.
-    func base(
-        of contents: some Collection<ContentHash>, among kept: (Set<ContentHash>) throws -> Set<ContentHash>
-    ) rethrows -> ContentHash? {
+    /// Returns the nearest common ancestor of several contents; `nil` if none is known, or several are equally near. What an
+    /// older ancestor has may have been deleted and added again.
+    func base(of contents: some Collection<ContentHash>) -> ContentHash? {
         let all = contents.map { ancestors(of: $0).union([$0]) }
         let common = all.dropFirst().reduce(all.first ?? []) { $0.intersection($1) }.subtracting(repeated)
-        guard !common.isEmpty else { return nil }
-        let candidates = try kept(common)
-        let older = candidates.reduce(into: Set()) { $0.formUnion(ancestors(of: $1)) }
-        let nearest = candidates.subtracting(older)
+        let older = common.reduce(into: Set()) { $0.formUnion(ancestors(of: $1)) }
+        let nearest = common.subtracting(older)
         return nearest.count == 1 ? nearest.first : nil
     }
 }

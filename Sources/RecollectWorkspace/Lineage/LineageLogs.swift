@@ -9,6 +9,9 @@ struct LineageLogs {
     private var copied: [WorkspacePath: [ContentHash: Date]] = [:]
     /// The contents of conflict copies of each file that another copy of the same name replaced, on this device or another.
     private var replacedCopies: [WorkspacePath: Set<ContentHash>] = [:]
+    /// The contents named as parents by writes, merges and edits of each file or its conflict copies: their text was merged, or
+    /// deleted by a person.
+    private var parents: [WorkspacePath: Set<ContentHash>] = [:]
     /// The contents of conflict copies of each file missing on this device by now. Another copy may have replaced one before
     /// another device resolved it.
     private var removedCopies: [WorkspacePath: [VersionIndex.File.Overwritten]] = [:]
@@ -27,7 +30,9 @@ struct LineageLogs {
     ///   - files: The lineage files of all devices. Unreadable files, and files beyond the limits, are ignored.
     init(_ index: VersionIndex, of device: String, files: [LineageFile]) {
         for (path, file) in index.files {
-            for version in file.lineage.suffix(Self.mostVersions) {
+            let lineage = file.lineage
+            for version in lineage { noteParents(of: version, at: path) }
+            for version in lineage.suffix(Self.mostVersions) {
                 add(VersionLine(mark: .done, path: path, version: version), by: device)
             }
             guard let original = ConflictCopies.original(of: path) else { continue }
@@ -62,21 +67,30 @@ struct LineageLogs {
         }
         for (device, segments) in segments {
             for segment in segments.values.sorted(by: { $0.number < $1.number }) {
-                for line in segment.lines { add(line, by: device) }
+                for line in segment.lines {
+                    noteParents(of: line.version, at: line.path)
+                    add(line, by: device)
+                }
             }
         }
         for path in changes.keys where path.isSyncthingCopy { noteReplacedCopies(path) }
+        for (path, parents) in parents {
+            replacedCopies[path]?.subtract(parents)
+            removedCopies[path]?.removeAll { parents.contains($0.hash) }
+        }
+    }
+
+    private mutating func noteParents(of version: WorkspaceVersion, at path: WorkspacePath) {
+        guard version.author != nil && version.kind != .restored || version.kind == .edited else { return }
+        parents[ConflictCopies.original(of: path) ?? path, default: []].formUnion(version.parents)
     }
 
     /// Notes the contents of a conflict copy replaced on any device. Syncthing names copies by the second, so different
-    /// contents of one name are the losers of that second. Those that no write names as a parent were not merged.
+    /// contents of one name are the losers of that second.
     private mutating func noteReplacedCopies(_ path: WorkspacePath) {
         guard let original = ConflictCopies.original(of: path), let logs = changes[path] else { return }
         let contents = Set(logs.values.joined().map(\.version.hash))
-        guard contents.count > 1 else { return }
-        let makings = (Array(logs.values) + Array((changes[original] ?? [:]).values)).joined().map(\.version)
-        let parents = makings.filter { $0.author != nil || $0.kind == .edited }.flatMap(\.parents)
-        replacedCopies[original, default: []].formUnion(contents.subtracting(parents))
+        if contents.count > 1 { replacedCopies[original, default: []].formUnion(contents) }
     }
 
     private mutating func add(_ line: VersionLine, by device: String) {

@@ -71,12 +71,11 @@ extension ChatProjection {
         return version.entries.allSatisfy { entry in
             let id = ByteString(entry.message.id)
             guard let there = merged[id] else {
-                // Without a base entry, the deletion wins over any content.
+                // Without a base entry, the message may have been changed since it was deleted.
                 return gone.contains(id)
-                    && (old[id].map {
+                    && old[id].map {
                         entry.message.json == $0.message.json && entry.agentId.hasSameBytes(as: $0.agentId)
-                    }
-                        ?? true)
+                    } ?? false
             }
             return isKept(entry.message, there.message, old[id]?.message, by: \.json)
                 && isKept(entry.agentId, there.agentId, old[id]?.agentId) { ByteString($0) }

@@ -42,7 +42,7 @@ struct ConflictResolution {
             deleted = []
             return
         }
-        let base = try lineage.base(of: hashes) { Set(try archive.sizes(of: $0).keys) }
+        let base = try lineage.base(of: hashes)
             .flatMap { try lineage.havePart(contents, since: $0) ? nil : archive.wholeBytes(of: $0) }
         let mergeable = latest.filter { WorkspaceMerge.canMerge($0, at: path) }
         let merged = WorkspaceMerge.mergedAndChecked(base: base, versions: mergeable, at: path)

@@ -186,7 +186,7 @@ final class ConflictResolver: Sendable {
     private func contentsBefore(_ copy: WorkspaceFile) throws -> [[UInt8]] {
         let versions = try archive.index().files[copy.path]?.versions ?? []
         let since = versions.reversed().prefix { !$0.kind.isAbsence }
-        let replaced = since.filter { $0.author != nil }.flatMap(\.parents)
+        let replaced = since.filter { $0.author != nil && $0.kind != .restored }.flatMap(\.parents)
         return try Set(since.map(\.hash)).subtracting([copy.version] + replaced).compactMap {
             try archive.wholeBytes(of: $0)
         }

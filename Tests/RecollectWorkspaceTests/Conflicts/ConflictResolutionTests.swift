@@ -189,6 +189,20 @@ struct ConflictResolutionTests {
         #expect(lines.isSuperset(of: ["A-1", "A-2", "B-1", "B-2"]))
     }
 
+    @Test("The restoring of an earlier text of a copy leaves its other text to be merged")
+    func restoredCopy() async throws {
+        let synced = try SyncedWorkspace()
+        let copy = try WorkspacePath("log.sync-conflict-20261122-062621-ABCDEFG.md")
+        try await synced.putAndScan("A\n", at: "log.md")
+        for text in ["B-1\n", "B-2\n"] { try await synced.deliverAndScan(text, at: copy.description) }
+        let first = try #require(try await synced.workspace.versions(of: copy).last)
+        let version = try await synced.workspace.read(copy).version
+        try await synced.workspace.restore(copy, to: first.hash, replacing: version)
+        try await synced.workspace.resolveConflicts()
+        let lines = Set(try await synced.workspace.read(WorkspacePath("log.md")).text.lines)
+        #expect(lines.isSuperset(of: ["A", "B-1", "B-2"]))
+    }
+
     @Test("Versions stay apart if the merged content is larger than a file may be")
     func largeMerge() async throws {
         let synced = try SyncedWorkspace(largestFile: 100)

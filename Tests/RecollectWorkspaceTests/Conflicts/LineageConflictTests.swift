@@ -255,7 +255,7 @@ struct LineageConflictTests {
         pass(on: here, there, third, seconds: 10)
         // The other device wins here and on the third device in the same second, so both copies have the same name.
         try await here.loseConflict("notes.md", to: texts[1], as: Self.copy)
-        try await here.putAndScan(texts[2], at: Self.copy)
+        try await here.deliverAndScan(texts[2], at: Self.copy)
         // The other device resolves its conflict.
         try there.takeLineage(of: here, third)
         try there.put(texts[2], at: Self.copy)
@@ -299,6 +299,41 @@ struct LineageConflictTests {
         let lines = Set(try await here.workspace.read(path).text.lines)
         #expect(lines.isSuperset(of: ["- one", "- two", "- mine", "- three", "- four"]))
         #expect(try await here.workspace.resolveConflicts().isEmpty)
+    }
+
+    @Test("concurrent-edits: without the nearest common ancestor in the archive, an older one is no base")
+    func olderBase() async throws {
+        let third = try SyncedWorkspace()
+        let texts = ["- bread\n- milk\n", "- bread\n", "- bread\n- eggs\n", "- bread\n- milk\n- soap\n"]
+        for synced in [here, there, third] { try await synced.deliverAndScan(texts[0], at: "notes.md") }
+        // One device deletes a line, and another one adds it again. The third device never has the text between.
+        try await here.putAndScan(texts[1], at: "notes.md")
+        try await there.deliverAndScan(texts[1], at: "notes.md")
+        try await here.putAndScan(texts[2], at: "notes.md")
+        try await there.putAndScan(texts[3], at: "notes.md")
+        try await third.deliverAndScan(texts[2], at: "notes.md")
+        try third.deliver(texts[3], at: Self.copy)
+        try third.takeLineage(of: here, there)
+        #expect(try await third.workspace.resolveConflicts().map(\.assumedDeleted) == [[]])
+        let lines = Set(try await third.workspace.read(path).text.lines)
+        #expect(lines.isSuperset(of: ["- bread", "- milk", "- eggs", "- soap"]))
+    }
+
+    @Test("conflict-copies: a merged text of a copy does not come back after it is deleted", arguments: [false, true])
+    func mergedCopy(isRepeated: Bool) async throws {
+        let (mine, copied) = ("- start\n- mine\n", "- start\n- theirs\n")
+        for text in ["- start\n", mine] { try await here.putAndScan(text, at: "notes.md") }
+        if isRepeated {
+            for text in [copied, mine, copied, mine] { try await here.putAndScan(text, at: "notes.md") }
+        }
+        try await here.deliverAndScan(copied, at: Self.copy)
+        try await here.putAndScan(copied + "- more\n", at: Self.copy)
+        try await here.workspace.resolveConflicts()
+        try await here.putAndScan(mine, at: "notes.md")
+        #expect(try await here.workspace.resolveConflicts().isEmpty)
+        try await here.putAndScan(mine + "- next\n", at: "notes.md")
+        #expect(try await here.workspace.resolveConflicts().isEmpty)
+        #expect(try await here.workspace.read(path).text == mine + "- next\n")
     }
 
     @Test("conflict-copies: a line deleted by a write to a copy does not come back")

@@ -122,6 +122,8 @@ struct ChatProjectionTests {
             #expect(try merged(base, without, changed).apart == [changed])
         }
         #expect(try merged(base, without, base.replacing("Whales", with: "AAA")).apart.isEmpty)
+        // Without a base, nothing shows whether the message was changed since.
+        #expect(try merged(nil, without, base).apart == [base])
         let twice = base.replacing(
             #"{"id":"2""#, with: #"{"id":"1","role":"user","timestamp":0,"parts":[]},"# + "\n" + #"{"id":"2""#)
         #expect(try merged(base, twice, base.replacing("Whales", with: "AAA")).apart == [twice])
