@@ -52,8 +52,8 @@ extension SQLiteHistoryStore {
         _ = try await restore(branch, in: session)
     }
 
-    /// Restores a branch. Returns the messages moved into the other branch.
-    func restore(_ branch: SessionKey, in session: SessionKey) async throws -> [SequenceNumber] {
+    /// Restores a branch. Returns the moved messages.
+    func restore(_ branch: SessionKey, in session: SessionKey) async throws -> BranchChange {
         let now = Date().millisecondsSince1970
         return try await write { try Branches.restore(branch, in: session, now: now, $0) }
     }

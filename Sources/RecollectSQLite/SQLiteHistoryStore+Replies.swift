@@ -73,18 +73,18 @@ extension SQLiteHistoryStore {
         return saved
     }
 
-    /// Turns a streaming reply into a message and trims its scope. Returns the message, or `nil` if a saved message had the
-    /// content of the reply already.
+    /// Turns a streaming reply into a message and trims its scope. Returns the message as saved, if no saved message had
+    /// the content of the reply already, and as given.
     func endReply(
         _ reply: ReplyRowID, begunIn scope: Scope, as message: ConversationMessage, isAppended: Bool, maxMessages: Int?
-    ) async throws -> SavedReply? {
+    ) async throws -> [SavedReply] {
         let kept = try await savingAttachments(of: [message])
         return try await write(keeping: kept) { [retention = configuration.retention] messages, db, cache in
             let ending = EndReplyOperation(
                 reply: reply, message: messages[0], isAppended: isAppended, scope: scope, maxMessages: maxMessages,
                 retention: retention)
             let result = try ending.run(db, cache)
-            return (result.saved, result.orphans)
+            return ([result.saved, result.given].compactMap { $0 }, result.orphans)
         }
     }
 

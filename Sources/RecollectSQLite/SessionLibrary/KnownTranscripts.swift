@@ -44,7 +44,8 @@ final class KnownTranscripts: Sendable {
 
         /// Whether an entry has the content of a reply ended by the storage, and no transcript had it as complete since.
         func isEnd(_ entry: ChatMessage) -> Bool {
-            !absent.contains(entry.id) && ended[entry.id]?.hash.hasSameContent(as: ChatMessageHash(entry)) == true
+            guard !absent.contains(entry.id), let reply = ended[entry.id] else { return false }
+            return reply.hashes.contains { $0.hasSameContent(as: ChatMessageHash(entry)) }
         }
 
         /// Forgets the ended replies found as complete in a transcript.
@@ -67,14 +68,18 @@ final class KnownTranscripts: Sendable {
             return missing.filter { !branched.contains($0) && !hidden.contains($0) }
         }
 
-        /// Notes the move of messages into a branch.
-        fileprivate mutating func branch(_ moved: Set<SequenceNumber>) {
-            guard !moved.isEmpty else { return }
+        /// Notes the moves of messages into a branch, and back.
+        fileprivate mutating func note(_ change: BranchChange) {
             let ids = entries.ids
-            let isMoved = ids.map { id in messages[id].map { moved.contains($0.sequence) } }
-            // Messages are moved from a position on. Without a known message, an entry is where it was shown.
-            let first = isMoved.firstIndex(of: true) ?? ids.endIndex
-            branched.formUnion(ids.indices.filter { isMoved[$0] ?? ($0 > first) }.map { ids[$0] })
+            func isOne(_ id: UUID, of sequences: Set<SequenceNumber>) -> Bool {
+                messages[id].map { sequences.contains($0.sequence) } ?? false
+            }
+            branched.formUnion(ids.filter { isOne($0, of: change.moved) })
+            branched.subtract(ids.filter { isOne($0, of: change.restored) })
+            guard var first = change.entry.flatMap(ids.firstIndex) else { return }
+            let message = messages[ids[first]]?.sequence
+            while first > 0, let message, messages[ids[first - 1]]?.sequence == message { first -= 1 }
+            branched.formUnion(ids[first...])
         }
 
         /// Returns the entries of merged sessions without an entry in a transcript.
@@ -89,7 +94,8 @@ final class KnownTranscripts: Sendable {
 
     /// An entry of an ended reply.
     fileprivate struct EndedReply {
-        let hash: ChatMessageHash
+        /// As saved, and as given by the writer.
+        var hashes: [ChatMessageHash]
         /// The ID of the reply's first entry.
         let reply: UUID
     }
@@ -102,8 +108,8 @@ final class KnownTranscripts: Sendable {
         let lastCall: Int
         /// The entries written by saves since.
         var saved: Set<UUID> = []
-        /// The messages moved into a branch since.
-        var moved: Set<SequenceNumber> = []
+        /// The changes of branches since.
+        var branches: [BranchChange] = []
 
         /// Whether a window may have shown it before it saved a transcript.
         func isShown(before saved: [ChatMessage]) -> Bool {
@@ -124,8 +130,8 @@ final class KnownTranscripts: Sendable {
         var readCount = 0
         /// The last move of each session during a running read.
         var moves: [ByteString: (newId: String, call: Int)] = [:]
-        /// The new IDs of moved sessions, until their earlier IDs are used again.
-        var newIDs: [ByteString: ByteString] = [:]
+        /// The last moves of sessions, until their earlier IDs are used again.
+        var newIDs: [ByteString: (newId: ByteString, call: Int)] = [:]
         /// The ended replies noted under the new IDs of sessions before the moves are noted.
         var early: [ByteString: [UUID: EndedReply]] = [:]
         /// The sessions with transcripts kept in full, the most recently used at the end.
@@ -189,13 +195,14 @@ final class KnownTranscripts: Sendable {
             if !read.saved.isEmpty {
                 let saved = before.entries.hashes.filter { read.saved.contains($0.id) }
                 let shown = Set(known.entries.ids)
-                let others = known.entries.hashes.filter { !read.saved.contains($0.id) }
+                // The window may have the content read or the content saved.
+                let others = known.entries.hashes.filter { !saved.contains($0) }
                 known.entries = .hashes(others + saved, inOrder: false)
                 known.owners = nil
                 known.messages = known.messages.merged(with: before.messages)
                 known.branched.formUnion(saved.lazy.map(\.id).filter { !shown.contains($0) })
             }
-            known.branch(read.moved)
+            for change in read.branches { known.note(change) }
             set(known, of: session)
         }
 
@@ -213,7 +220,7 @@ final class KnownTranscripts: Sendable {
         mutating func move(_ session: ByteString, to newId: String, call: Int) {
             if readCount > 0 { moves[session] = (newId, call) }
             newIDs[ByteString(newId)] = nil
-            newIDs[session] = ByteString(newId)
+            newIDs[session] = (ByteString(newId), call)
             if let later = reads.removeValue(forKey: session) { reads[ByteString(newId), default: []] += later }
         }
 
@@ -298,6 +305,8 @@ final class KnownTranscripts: Sendable {
             let session = ByteString(id)
             if transcript == nil, let move = state.moves[session], move.call > lastMove { return false }
             if state.calls[session]?.contains(where: { $0 > call }) != true {
+                // Of a missing session, the waiting read is what the window shows.
+                if transcript == nil { state.applyReads(of: session) }
                 state.reads[session] = nil
                 state.apply(transcript, to: session)
                 return true
@@ -336,8 +345,9 @@ final class KnownTranscripts: Sendable {
         }
     }
 
-    /// Notes the end of a reply begun by the storage.
-    func note(ended reply: ConversationMessage, in id: String) {
+    /// Notes the end of a reply begun by the storage, as saved or as given.
+    /// - Parameter call: The number of the last call before the reply was begun.
+    func note(ended reply: ConversationMessage, in id: String, begunAfter call: Int = 0) {
         var entries = reply.chatMessages()
         let texts = entries.filter { $0.messageType == .text }
         if entries.count > 1, var one = texts.first, let own = UUID(uuidString: reply.id) {
@@ -348,15 +358,22 @@ final class KnownTranscripts: Sendable {
         }
         guard let first = entries.first?.id else { return }
         let ended = Dictionary(
-            entries.map { ($0.id, EndedReply(hash: ChatMessageHash($0), reply: first)) }, uniquingKeysWith: { $1 })
+            entries.map { ($0.id, EndedReply(hashes: [ChatMessageHash($0)], reply: first)) }, uniquingKeysWith: { $1 })
+        func both(_ one: EndedReply, _ other: EndedReply) -> EndedReply {
+            EndedReply(hashes: one.hashes + other.hashes, reply: one.reply)
+        }
         state.withLock { state in
             var session = ByteString(id)
-            while state.sessions[session] == nil, let newID = state.newIDs[session] { session = newID }
-            if state.sessions[session] != nil {
-                state.sessions[session]?.ended.merge(ended) { $1 }
+            while state.sessions[session] == nil, let move = state.newIDs[session], move.call > call {
+                session = move.newId
+            }
+            if let known = state.sessions[session] {
+                // A transcript may have had the reply as complete before its end.
+                let new = ended.filter { known.entries[$0.key]?.hash.isComplete != true }
+                state.sessions[session]?.ended.merge(new, uniquingKeysWith: both)
             } else if state.calls[session] != nil {
                 // A running move may not be noted yet. Without entries of the session, the next save of the reply adds to it.
-                state.early[session, default: [:]].merge(ended) { $1 }
+                state.early[session, default: [:]].merge(ended, uniquingKeysWith: both)
             }
         }
     }
@@ -417,25 +434,26 @@ final class KnownTranscripts: Sendable {
         }
     }
 
-    /// Notes the move of messages of a session into a branch.
-    func branch(_ moved: [SequenceNumber], of id: String) {
-        guard !moved.isEmpty else { return }
+    /// Notes the messages of a session moved into a branch, and back.
+    func note(_ change: BranchChange, in id: String) {
         state.withLock { state in
-            let (session, moved) = (ByteString(id), Set(moved))
+            let session = ByteString(id)
             if var known = state.sessions.removeValue(forKey: session) {
-                known.branch(moved)
+                known.note(change)
                 state.sessions[session] = known
             }
             for index in state.reads[session]?.indices ?? 0..<0 {
-                state.reads[session]?[index].moved.formUnion(moved)
+                state.reads[session]?[index].branches.append(change)
             }
         }
     }
 
     func forget(_ id: String) {
         state.withLock { state in
-            _ = state.remove(ByteString(id))
-            state.reads[ByteString(id)] = nil
+            let session = ByteString(id)
+            _ = state.remove(session)
+            state.reads[session] = nil
+            state.newIDs = state.newIDs.filter { $0.key != session && $0.value.newId != session }
         }
     }
 
@@ -443,6 +461,7 @@ final class KnownTranscripts: Sendable {
         state.withLock { state in
             state.sessions = [:]
             state.reads = [:]
+            state.newIDs = [:]
             state.whole = []
         }
     }

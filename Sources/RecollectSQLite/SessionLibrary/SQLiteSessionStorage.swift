@@ -243,7 +243,9 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
         let scope = session(id).scope(agentId: agentId)
         return try await operations.run(on: [id]) {
             var writer = try await history.saveReply(reply, in: scope)
-            writer.onEnd = { [known] in known.note(ended: $0.message, in: $0.scope.sessionId) }
+            writer.onEnd = { [known, call = known.lastCall] replies in
+                for reply in replies { known.note(ended: reply.message, in: reply.scope.sessionId, begunAfter: call) }
+            }
             return StreamingReply(reply, scope: scope, writer: writer)
         }
     }
@@ -265,7 +267,7 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
         try await operations.run(on: [id]) {
             let (agentId, messageId) = try await message(of: entry, in: id)
             let cut = try await history.cut(session(id), from: messageId, agentId: agentId)
-            known.branch(cut.moved, of: id)
+            known.note(BranchChange(moved: Set(cut.moved), entry: entry), in: id)
             return cut.branch
         }
     }
@@ -278,7 +280,7 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
     /// Restores a branch, and turns the messages it replaces into another branch: see `HistoryStore.restoreBranch`.
     nonisolated(nonsending) public func restoreBranch(_ branch: SessionKey, in id: String) async throws {
         try await operations.run(on: [id]) {
-            known.branch(try await history.restore(branch, in: session(id)), of: id)
+            known.note(try await history.restore(branch, in: session(id)), in: id)
         }
     }
 

@@ -3,6 +3,17 @@ import GRDB
 import RecollectCore
 import RecollectFileSystem
 
+/// The messages moved by the cutting or restoring of a branch.
+struct BranchChange: Sendable {
+    /// The messages moved into a branch.
+    let moved: Set<SequenceNumber>
+    /// The messages moved back into the session.
+    var restored: Set<SequenceNumber> = []
+    /// The entry of a window from which the branch was cut. The window may show other messages behind it than the session
+    /// has.
+    var entry: UUID?
+}
+
 /// Moves the messages from a position on into a branch, and back, inside a write transaction.
 enum Branches {
     /// A new branch, and the messages moved into it.
@@ -30,10 +41,10 @@ enum Branches {
     }
 
     /// Restores a branch. The messages saved in the session since the branch was created become a branch themselves.
-    /// - Returns: The messages moved into the other branch.
+    /// - Returns: The moved messages.
     static func restore(
         _ branch: SessionKey, in session: SessionKey, now: Int64, _ db: Database
-    ) throws -> [SequenceNumber] {
+    ) throws -> BranchChange {
         try DerivedData.update(db)
         guard let number = try MessageQueries.number(of: session, db),
             let source: SessionRowID = try db.value(
@@ -58,7 +69,7 @@ enum Branches {
         try MessageDeletion.deleteEmpty(source, db)
         try DerivedData.recount(number, db)
         try db.recordChange(.sessionRearranged, session)
-        return replaced
+        return BranchChange(moved: Set(replaced), restored: Set(messages))
     }
 
     /// Returns the position from which the session differs from a branch.

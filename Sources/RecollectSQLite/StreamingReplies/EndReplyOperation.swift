@@ -26,6 +26,8 @@ struct EndReplyOperation {
     struct Result {
         /// The message with its scope, or `nil` if a saved message had the content of the reply already.
         let saved: SavedReply?
+        /// The message as given by the writer, with its scope. The saved one may have a longer text by a UI.
+        let given: SavedReply
         let orphans: [String]
     }
 
@@ -36,6 +38,7 @@ struct EndReplyOperation {
         }
         try StreamingReplies.remove(reply, db)
         var message = message.with(id: begun.id)
+        let given = SavedReply(message: message, scope: scope)
         if isAppended || message.isInterrupted, begun.isProse, message.isProse,
             begun.text.utf8.starts(with: message.text.utf8)
         {
@@ -50,7 +53,8 @@ struct EndReplyOperation {
                     // The reply's agent adopts a message without an agent.
                     var whole = held
                     whole.metadata.merge(begun.metadata) { held, _ in held }
-                    return Result(saved: nil, orphans: try save(whole, since: held, in: scope, db, cache).orphans)
+                    let orphans = try save(whole, since: held, in: scope, db, cache).orphans
+                    return Result(saved: nil, given: given, orphans: orphans)
                 }
                 // A UI has saved another text as complete, or this was another attempt.
                 let session = try MessageQueries.number(of: scope.session, db).map { [$0] } ?? []
@@ -59,7 +63,8 @@ struct EndReplyOperation {
             }
         }
         let saved = try save(message, since: begun, in: scope, db, cache)
-        return Result(saved: SavedReply(message: saved.message, scope: scope), orphans: saved.orphans)
+        return Result(
+            saved: SavedReply(message: saved.message, scope: scope), given: given, orphans: saved.orphans)
     }
 
     /// Returns the message with an ID of the scope, or else the one without an agent.

@@ -9,8 +9,8 @@ struct HistoryReplyWriter: ReplyWriter {
     let maxMessages: Int?
     /// `nil` in memory, because other processes cannot find the reply.
     let lease: ReplyLease?
-    /// Called at the end of the reply with the saved message, before `finish` returns.
-    var onEnd: (@Sendable (SavedReply) -> Void)?
+    /// Called at the end of the reply with the message as saved and as given, before `finish` returns.
+    var onEnd: (@Sendable ([SavedReply]) -> Void)?
 
     func save(_ text: String?, behind parts: [ContentPart]?) async throws {
         try parts?.checkSavable()
@@ -20,7 +20,7 @@ struct HistoryReplyWriter: ReplyWriter {
     func finish(_ message: ConversationMessage, isAppended: Bool) async throws {
         let saved = try await history.endReply(
             reply, begunIn: scope, as: message, isAppended: isAppended, maxMessages: maxMessages)
-        if let saved { onEnd?(saved) }
+        onEnd?(saved)
         await lease?.end()
     }
 }

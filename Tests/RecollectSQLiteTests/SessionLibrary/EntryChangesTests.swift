@@ -1129,6 +1129,83 @@ import Testing
         #expect(try await text(entries()).sorted() == ["between", "last", "new", "q"])
     }
 
+    @Test("A branch leaves an entry shown behind its first one that another window has moved before it")
+    func movedBeforeBranch() async throws {
+        let (ui, other) = (window(), window())
+        let question = ChatMessage(role: .user, content: "q")
+        try await save([question], by: other)
+        let (bubble, reply) = try await begin(by: other)
+        let next = ChatMessage(role: .user, content: "next")
+        try await save([question, bubble, next], by: other)
+        reply.append("answer")
+        try await reply.finish()
+        let shown = try #require(try await ui.getSession(id: "s")).messages
+        #expect(text(shown) == ["q", "next", "answer"])
+        let later = ChatMessage(role: .user, content: "later")
+        try await save([question, shown[2], next, later], by: other)
+        try await ui.branch("s", from: next.id)
+        try await save([question, ChatMessage(role: .user, content: "edited")], by: ui)
+        #expect(try await text(entries()).sorted() == ["answer", "edited", "q"])
+    }
+
+    @Test("Messages that the window itself has restored from a branch can be removed", arguments: [false, true])
+    func removedAfterRestore(isFlipped: Bool) async throws {
+        let ui = window()
+        let transcript = ["q", "first"].map { ChatMessage(role: .user, content: $0) }
+        try await save(transcript, by: ui)
+        let branch = try await ui.branch("s", from: transcript[1].id)
+        let second = ChatMessage(role: .user, content: "second")
+        if isFlipped { try await save([transcript[0], second], by: ui) }
+        try await ui.restoreBranch(branch, in: "s")
+        if isFlipped { try await ui.restoreBranch(ui.branches(of: "s")[0].id, in: "s") }
+        try await save([transcript[0]], by: ui)
+        #expect(try await text(entries()) == ["q"])
+    }
+
+    @Test(
+        "The first save of a reply's bubble leaves a longer text that another window has saved as complete",
+        arguments: [false, true])
+    func longerByAnother(isInterrupted: Bool) async throws {
+        let ui = window()
+        let question = ChatMessage(role: .user, content: "question")
+        try await save([question], by: ui)
+        var (bubble, reply) = try await begin(by: ui)
+        reply.append("Answer")
+        try await waitForIncrement { $0 == [.text("Answer")] }
+        try await change { ($0[1].content, $0[1].isComplete) = ("Answer [source]", true) }
+        if isInterrupted { try await reply.interrupt() } else { try await reply.finish() }
+        (bubble.content, bubble.isComplete) = ("Answer", true)
+        try await save([question, bubble], by: ui)
+        #expect(try await text(entries()) == ["question", "Answer [source]"])
+    }
+
+    @Test("The end of a reply in a session with the earlier ID of a moved one is its own")
+    func endedUnderEarlierID() async throws {
+        let ui = window()
+        try await save([ChatMessage(role: .user, content: "question")], by: ui)
+        try await ui.updateSessionId(oldId: "s", newId: "t")
+        var (bubble, reply) = try await begin(by: ui)
+        reply.append("Answer")
+        try await reply.finish()
+        (bubble.content, bubble.isComplete) = ("Answer", true)
+        try await ui.updateSessionMessages(id: "t", messages: [bubble])
+        #expect(try await text(#require(window().getSession(id: "t")).messages) == ["Answer"])
+    }
+
+    @Test("A read of a missing session leaves the waiting read known")
+    func missingAfterRead() {
+        let known = KnownTranscripts()
+        let message = AgentMessage(
+            agentId: "", message: ConversationMessage(id: UUID().uuidString, role: .user, text: "one"))
+        let (read, before) = (Transcript([message]), known.lastCall)
+        let save = known.beginCall(on: ["s"])
+        #expect(!known.note(read, of: "s", since: before, lastMove: 0, isLast: true))
+        known.endCall(save, on: ["s"])
+        #expect(known.note(nil, of: "s", since: known.lastCall, lastMove: 0, isLast: false))
+        #expect(known.entries(of: "s").entries.ids == read.entries.map(\.id))
+        #expect(known.entries(of: "s").base.ids.isEmpty)
+    }
+
     @Test("A waiting read leaves the saves after it known, and its messages moved into a branch")
     func savedAfterRead() throws {
         let known = KnownTranscripts()
@@ -1144,12 +1221,13 @@ import Testing
         saved[0].content = "new"
         known.note(
             TranscriptDifference(from: .whole(read.entries), to: saved), SaveTranscriptOperation.Outcome(), of: "s")
-        known.branch([SequenceNumber(rawValue: 2)], of: "s")
+        known.note(BranchChange(moved: [SequenceNumber(rawValue: 2)]), in: "s")
         known.endCall(save, on: ["s"])
         let call = known.beginCall(on: ["s"])
         let entries = known.entries(of: "s", beforeCall: call, saving: saved)
         let difference = TranscriptDifference(from: entries.base, to: saved)
         #expect(difference.unchanged == Set(saved.map(\.id)))
+        #expect(TranscriptDifference(from: entries.base, to: read.entries).unchanged == Set(read.entries.map(\.id)))
         // The window may not show the saved entry, and another one may have restored the branch.
         #expect(entries.removed(saved.map(\.id), from: []) == [saved[0].id])
     }

@@ -567,7 +567,7 @@ struct LineageConflictTests {
 
     @Test(
         "concurrent-edits: lines missing from a partially arrived file do not count as deleted",
-        arguments: ["- new\n- on", "- one\n- tw", ""])
+        arguments: ["- new\n- on", "- one\n- tw", "- one\n- two", ""])
     func part(_ part: String) async throws {
         let (old, whole) = (
             "- one\n- two\n", part.hasPrefix("- new") ? "- new\n- one\n- two\n" : "- one\n- two\n- new\n"
