@@ -567,7 +567,7 @@ struct LineageConflictTests {
 
     @Test(
         "concurrent-edits: lines missing from a partially arrived file do not count as deleted",
-        arguments: ["- new\n- on", "- one\n- tw", "- one\n- two", ""])
+        arguments: ["- new\n- on", "- new\n- one", "- one\n- tw", ""])
     func part(_ part: String) async throws {
         let (old, whole) = (
             "- one\n- two\n", part.hasPrefix("- new") ? "- new\n- one\n- two\n" : "- one\n- two\n- new\n"
