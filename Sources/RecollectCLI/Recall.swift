@@ -61,7 +61,10 @@
             } catch is OutputClosed {
                 exit(withError: nil)
             } catch let error where exitCode(for: error) == .validationFailure || error is ExitCode {
-                if let text = CommandLine.arguments.first(where: { $0.hasPrefix("- ") }) {
+                let arguments = CommandLine.arguments
+                if !(error is ExitCode), !arguments.contains("--"),
+                    let text = arguments.first(where: { $0.hasPrefix("- ") })
+                {
                     Output.tell(
                         "recall: '\(text.prefix(20))' begins with -; put -- between the options and the arguments")
                 }

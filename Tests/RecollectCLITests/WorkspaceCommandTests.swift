@@ -124,6 +124,8 @@
             let item = try await recall.run("workspace", "write", "x.md", "- item", "--append")
             #expect(item.code == 64 && item.messages.contains("put -- between"), "\(item)")
             #expect(try await recall.run("workspace", "write", "--append", "--", "list.md", "- item").code == 0)
+            let other = try await recall.run("workspace", "write", "--", "list.md", "- item")
+            #expect(other.code == 64 && !other.messages.contains("put -- between"), "\(other)")
             try FileManager.default.removeItem(atPath: recall.folder + "/shared/list.md")
             #expect(try await recall.run("workspace", "cat", "absent.md").code == 1)
             #expect(try await recall.run("workspace", "write", "folder/", "x", "--new").code == 1)
