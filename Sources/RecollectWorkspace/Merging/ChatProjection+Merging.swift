@@ -24,7 +24,7 @@ extension ChatProjection {
             read.allSatisfy({ $0.session.hasSameBytes(as: first.session) })
         else { return nil }
         let merged = merged(base: base, versions: read, session: first.session)
-        let apart = zip(versions, read).filter { $1.hasOtherContent || !merged.holds($1, base: base) }
+        let apart = zip(versions, read).filter { merged.lacksChanges(of: $1, since: base) }
         let deleted = read.flatMap { merged.deletedTexts(of: $0, base: base) }
         return WorkspaceMerge.Result(bytes: merged.bytes, deleted: deleted, apart: apart.map(\.0))
     }
@@ -60,6 +60,11 @@ extension ChatProjection {
     }
 
     // MARK: Dropped changes
+
+    /// Whether a version has a change, or content unknown to projections, missing in this merged chat.
+    func lacksChanges(of version: ChatProjection, since base: ChatProjection?) -> Bool {
+        version.hasOtherContent || !holds(version, base: base)
+    }
 
     /// Whether a merged chat contains all changes of a version.
     private func holds(_ version: ChatProjection, base: ChatProjection?) -> Bool {

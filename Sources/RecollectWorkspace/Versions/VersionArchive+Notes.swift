@@ -2,7 +2,7 @@ import Foundation
 import RecollectCore
 import RecollectFileSystem
 
-/// Records beside the versions: changes in doubt, and the metadata of trashed files.
+/// Records beside the versions: changes in doubt, chats at their last synchronization, and the metadata of trashed files.
 extension VersionArchive {
     // MARK: Changes in doubt
 
@@ -24,6 +24,29 @@ extension VersionArchive {
     }
 
     private static let inDoubtName = "in-doubt"
+
+    // MARK: Chats
+
+    /// Returns a chat in the history at its last synchronization; `nil` if there was none.
+    func synchronizedChat(at path: WorkspacePath) throws -> [UInt8]? {
+        try explaining("read", self.path) {
+            try ifThere {
+                try OpenFolder(path: self.path).folder(Self.chatsFolder)
+                    .file(ContentHash(of: path.description.utf8).rawValue, forWriting: false).readAll()
+            }
+        }
+    }
+
+    /// Records a chat in the history at its synchronization.
+    func note(synchronized chat: [UInt8], at path: WorkspacePath) throws {
+        try locked { folder, _ in
+            try folder.makeFolder(Self.chatsFolder)
+            let name = ContentHash(of: path.description.utf8).rawValue
+            _ = try folder.folder(Self.chatsFolder).replace(name) { try $0.write(chat, at: 0) }
+        }
+    }
+
+    private static let chatsFolder = "chats"
 
     // MARK: Metadata of files
 

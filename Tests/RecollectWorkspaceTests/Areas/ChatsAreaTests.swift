@@ -149,4 +149,148 @@ struct ChatsAreaTests {
         }
         #expect(try await workspace.read(path).text == newer)
     }
+
+    // MARK: Edits and deletions on several devices
+
+    private func message(_ id: String, _ text: String) -> ConversationMessage {
+        ConversationMessage(id: id, role: .user, text: text, timestamp: Date(timeIntervalSince1970: 9))
+    }
+
+    private func texts(_ history: SQLiteHistoryStore) async throws -> [String] {
+        try await history.messages(of: id, agentId: nil, page: PageRequest(limit: 99)).elements.map(\.message.text)
+    }
+
+    /// The texts of the messages in the file.
+    private func published() async throws -> [String] {
+        try await workspace.chats.read("Moby Dick")?.messages.map(\.message.text) ?? []
+    }
+
+    /// The contents of the versions kept beside the file.
+    private func keptVersions() async throws -> [String] {
+        var contents: [String] = []
+        for item in try await workspace.list(WorkspacePath(checked: ["Chats"])) where item.path != path {
+            contents.append(try await workspace.read(item.path).text)
+        }
+        return contents
+    }
+
+    @Test("chat-projection: a message published and not saved in the history does not count as deleted")
+    func interrupted() async throws {
+        let (elsewhere, other) = (try elsewhere(), SQLiteHistoryStore.inMemory())
+        try await say("one", in: history)
+        try await workspace.chats.synchronize(id, with: history)
+        try await elsewhere.chats.synchronize(id, with: other)
+        try await say("two", in: other)
+        try await elsewhere.chats.synchronize(id, with: other)
+        // As a synchronization killed before it saves the additions.
+        let stored = try await history.messages(of: id, agentId: nil, page: PageRequest(limit: 99)).elements
+        _ = try await workspace.chats.publish(
+            "Moby Dick", title: nil, messages: stored.map { AgentMessage(agentId: $0.agentId, message: $0.message) },
+            last: try await workspace.chats.lastSynchronized("Moby Dick"))
+        #expect(try await workspace.chats.synchronize(id, with: history).new.map(\.message.id) == ["two"])
+        #expect(try await texts(history) == ["one", "two"])
+        #expect(try await workspace.chats.read("Moby Dick")?.deleted == [])
+
+        try await history.deleteMessages(["two"], in: id)
+        try await workspace.chats.synchronize(id, with: history)
+        #expect(try await texts(history) == ["one"])
+        #expect(try await workspace.chats.read("Moby Dick")?.deleted == ["two"])
+    }
+
+    @Test(
+        "chat-projection: an edit on one device, or in the file, reaches all histories",
+        arguments: [["Whales", "a", "z"], ["a", "z", "Whales"], ["The", "The ferry", "The ferry leaves"]])
+    func edited(texts: [String]) async throws {
+        let (elsewhere, other) = (try elsewhere(), SQLiteHistoryStore.inMemory())
+        func synchronizeBoth() async throws {
+            for _ in 0..<2 {
+                try await elsewhere.chats.synchronize(id, with: other)
+                try await workspace.chats.synchronize(id, with: history)
+            }
+        }
+        func expect(_ text: String) async throws {
+            for found in [try await self.texts(history), try await self.texts(other), try await published()] {
+                #expect(found == [text])
+            }
+        }
+        try await history.append(
+            [message("m", texts[0])], to: Scope(userId: "ann", sessionId: "Moby Dick", agentId: "a"))
+        try await workspace.chats.synchronize(id, with: history)
+        try await synchronizeBoth()
+        try await history.edit([message("m", texts[1])], in: id)
+        try await workspace.chats.synchronize(id, with: history)
+        try await synchronizeBoth()
+        try await expect(texts[1])
+        try await other.edit([message("m", texts[2])], in: id)
+        try await synchronizeBoth()
+        try await expect(texts[2])
+        let url = workspace.rootURL.appendingPathComponent(path.description)
+        let text = try await workspace.read(path).text
+        try Data(text.replacing("\"\(texts[2])\"", with: "\"By hand\"").utf8).write(to: url)
+        try await synchronizeBoth()
+        try await expect("By hand")
+        #expect(try await keptVersions().isEmpty)
+    }
+
+    @Test("chat-projection: of two edits of a message, one is published, and the other is kept beside the file")
+    func editedTwice() async throws {
+        let (elsewhere, other) = (try elsewhere(), SQLiteHistoryStore.inMemory())
+        try await say("one", "two", in: history)
+        try await workspace.chats.synchronize(id, with: history)
+        try await elsewhere.chats.synchronize(id, with: other)
+        for (here, there) in [("Ann", "Bob"), ("Zoe", "Max")] {
+            try await history.edit([message("one", here)], in: id)
+            try await other.edit([message("one", there)], in: id)
+            for _ in 0..<2 {
+                try await elsewhere.chats.synchronize(id, with: other)
+                try await workspace.chats.synchronize(id, with: history)
+            }
+            let greatest = max(here, there)
+            for found in [try await texts(history), try await texts(other), try await published()] {
+                #expect(found == [greatest, "two"])
+            }
+            let lost = min(here, there)
+            #expect(try await keptVersions().filter { $0.contains("\"\(lost)\"") }.count == 1)
+        }
+        #expect(try await keptVersions().count == 2)
+    }
+
+    @Test("chat-projection: an edit of a message deleted on another device is kept beside the file")
+    func editedAndDeleted() async throws {
+        let (elsewhere, other) = (try elsewhere(), SQLiteHistoryStore.inMemory())
+        try await say("one", "two", in: history)
+        try await workspace.chats.synchronize(id, with: history)
+        try await elsewhere.chats.synchronize(id, with: other)
+        try await other.edit([message("one", "edited")], in: id)
+        try await elsewhere.chats.synchronize(id, with: other)
+        try await history.deleteMessages(["one"], in: id)
+        for _ in 0..<2 {
+            try await workspace.chats.synchronize(id, with: history)
+            try await elsewhere.chats.synchronize(id, with: other)
+        }
+        #expect(try await published() == ["two"])
+        #expect(try await keptVersions().filter { $0.contains("\"edited\"") }.count == 1)
+        #expect(try await keptVersions().count == 1)
+    }
+
+    @Test("chat-projection: of two titles, one is published, and the other is kept beside the file")
+    func titles() async throws {
+        let (elsewhere, other) = (try elsewhere(), SQLiteHistoryStore.inMemory())
+        try await say("one", in: history)
+        try await say("one", in: other)
+        try await history.update(id, with: SessionDetails(title: "Whales"))
+        try await other.update(id, with: SessionDetails(title: "Ships"))
+        for _ in 0..<2 {
+            try await workspace.chats.synchronize(id, with: history)
+            try await elsewhere.chats.synchronize(id, with: other)
+        }
+        #expect(try await workspace.chats.read("Moby Dick")?.title == "Whales")
+        #expect(try await keptVersions().map { $0.contains("\"Ships\"") } == [true])
+        try await other.update(id, with: SessionDetails(title: "Sea"))
+        try await elsewhere.chats.synchronize(id, with: other)
+        try await workspace.chats.synchronize(id, with: history)
+        #expect(try await workspace.chats.read("Moby Dick")?.title == "Sea")
+        #expect(try await history.session(id)?.title == "Sea")
+        #expect(try await keptVersions().count == 1)
+    }
 }
