@@ -60,17 +60,15 @@
                 exit(withError: nil)
             } catch is OutputClosed {
                 exit(withError: nil)
-            } catch let error where exitCode(for: error) == .validationFailure || error is ExitCode {
+            } catch let error where error is ExitCode || exitCode(for: error).isSuccess {
+                // Help and version are thrown, too.
+                exit(withError: error)
+            } catch let error where exitCode(for: error) == .validationFailure {
                 let arguments = CommandLine.arguments
-                if !(error is ExitCode), !arguments.contains("--"),
-                    let text = arguments.first(where: { $0.hasPrefix("- ") })
-                {
+                if !arguments.contains("--"), let text = arguments.first(where: { $0.hasPrefix("- ") }) {
                     Output.tell(
                         "recall: '\(text.prefix(20))' begins with -; put -- between the options and the arguments")
                 }
-                exit(withError: error)
-            } catch let error where exitCode(for: error).isSuccess {
-                // Help and version are thrown, too.
                 exit(withError: error)
             } catch {
                 Output.tell("recall: \(words(for: error))")
