@@ -49,8 +49,12 @@ enum StreamingReplies {
                 AND (?1 IS NULL OR text IS NULL OR length(text) <= length(?1) OR substr(text, 1, length(?1)) <> ?1)
                 """, text, id)
         }
+        var whole = parts
+        if let text { whole.append(.text(text)) }
+        whole = try whole.keepingLongerText(of: one(id, db)?.message.parts ?? [])
+        if text != nil { whole.removeLast() }
         try db.run(
-            "UPDATE streaming_reply SET text = ?, parts = ? WHERE id = ?", text, ContentPart.write(list: parts), id)
+            "UPDATE streaming_reply SET text = ?, parts = ? WHERE id = ?", text, ContentPart.write(list: whole), id)
     }
 
     /// Saves a text as the increment of a streaming reply of prose, if it continues the saved one. Returns the message.
@@ -258,5 +262,20 @@ enum StreamingReplies {
             id: columns.value(7), writer: columns.text(8),
             scope: Scope(userId: columns.text(9), sessionId: columns.text(10), agentId: columns.text(11)),
             message: message)
+    }
+}
+
+extension [ContentPart] {
+    /// Returns the parts of a reply with the first text of an earlier state if this one is longer: a UI has saved more
+    /// of it. The bubble of a UI without tools may have the later texts in its first one: these are not repeated.
+    func keepingLongerText(of earlier: [ContentPart]) -> [ContentPart] {
+        guard let longer = earlier.first?.text, let text = first?.text, longer.utf8.count > text.utf8.count,
+            longer.utf8.starts(with: text.utf8)
+        else { return self }
+        // A UI may separate the texts in another way.
+        func letters(_ text: String) -> String { text.filter { !$0.isWhitespace } }
+        let (all, bubble) = (letters(compactMap(\.text).joined()), letters(longer))
+        if all != letters(text), all.starts(with: bubble) || bubble.starts(with: all) { return self }
+        return [earlier[0]] + dropFirst()
     }
 }

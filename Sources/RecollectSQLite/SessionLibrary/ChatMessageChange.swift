@@ -39,9 +39,15 @@ struct ChatMessageChange {
     /// Whether the transcript has changed the text, the role, the type or the tool.
     private var changesContent: Bool { !isEnd && known.map { !$0.hash.hasSameContent(as: hash) } ?? true }
 
+    /// Whether the entry is an empty text before and after the change. Tool calls and results have content without
+    /// a text.
+    var isEmptyText: Bool {
+        entry.messageType == .text && entry.content.isEmpty && known?.entry?.content.isEmpty != false
+    }
+
     /// Whether the transcript has changed more than the mark of completion.
     var changesMoreThanCompletion: Bool {
-        guard let known else { return !isEnd && !entry.content.isEmpty || !attachments.isEmpty }
+        guard let known else { return !isEnd && !isEmptyText || !attachments.isEmpty }
         return changesContent || known.hash.attachments != hash.attachments || known.hash.metadata != hash.metadata
             || known.hash.details != hash.details
     }

@@ -81,11 +81,10 @@ struct ChatMessageEdits {
         return .editedAsOne
     }
 
-    /// Applies the change of an entry whose part another writer has removed. An entry without text stands for the rest of
-    /// its message.
+    /// Applies the change of an entry whose part another writer has removed. An empty text stands for the rest of its
+    /// message.
     private mutating func applyWithoutPart(_ change: ChatMessageChange) -> Outcome {
-        let wasEmpty = (change.known?.entry ?? change.entry).content.isEmpty && change.entry.content.isEmpty
-        if hasID(of: change.entry), wasEmpty {
+        if hasID(of: change.entry), change.isEmptyText {
             entries[0] = change.applyingDetails(to: entries[0])
             return entries.count > 1 ? .editedAsOne : .edited
         }
@@ -124,24 +123,33 @@ struct ChatMessageEdits {
     /// known content.
     /// - Parameters:
     ///   - like: An entry of the same kind, if the kind is known.
-    ///   - shown: The entries of the message shown or saved before, if they are known. With another number of them, or with
-    ///     the content of another one, the entry with the ID is another part.
+    ///   - shown: The entries of the message shown or saved before, if they are known. With another number of them,
+    ///     with the content of another one, or with another one moved, the entry with the ID is another part.
     private func index(
         of known: KnownChatMessage?, _ id: UUID, as like: ChatMessage?, shown: () -> [KnownChatMessage]?
     ) -> Int? {
         let own = entries.firstIndex { $0.id == id }
         if let known, let own, known.hasSameContent(as: entries[own]) { return own }
-        let shown = known != nil && entries.count > 1 ? shown() : nil
+        let shown = known != nil && (own == nil || entries.count > 1) ? shown() : nil
+        let others = (shown ?? []).filter { $0.hash.id != known?.hash.id }
         let inPlace = own.flatMap { own -> Int? in
             guard like.map({ $0.isSameKind(as: entries[own]) }) ?? true else { return nil }
             guard let shown else { return own }
-            return shown.count == entries.count && !shown.contains { $0.hasSameContent(as: entries[own]) } ? own : nil
+            guard shown.count == entries.count, !shown.contains(where: { $0.hasSameContent(as: entries[own]) })
+            else { return nil }
+            // The IDs of a merged message are not those shown.
+            return id == known?.hash.id && others.contains(where: hasMoved) ? nil : own
         }
         guard let known else { return inPlace }
         let same = entries.indices.filter { known.hasSameContent(as: entries[$0]) }
         // Of several shown with the same content, the one left may be another one.
-        let isRepeated = (shown ?? []).count { $0.hash.hasSameContent(as: known.hash) } > 1
-        return same.count == 1 && !(isRepeated && inPlace != nil) ? same[0] : inPlace
+        return same.count == 1 && !others.show(entries[same[0]]) ? same[0] : inPlace
+    }
+
+    /// Whether the content of a shown entry is only under other IDs now.
+    private func hasMoved(_ shown: KnownChatMessage) -> Bool {
+        let same = entries.filter(shown.hasSameContent)
+        return !same.isEmpty && !same.contains { $0.id == shown.hash.id }
     }
 
     /// Whether a UI without tools shows a part in an entry: the part has the kind of the entry, and a text. A part of an

@@ -5,7 +5,8 @@ import RecollectCore
 /// Finds the messages of a transcript's entries.
 ///
 /// An entry shown or saved by the storage belongs to the message with a known sequence number. Another message with its
-/// ID is the same for the storage only with the content it has shown or saved.
+/// ID is the same for the storage only with the content it has shown or saved. The ID of a part is derived from its
+/// message: a message with this ID is the part itself, made a message of its own by another writer.
 ///
 /// Most other entry IDs are message IDs: an entry created by a UI is a message with the same ID, perhaps in lower case.
 /// Name-based IDs are derived from messages, so the first unknown one causes one read of the whole session.
@@ -27,8 +28,6 @@ struct ChatMessageLocations {
     private(set) var owners: [UUID: Transcript.Owner]?
     /// The changed messages of entries.
     private(set) var messages: [UUID: EntryMessages.Message?] = [:]
-    /// The entries whose IDs belong to messages never shown or saved as these entries.
-    private(set) var withTakenIDs: Set<UUID> = []
     private var hasRead = false
     let derivedThrough: SequenceNumber
     private let session: SessionRowID
@@ -61,26 +60,29 @@ struct ChatMessageLocations {
             return location
         }
         guard let location = try findByID(id, db) else { return nil }
-        let isKnown = message != nil || known.renamed.contains(id)
+        let isKnown = message?.isAlone == true || known.renamed.contains(id)
         if !isKnown || location.message == message?.sequence { return location }
         if let entry = try entries(of: location.message, db)?.first(where: { $0.id == location.entryId }),
             known.entries[id]?.hasSameContent(as: entry) == true
         {
             return location
         }
-        withTakenIDs.insert(id)
         return nil
     }
 
     private mutating func findByID(_ id: UUID, _ db: Database) throws -> Location? {
-        if let owner = owners?[id] {
-            if let location = try location(of: owner, db) { return location }
-            owners?[id] = nil
+        let owner = owners?[id]
+        if let owner, UUID(uuidString: owner.messageId) == id, let location = try location(of: owner, db) {
+            return location
         }
-        for name in [id.uuidString, id.uuidString.lowercased()] {
+        for name in Self.names(of: id) {
             if let location = try location(of: name, entry: id, shownAs: id, db, where: { _ in true }) {
                 return location
             }
+        }
+        if let owner {
+            if let location = try location(of: owner, db) { return location }
+            owners?[id] = nil
         }
         // The known owners may be older than saves by others.
         guard id.isNameBased, !hasRead else { return nil }
@@ -89,6 +91,9 @@ struct ChatMessageLocations {
         hasRead = true
         return try owners[id].flatMap { try location(of: $0, db) }
     }
+
+    /// Returns the IDs of a message shown as an entry with an ID.
+    private static func names(of id: UUID) -> [String] { [id.uuidString, id.uuidString.lowercased()] }
 
     /// Returns the messages of an entry with a known message; `nil` if the message was deleted or is in another session,
     /// or if no entry of the message is this one.
@@ -119,7 +124,8 @@ struct ChatMessageLocations {
         if known.isMerged, message.isAlone, entries.count == 1 { return entries[0].id }
         if let shown = known.entries[id] {
             let same = entries.filter(shown.hasSameContent)
-            if same.count == 1 { return same[0].id }
+            // The one left may be another one, shown with the same content.
+            if same.count == 1, known.parts(ofMessageWith: id)?.show(same[0]) != true { return same[0].id }
         }
         // Another writer may have edited it, too.
         let hasSameCount =
@@ -142,12 +148,9 @@ struct ChatMessageLocations {
         owners?[id] = Transcript.Owner(messageId: message.id, agentId: agentId, entryId: entryId)
     }
 
-    /// Notes that another message has the ID of an entry.
-    mutating func noteTakenID(of id: UUID) { withTakenIDs.insert(id) }
-
-    /// Whether the session has a message with an ID, of any agent.
-    func isUsed(_ id: String, _ db: Database) throws -> Bool {
-        try !pending.sequences(of: id, in: session, scopes: scopes, db).isEmpty
+    /// Whether the session has a message with the ID of an entry, of any agent.
+    func isUsed(_ id: UUID, _ db: Database) throws -> Bool {
+        try Self.names(of: id).contains { try !pending.sequences(of: $0, in: session, scopes: scopes, db).isEmpty }
     }
 
     /// Marks an entry as belonging to no message.

@@ -11,6 +11,13 @@ struct KnownChatMessage: Sendable {
     func hasSameContent(as other: ChatMessage) -> Bool { hash.hasSameContent(as: ChatMessageHash(other)) }
 }
 
+extension [KnownChatMessage] {
+    /// Whether one of them has the ID and the content of an entry.
+    func show(_ entry: ChatMessage) -> Bool {
+        contains { $0.hash.id == entry.id && $0.hasSameContent(as: entry) }
+    }
+}
+
 /// A session storage's memory of a session's entries.
 enum KnownChatMessages: Sendable {
     /// The transcript as it was shown or saved.

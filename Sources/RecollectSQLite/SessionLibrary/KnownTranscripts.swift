@@ -33,8 +33,8 @@ final class KnownTranscripts: Sendable {
 
     private struct State {
         var sessions: [ByteString: Known] = [:]
-        /// The numbers of the running and waiting saves and moves, by session.
-        var calls: [ByteString: Set<Int>] = [:]
+        /// The numbers of the running and waiting saves, moves and deletions, by session. `nil` is for all sessions.
+        var calls: [ByteString?: Set<Int>] = [:]
         var callCount = 0
         /// The reads returned during these calls, in order.
         var reads: [ByteString: [Read]] = [:]
@@ -152,21 +152,25 @@ final class KnownTranscripts: Sendable {
         return known.entries.ids.filter { known.messages[$0] == nil }
     }
 
-    /// Notes the call of a save or a move, before its turn. Returns its number.
-    func beginCall(on ids: [String]) -> Int {
+    /// Notes the call of a save, a move or a deletion, before its turn. Returns its number.
+    /// - Parameter ids: The IDs of the sessions; `nil` for all sessions.
+    func beginCall(on ids: [String]?) -> Int {
         state.withLock { state in
             state.callCount += 1
-            for id in ids { state.calls[ByteString(id), default: []].insert(state.callCount) }
+            for session in Self.sessions(ids) { state.calls[session, default: []].insert(state.callCount) }
             return state.callCount
         }
     }
 
-    func endCall(_ number: Int, on ids: [String]) {
+    private static func sessions(_ ids: [String]?) -> [ByteString?] { ids?.map { ByteString($0) } ?? [nil] }
+
+    func endCall(_ number: Int, on ids: [String]?) {
         state.withLock { state in
-            for session in ids.map({ ByteString($0) }) {
+            for session in Self.sessions(ids) {
                 state.calls[session]?.remove(number)
                 guard state.calls[session]?.isEmpty == true else { continue }
                 state.calls[session] = nil
+                guard let session else { continue }
                 state.early[session] = nil
                 if let last = state.reads[session]?.last { state.reads[session] = [last] }
             }
@@ -197,7 +201,7 @@ final class KnownTranscripts: Sendable {
         }
     }
 
-    /// The number of the last call of a save or a move.
+    /// The number of the last call of a save, a move or a deletion.
     var lastCall: Int { state.withLock { $0.callCount } }
 
     /// Returns the new ID of a session moved after a call during a running read, and the number of the move.
@@ -208,15 +212,15 @@ final class KnownTranscripts: Sendable {
     /// Notes a session read from the history, right before it is returned. It counts as shown for later calls only.
     /// - Parameters:
     ///   - transcript: The transcript; `nil` for a missing session.
-    ///   - call: The number of the last call of a save or a move before the read.
+    ///   - call: The number of the last call before the read.
     ///   - lastMove: The number of a move. A missing session is not noted after a later move of it.
-    ///   - isLast: Whether it is returned though a save or a move of the session was called since.
-    /// - Returns: Whether no save and no move of the session was called since. Otherwise, the read may be repeated.
+    ///   - isLast: Whether it is returned though a save, a move or a deletion of the session was called since.
+    /// - Returns: Whether none of them was called since. Otherwise, the read may be repeated.
     func note(_ transcript: Transcript?, of id: String, since call: Int, lastMove: Int, isLast: Bool) -> Bool {
         state.withLock { state in
             let session = ByteString(id)
             if transcript == nil, let move = state.moves[session], move.call > lastMove { return false }
-            if state.calls[session]?.contains(where: { $0 > call }) != true {
+            if ![session, nil].contains(where: { state.calls[$0]?.contains { $0 > call } == true }) {
                 // Of a missing session, the waiting read is what the window shows.
                 if transcript == nil { state.applyReads(of: session) }
                 state.reads[session] = nil

@@ -32,7 +32,7 @@ import RecollectCore
 ///   both have edited its text, the later save wins.
 /// - An entry belongs to the message shown or saved as this entry, also after a merge gave the message a new ID. Another
 ///   message with the entry's ID is edited or removed only if it has the known content. Otherwise the edited entry becomes
-///   a message of its own.
+///   a message of its own. A part that another writer has made a message of its own is edited and removed there.
 /// - A UI without tools may show a message of several parts as one entry. The changed text of this entry replaces the texts
 ///   that it showed, or the first one if other writers have changed all of them. Tool calls, results and other texts stay,
 ///   also if the entry is removed.
@@ -115,8 +115,9 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
 
     /// Returns one session with its messages: see `SessionStorageProtocol`.
     ///
-    /// Includes the saves called before its return: it reads again after a save called meanwhile. If every read overlaps
-    /// a save, it returns the third one. A session moved meanwhile by this storage is returned under its new ID.
+    /// Includes the saves and deletions called before its return: it reads again after one called meanwhile. If every
+    /// read overlaps one, it returns the third one. A session moved meanwhile by this storage is returned under its new
+    /// ID.
     ///
     /// The result counts as shown for the saves called after its return. So call it on the actor that saves, and show the
     /// result before the next `await`. After `nil`, a save writes its whole transcript.
@@ -139,7 +140,7 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
         }
     }
 
-    /// Reads a session. Returns whether no save and no move was called since.
+    /// Reads a session. Returns whether no save, move or deletion was called since.
     nonisolated(nonsending) private func read(
         _ id: String, since call: Int, lastMove: Int, isLast: Bool
     ) async throws -> (session: StoredSession?, isCurrent: Bool) {
@@ -160,6 +161,8 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
 
     /// Permanently deletes a session and its branches: see `SessionStorageProtocol`.
     nonisolated(nonsending) public func deleteSession(id: String) async throws {
+        let call = known.beginCall(on: [id])
+        defer { known.endCall(call, on: [id]) }
         try await operations.run(on: [id]) {
             try await history.deleteSession(session(id))
             known.forget(id)
@@ -169,6 +172,8 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
     /// Permanently deletes all sessions of the user, and damaged files set aside earlier: see
     /// `SessionStorageProtocol`.
     nonisolated(nonsending) public func deleteAllSessions() async throws {
+        let call = known.beginCall(on: nil)
+        defer { known.endCall(call, on: nil) }
         try await operations.run(on: nil) {
             try await history.deleteUser(userId)
             known.forgetAll()
@@ -241,9 +246,11 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
         message.isComplete = true
         let reply = ConversationMessage(message)
         let scope = session(id).scope(agentId: agentId)
+        // A move called later can wait for this operation.
+        let call = known.lastCall
         return try await operations.run(on: [id]) {
             var writer = try await history.saveReply(reply, in: scope)
-            writer.onEnd = { [known, call = known.lastCall] replies in
+            writer.onEnd = { [known] replies in
                 for reply in replies { known.note(ended: reply.message, in: reply.scope.sessionId, begunAfter: call) }
             }
             return StreamingReply(reply, scope: scope, writer: writer)

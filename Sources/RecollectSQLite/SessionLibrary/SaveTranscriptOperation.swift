@@ -149,7 +149,6 @@ struct SaveTranscriptOperation {
             } else {
                 // Another writer removed this part from its message: the edited entry becomes a message of its own.
                 locations.forgetOwner(of: entry.id)
-                if edits[location.message]?.hasID(of: entry) == true { locations.noteTakenID(of: entry.id) }
                 found[index] = nil
             }
         }
@@ -268,10 +267,9 @@ struct SaveTranscriptOperation {
         if replies.parts[entry.id] != nil || !entry.isComplete && writer != nil { return nil }
         var message = ConversationMessage(entry, answering: callId(answeredBy: offset))
         try message.checkSavable()
-        if locations.withTakenIDs.contains(entry.id) {
-            repeat {
-                message = message.with(id: message.copyId(from: session.sessionId))
-            } while try locations.isUsed(message.id, db)
+        // The rest of its message may have the ID, or a message never shown or saved as this entry.
+        while let id = UUID(uuidString: message.id), try locations.isUsed(id, db) {
+            message = message.with(id: message.copyId(from: session.sessionId))
         }
         return NewMessage(entryId: entry.id, agentId: writer ?? agentId, message: message)
     }

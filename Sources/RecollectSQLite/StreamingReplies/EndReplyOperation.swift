@@ -39,11 +39,9 @@ struct EndReplyOperation {
         try StreamingReplies.remove(reply, db)
         var message = message.with(id: begun.id)
         let given = SavedReply(message: message, scope: scope)
-        if isAppended || message.isInterrupted, begun.isProse, message.isProse,
-            begun.text.utf8.starts(with: message.text.utf8)
-        {
+        if isAppended || message.isInterrupted {
             // A UI may have saved a longer increment.
-            message.parts = begun.parts
+            message.parts = message.parts.keepingLongerText(of: begun.parts)
         }
         if message.isInterrupted, let held = try held(begun.id, in: scope, db), held.role == message.role {
             let merged = message.keepingDetails(of: held, since: begun)
@@ -96,11 +94,9 @@ struct EndReplyOperation {
             return (saved.message, appended.orphans + saved.orphans)
         }
         var message = message
-        if let known = known?.message, isAppended, message.isProse, known.isProse, !known.isInterrupted,
-            known.text.utf8.starts(with: message.text.utf8)
-        {
+        if let known = known?.message, isAppended, known.isProse, !known.isInterrupted {
             // A UI has saved a longer text as complete: no complete reply had the ID at the beginning.
-            message.parts = known.parts
+            message.parts = message.parts.keepingLongerText(of: known.parts)
         }
         let whole = known.map { message.keepingDetails(of: $0.message, since: begun) } ?? message
         let edited = try MessageEdits.edit([whole], in: scope.session, agentId: scope.agentId, db)

@@ -1061,6 +1061,52 @@ import Testing
         #expect(try await text(entries()) == ["Other"])
     }
 
+    private static let behindLonger: [(parts: [ContentPart], saved: [String])] = [
+        ([call], ["Let me look that up", "weather"]),
+        ([call, .text("Found.")], ["Let me look that up", "weather", "Found."]),
+    ]
+
+    @Test(
+        "A longer text that a window has saved stays if the writer appends parts", arguments: behindLonger.indices,
+        [false, true])
+    func longerBeforeParts(index: Int, isComplete: Bool) async throws {
+        let (ui, (parts, saved)) = (window(), Self.behindLonger[index])
+        var (bubble, reply) = try await begin(by: ui)
+        reply.append("Let me look")
+        try await waitForIncrement { $0.first?.text == "Let me look" }
+        (bubble.content, bubble.isComplete) = ("Let me look that up", isComplete)
+        try await save([bubble], by: ui)
+        for part in parts { reply.append(part) }
+        if !isComplete {
+            try await waitForIncrement { $0.count == saved.count }
+            #expect(try await text(entries()) == saved)
+        }
+        try await reply.finish()
+        #expect(try await text(entries()) == saved)
+        bubble.isComplete = true
+        try await save([bubble], by: ui)
+        #expect(try await text(entries()) == saved)
+    }
+
+    @Test(
+        "A bubble with the later texts of its reply does not repeat them",
+        arguments: ["Found.", "\n\nFou", " Found. And"])
+    func aheadOfParts(later: String) async throws {
+        let ui = window()
+        var bubble = ChatMessage(role: .assistant, content: "", isComplete: false)
+        let reply = ConversationMessage(bubble)
+        let writer = try await history.saveReply(reply, in: Self.scope)
+        try await writer.save("Let me look", behind: nil)
+        bubble.content = "Let me look" + later
+        try await save([bubble], by: ui)
+        var whole = reply
+        whole.parts = [.text("Let me look"), Self.call, .text("Found.")]
+        try await writer.save("Found.", behind: Array(whole.parts.dropLast()))
+        #expect(try await text(entries()) == ["Let me look", "weather", "Found."])
+        try await writer.finish(whole, isAppended: true)
+        #expect(try await text(entries()) == ["Let me look", "weather", "Found."])
+    }
+
     @Test("After a read of a missing session and a merge, edits by others stay", arguments: [false, true])
     func editedAfterMissing(isTarget: Bool) async throws {
         let ui = window()
@@ -1190,6 +1236,33 @@ import Testing
         (bubble.content, bubble.isComplete) = ("Answer", true)
         try await ui.updateSessionMessages(id: "t", messages: [bubble])
         #expect(try await text(#require(window().getSession(id: "t")).messages) == ["Answer"])
+    }
+
+    @Test("The end of a reply is known though its session was moved by a call during the beginning")
+    @MainActor
+    func endedAfterEarlyMove() async throws {
+        let ui = window()
+        let question = ChatMessage(role: .user, content: "question")
+        try await save([question], by: ui)
+        var bubble = ChatMessage(role: .assistant, content: "", isComplete: false)
+        let begin = Task { try await ui.beginReply(in: "s", bubble) }
+        let move = Task { try await ui.updateSessionId(oldId: "s", newId: "t") }
+        let reply = try await begin.value
+        try await move.value
+        let buffer = try #require(Mirror(reflecting: reply).descendant("writing"))
+        let writer = try #require(Mirror(reflecting: buffer).descendant("writer") as? HistoryReplyWriter)
+        // The reply ended before the move. The move was noted first.
+        var message = reply.message
+        message.parts = [.text("Hello")]
+        message.isStreaming = false
+        _ = try await history.endReply(
+            writer.reply, begunIn: Self.scope, as: message, isAppended: true, maxMessages: nil)
+        writer.onEnd?([SavedReply(message: message, scope: Self.scope)])
+        message.parts = [.text("edited")]
+        _ = try await history.edit([message], in: SessionKey(userId: "ann", sessionId: "t"))
+        (bubble.content, bubble.isComplete) = ("Hello", true)
+        try await ui.updateSessionMessages(id: "t", messages: [question, bubble])
+        #expect(try await text(#require(window().getSession(id: "t")).messages) == ["question", "edited"])
     }
 
     @Test("A read of a missing session leaves the waiting read known")
@@ -1424,6 +1497,17 @@ import Testing
         _ = try await read.value
         try await save.value
         #expect(try await text(entries()) == ["next"])
+    }
+
+    @Test("A read called before a deletion and returned after it finds no session", arguments: [false, true])
+    @MainActor
+    func deletedDuringRead(ofAll: Bool) async throws {
+        let ui = window()
+        try await save([ChatMessage(role: .user, content: "secret")], by: ui)
+        let read = Task { try await ui.getSession(id: "s") }
+        let deletion = Task { try await ofAll ? ui.deleteAllSessions() : ui.deleteSession(id: "s") }
+        try await deletion.value
+        #expect(try await read.value == nil)
     }
 
     @Test("After a failed deletion, a save leaves the changes of another window", arguments: [false, true])
