@@ -42,10 +42,11 @@ struct FrontMatter {
             return
         }
         let below = lines[(end + 1)...]
-        spacing = below.prefix(while: \.isBlank).count
+        // After the last line end, there is no further line.
+        spacing = below.dropLast().prefix(while: \.isBlank).count
         rest = below.dropFirst(spacing).joined(separator: text.lineEnd ?? "\n")
         entries = Self.entries(in: lines[1..<end])
-        if Set(entries.map(\.key)).count < entries.count {
+        if Set(entries.map(\.key)).count < entries.count || Self.hasLineWithoutKey(lines[1..<end]) {
             entries = [Entry(key: "", text: lines[1..<end].joined(separator: "\n"))]
         }
     }
@@ -69,6 +70,21 @@ struct FrontMatter {
         return entries
     }
 
+    /// Whether a line belongs to no key: neither below one, nor a comment.
+    private static func hasLineWithoutKey(_ lines: ArraySlice<String>) -> Bool {
+        var isBelowKey = false
+        return lines.contains { line in
+            if line.hasPrefix("#") {
+                isBelowKey = false
+            } else if key(of: line) != nil {
+                isBelowKey = true
+            } else {
+                return !isBelowKey && !line.isBlank
+            }
+            return false
+        }
+    }
+
     /// Returns the key in a line; `nil` for other lines.
     private static func key(of line: String) -> String? {
         guard let first = line.utf8.first, ![UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "-")].contains(first),
@@ -88,11 +104,13 @@ struct FrontMatter {
             .joined(separator: rest.lineEnd ?? "\n")
     }
 
-    /// Merges the front matter of several versions, and puts it above a text; `nil` if versions differ in lines without
-    /// a key, or with one key twice.
+    /// Merges the front matter of several versions, and puts it above a text; `nil` if versions differ, and one has lines
+    /// without a key, or one key twice.
     static func merged(base: FrontMatter?, versions: [FrontMatter], above rest: String) -> FrontMatter? {
         let old = base?.values ?? [:]
         let values = versions.map(\.values)
+        let different = Set(values).subtracting([[:], old])
+        if different.count > 1, different.contains(where: { $0[""] != nil }) { return nil }
         var entries: [Entry] = []
         let order = (base?.entries ?? []).map(\.key)
         for key in OrderedUnion.of(versions.map { $0.entries.map(\.key) }, or: order) {
@@ -102,7 +120,6 @@ struct FrontMatter {
             // Different spellings of a value are equal. The first one in byte order is used.
             let spellings = there.joined().sorted { $0.precedesByBytes($1) }
             let kept = spellings.reduce(into: Set<String>()) { if !deleted.contains($1) { $0.insert($1) } }
-            if key.isEmpty, kept.count > 1 { return nil }
             if !kept.isEmpty { entries.append(Entry(key: key, alternatives: kept)) }
         }
         return FrontMatter(entries: entries, spacing: versions.map(\.spacing).max() ?? 0, rest: rest)

@@ -293,6 +293,20 @@ struct MarkdownExamplesTests {
     }
 
     @Test(
+        "concurrent-edits: merges of front matter with lines without a key repeat no line",
+        arguments: [
+            ["---\nx\ntitle: a\n---\n", "---\nw\n---\n"], ["---\nx\n---\ntitle: a\n", "---\ntitle: a\n---\n"],
+            ["---\n# c\n  - x\n---\n", "---\ntitle: a\n---\n"], ["---\nx: a\n---\n", "---\nmood: b\n---\n"],
+        ])
+    func frontMatterWithoutKeys(versions: [String]) throws {
+        let (one, other) = (versions[0], versions[1])
+        #expect(try file("a.md", one, one.replacing("x", with: "y"), one) == one.replacing("x", with: "y"))
+        // Different lines without a key are kept apart.
+        guard let merged = try file("a.md", nil, one, other) else { return }
+        for version in versions { #expect(try file("a.md", nil, merged, version) == merged) }
+    }
+
+    @Test(
         "A letter with thousands of combining marks prevents a merge, in any kind of text",
         arguments: ["a.md", "a.txt", "Journal/user/2026-11-21.md"])
     func endlessLetters(_ name: String) throws {
