@@ -13,7 +13,8 @@ extension RecollectError {
             case .SQLITE_READONLY: (.readOnly, "the store cannot be written; check its permissions and its file system")
             case .SQLITE_PERM, .SQLITE_AUTH: (.permissionDenied, "check the permissions of the folder and its files")
             case .SQLITE_CANTOPEN: (.cannotOpen, "check that the folder exists and may be written")
-            case .SQLITE_BUSY, .SQLITE_LOCKED: (.busy, "another process holds the store; try again")
+            // SQLite returns SQLITE_PROTOCOL after ten seconds of attempts to read the log's index beside a writer.
+            case .SQLITE_BUSY, .SQLITE_LOCKED, .SQLITE_PROTOCOL: (.busy, "another process holds the store; try again")
             case .SQLITE_CORRUPT, .SQLITE_NOTADB: (.damaged, "the database is damaged")
             case .SQLITE_TOOBIG: (.tooLarge, "a message is larger than SQLite keeps (1 GB)")
             case .SQLITE_NOMEM: (.outOfMemory, "there is not enough memory; nothing of this was saved")

@@ -43,6 +43,17 @@ import Testing
     }
 
     private func read(_ store: SQLiteHistoryStore) async throws -> [ConversationMessage] {
+        for _ in 0..<5 {
+            do {
+                return try await readOnce(store)
+            } catch let error as RecollectError where error.code == .busy {
+                // On a busy machine, a writer may be suspended while it holds the lock.
+            }
+        }
+        return try await readOnce(store)
+    }
+
+    private func readOnce(_ store: SQLiteHistoryStore) async throws -> [ConversationMessage] {
         try await store.messages(
             of: SessionKey(userId: "u", sessionId: "s"), agentId: "agent", page: PageRequest(limit: 100_000)
         ).elements.map(\.message)
