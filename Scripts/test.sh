@@ -17,7 +17,7 @@ need_sqlite
 need_editline
 cd "$root"
 
-# Builds without traits share one folder. In .build, each change of traits would build everything again.
+# Builds without traits share one folder: a change of traits builds everything again.
 plain="$root/.build-plain"
 
 step_lint() {
@@ -36,17 +36,17 @@ step_lint() {
 }
 
 step_tests() {
-    swift build --build-tests --traits "$test_traits"
-    log="$root/.build/tests.log"
-    failed="$root/.build/tests.failed"
+    swift_tests build --build-tests
+    log="$root/$test_builds/tests.log"
+    failed="$root/$test_builds/tests.failed"
     rm -f "$failed"
     # Only for the run: SwiftPM builds everything again if the environment differs.
     [ -z "${quick-}" ] || export RECOLLECT_QUICK=1
     # Without this limit, the tests have more than a thousand open files, and Foundation's Process sometimes crashes on
     # Linux, up to Swift 6.3 (swift-corelibs-foundation, pull request 5472).
     (
-        SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=48 swift test --skip-build --traits "$test_traits" 2>&1 ||
-            touch "$failed"
+        export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=48
+        swift_tests test --skip-build 2>&1 || touch "$failed"
     ) | tee "$log"
     [ -e "$failed" ] || return 0
     # Repeat the failures at the end of thousands of lines.
