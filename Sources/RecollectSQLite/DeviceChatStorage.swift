@@ -11,9 +11,10 @@ import RecollectCore
 /// The store serves one user. A call with another user ID is a programming error: it fails an assertion in debug
 /// builds and uses the bound ID in release builds. Nothing is read or created before the first call.
 ///
-/// An ID names one message per session. Saving a known message again changes neither its content nor its agent.
-/// There is one exception: a message first saved by a UI, through `SQLiteSessionStorage` under the empty agent ID,
-/// moves to the agent saving it or beginning a reply with its ID. So the order of the two saves does not matter.
+/// Within a scope (user, session, agent), an ID names one message. In another scope, the same ID names another message.
+/// Saving a known message again changes nothing. There is one exception: a message first saved by a UI, through
+/// `SQLiteSessionStorage` under the empty agent ID, moves to the agent saving it or beginning a reply with its ID. So
+/// the order of the two saves does not matter.
 public final class DeviceChatStorage: ChatStorage {
     /// The user of this history.
     public let userId: String

@@ -33,38 +33,47 @@ extension SQLiteHistoryStore {
         return writer
     }
 
-    /// Saves an interrupted reply of the message's ID, so that the ID is free. Throws `invalidArgument` if a living
-    /// process still writes the reply, or if a complete reply or a message of another role has the ID, of this agent or
-    /// of none.
+    /// Saves an interrupted reply of the message's ID. Throws `invalidArgument` if a living process still writes the
+    /// reply, or if the end of this one would replace content: that of a complete reply, of an interrupted one not
+    /// continued by this one, or of a message of another role, of this agent or of none.
     private static func clearWay(
         for message: ConversationMessage, in scope: Scope, _ recovery: ReplyRecovery?, _ db: Database,
         _ cache: WriterCache
     ) throws -> [StoreEvent] {
+        let saved = try saveAbandoned(message.id, in: scope, recovery, db, cache)
         let unassigned = scope.session.scope(agentId: "")
-        if let row = try ScopeRow.find(scope, db, with: cache.lookUp)
-            ?? ScopeRow.find(unassigned, db, with: cache.lookUp),
+        guard
+            let row = try ScopeRow.find(scope, db, with: cache.lookUp)
+                ?? ScopeRow.find(unassigned, db, with: cache.lookUp),
             let held = try cache.pending.find(message.id, in: row, db, derivedID: cache.derivedID),
             let known = try MessageQueries.message(held.sequence, db)
-        {
-            guard known.role == message.role else {
-                throw RecollectError(
-                    .invalidArgument,
-                    "a message of session \(scope.sessionId) has the id of that reply and another role; give the reply an id "
-                        + "of its own")
-            }
-            // The end of the reply would replace the complete one.
-            guard known.isInterrupted || known.parts.allSatisfy({ $0 == .text("") }) else {
-                throw RecollectError(
-                    .invalidArgument,
-                    "session \(scope.sessionId) has a complete reply with the id of that reply; give the reply an id of its "
-                        + "own")
-            }
+        else { return saved }
+        guard known.role == message.role else {
+            throw RecollectError(
+                .invalidArgument,
+                "a message of session \(scope.sessionId) has the id of that reply and another role; give the reply an id "
+                    + "of its own")
         }
+        let isContinued = known.isInterrupted && message.hasContent(of: known)
+        guard isContinued || known.parts.allSatisfy({ $0 == .text("") }) else {
+            throw RecollectError(
+                .invalidArgument,
+                "session \(scope.sessionId) has a reply with the id of that reply and other content; give the reply an id "
+                    + "of its own")
+        }
+        return saved
+    }
+
+    /// Saves a streaming reply of an ended process as an interrupted one.
+    /// - Throws: `invalidArgument` if a living process still writes it.
+    private static func saveAbandoned(
+        _ id: String, in scope: Scope, _ recovery: ReplyRecovery?, _ db: Database, _ cache: WriterCache
+    ) throws -> [StoreEvent] {
         guard let session = try MessageQueries.number(of: scope.session, db) else { return [] }
-        let writers = try StreamingReplies.writers(ofReply: message.id, scope.agentId, in: [session], db)
+        let writers = try StreamingReplies.writers(ofReply: id, scope.agentId, in: [session], db)
         guard !writers.isEmpty else { return [] }
         let saved = try recovery?.run(for: writers, db, cache) ?? []
-        guard try StreamingReplies.writers(ofReply: message.id, scope.agentId, in: [session], db).isEmpty else {
+        guard try StreamingReplies.writers(ofReply: id, scope.agentId, in: [session], db).isEmpty else {
             throw RecollectError(
                 .invalidArgument,
                 "a reply of that id is streaming for this agent, or for none; end that one, or give this one an id of its "

@@ -11,23 +11,17 @@ import RecollectFileSystem
 /// let first = orchestrator.route("What did we decide?", userId: "ada", sessionId: "today")
 /// let second = orchestrator.route(.text("And why?", id: shown.id.uuidString), userId: "ada", sessionId: "today")
 /// ```
+///
+/// An input created without an ID gets a new one. Its copies have the same ID: sent again, it is the same request. To
+/// ask the same words again, create another input.
 public struct AgentInput: Hashable, Sendable {
     /// The message, with the role `user`.
     public var message: ConversationMessage
-
-    /// Whether the caller chose the ID. Another view of the session may then already have the message.
-    package let hasGivenId: Bool
 
     /// Creates an input from a whole message, for example with attachments. Its role becomes `user`.
     public init(_ message: ConversationMessage) {
         self.message = message
         self.message.role = .user
-        hasGivenId = true
-    }
-
-    private init(text: String, id: String?) {
-        message = ConversationMessage(id: id ?? UUID.random().uuidString, role: .user, text: text)
-        hasGivenId = id != nil
     }
 
     /// Creates an input from text.
@@ -35,7 +29,7 @@ public struct AgentInput: Hashable, Sendable {
     ///   - text: The user's text.
     ///   - id: The message's ID in the session; `nil` for a new one.
     public static func text(_ text: String, id: String? = nil) -> AgentInput {
-        AgentInput(text: text, id: id)
+        AgentInput(ConversationMessage(id: id ?? UUID.random().uuidString, role: .user, text: text))
     }
 
     /// The ID of the message.

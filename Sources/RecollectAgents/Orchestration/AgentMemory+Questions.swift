@@ -16,8 +16,7 @@ extension AgentMemory {
 
     // MARK: Finding
 
-    /// Returns the saved reply to an input; `nil` if the input's ID was not given by the caller, or the reply is
-    /// missing, interrupted or empty.
+    /// Returns the saved reply to an input; `nil` if the reply is missing, interrupted or empty.
     ///
     /// With two orchestrators, replies may be saved in a different order than their questions, so the reply is
     /// first searched by its ID. A reply saved by another program has another ID: it is the first assistant message
@@ -25,7 +24,7 @@ extension AgentMemory {
     /// questions may precede their replies, and replies have derived IDs: then it is unknown which is whose. A merge
     /// may also have given a question a new ID, but not its reply, whose ID then seems to belong to this question.
     func answer(to input: AgentInput, in history: [ConversationMessage]) -> ConversationMessage? {
-        guard input.hasGivenId, let question = history.lastIndex(where: isQuestion(of: input)) else { return nil }
+        guard let question = history.lastIndex(where: isQuestion(of: input)) else { return nil }
         let (ids, rest) = (replyIDs(to: history[question]), history[(question + 1)...])
         let replies = rest.filter { ids.contains($0.id) }
         guard replies.isEmpty else {
@@ -38,11 +37,12 @@ extension AgentMemory {
         return reply.flatMap { $0.isAnswer ? $0 : nil }
     }
 
-    /// Returns the last message in the agent's history with one of the input's IDs; `nil` without a store, and for
-    /// an agent whose turns are not saved.
-    func question(of input: AgentInput) async throws -> ConversationMessage? {
-        guard isKept, let store else { return nil }
-        return try await fetch(from: store, last: nil).last(where: isQuestion(of: input))
+    /// Whether the agent's history has a message with one of the input's IDs. Without a store, and for an agent whose
+    /// turns are not saved, there is none.
+    /// - Parameter chats: All messages of the session. Only if one of them has such an ID is the agent's history read.
+    func hasQuestion(of input: AgentInput, in chats: [ConversationMessage]) async throws -> Bool {
+        guard isKept, let store, chats.contains(where: isQuestion(of: input)) else { return false }
+        return try await fetch(from: store, last: nil).contains(where: isQuestion(of: input))
     }
 
     /// Returns a predicate for user messages with the input's ID or the ID of one of its copies.
@@ -95,22 +95,17 @@ extension AgentMemory {
         _ input: AgentInput, after history: [ConversationMessage]
     ) async throws -> (ConversationMessage, isStored: Bool) {
         guard isKept, let store else { return (input.message, false) }
-        var question = input.message
-        var copies = [String]()[...]
-        var end = history.last?.id
-        if input.hasGivenId {
-            // The window may be shorter than the tail read after the save.
-            let earlier = try await fetch(from: store, last: Self.tail)
-            end = earlier.last?.id
-            // Another turn has saved the same input since the history was read.
-            let newer = earlier.reversed().prefix { $0.id != history.last?.id }
-            if history.isEmpty || newer.count < earlier.count, newer.contains(where: isQuestion(of: input)) {
-                throw answeredElsewhere(question)
-            }
-            let taken = Set((history + earlier).map { ByteString($0.id) })
-            copies = (ids(of: question).filter { !taken.contains(ByteString($0)) } + [UUID.random().uuidString])[...]
-            question = question.with(id: copies.removeFirst())
+        // The window may be shorter than the tail read after the save.
+        let earlier = try await fetch(from: store, last: Self.tail)
+        var end = earlier.last?.id
+        // Another turn has saved the same input since the history was read.
+        let newer = earlier.reversed().prefix { $0.id != history.last?.id }
+        if history.isEmpty || newer.count < earlier.count, newer.contains(where: isQuestion(of: input)) {
+            throw answeredElsewhere(input.message)
         }
+        let taken = Set((history + earlier).map { ByteString($0.id) })
+        var copies = ids(of: input.message).filter { !taken.contains(ByteString($0)) } + [UUID.random().uuidString]
+        var question = input.message.with(id: copies.removeFirst())
         var attempts = 0
         for _ in 0..<(Self.mostCollisions + Self.mostCopies) {
             try await save(question, maxMessages: nil)
@@ -122,8 +117,8 @@ extension AgentMemory {
                 _ = try await close(last, of: tail)
             } else if !isUndisturbed {
                 attempts = 0
-            } else if let copy = copies.popFirst() {
-                question = question.with(id: copy)
+            } else if !copies.isEmpty {
+                question = question.with(id: copies.removeFirst())
             } else {
                 // Without another writer's message and under a new ID, the store omits this message on purpose: see
                 // `TransformingChatStorage`.

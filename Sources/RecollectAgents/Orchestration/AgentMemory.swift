@@ -70,14 +70,22 @@ struct AgentMemory: Sendable {
     /// Whether a message just saved is in the store. All messages are read only if other writers have saved so many
     /// since that the newest ones begin after it.
     /// - Parameters:
-    ///   - earlier: The ID of an earlier message; `nil` if there was none.
+    ///   - earlier: The ID of an earlier message; `nil` if there was none. If a message with the given ID is before it,
+    ///     the store has dropped the new message as known.
     ///   - tail: The newest messages.
     func isSaved(_ id: String, after earlier: String?, in tail: [ConversationMessage]) async throws -> Bool {
-        if tail.contains(where: { $0.id.hasSameBytes(as: id) }) { return true }
-        let isWhole = earlier.map { earlier in tail.contains { $0.id.hasSameBytes(as: earlier) } }
-        guard let store, !(isWhole ?? (tail.count < Self.tail)) else { return false }
-        return try await uncancelled { try await fetch(from: store, last: nil) }
-            .contains { $0.id.hasSameBytes(as: id) }
+        func newer(in messages: [ConversationMessage]) -> ArraySlice<ConversationMessage>? {
+            guard let earlier else { return messages[...] }
+            return messages.lastIndex { $0.id.hasSameBytes(as: earlier) }.map { messages[($0 + 1)...] }
+        }
+        func isThere(in messages: ArraySlice<ConversationMessage>) -> Bool {
+            messages.contains { $0.id.hasSameBytes(as: id) }
+        }
+        let inTail = newer(in: tail)
+        if isThere(in: inTail ?? tail[...]) { return true }
+        guard let store, earlier == nil ? tail.count == Self.tail : inTail == nil else { return false }
+        let all = try await uncancelled { try await fetch(from: store, last: nil) }
+        return isThere(in: newer(in: all) ?? all[...])
     }
 
     /// Begins the reply to a question. The store may save it while it streams. Its timestamp is never before the

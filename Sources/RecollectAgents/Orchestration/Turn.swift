@@ -61,12 +61,12 @@ struct Turn: Sendable {
     /// A known input goes to the agent of the earlier turn. Cancellation ends the wait for the classifier at once.
     private func choose() async throws -> (agent: any AgentProtocol, failure: (any Error)?) {
         guard let classifier, agents.count > 1 else { return (agents[0], nil) }
-        for agent in agents where input.hasGivenId {
-            if try await AgentMemory(of: agent, id: agent.id, in: self).question(of: input) != nil {
+        let chats = try await store?.fetchAllChats(userId: context.userId, sessionId: context.sessionId) ?? []
+        for agent in agents {
+            if try await AgentMemory(of: agent, id: agent.id, in: self).hasQuestion(of: input, in: chats) {
                 return (agent, nil)
             }
         }
-        let chats = try await store?.fetchAllChats(userId: context.userId, sessionId: context.sessionId) ?? []
         let results = AsyncThrowingStream(running: { [input, agents] stream in
             stream.yield(try await classifier.classify(input.text, history: chats.wholeExchanges(), agents: agents))
         })

@@ -51,8 +51,9 @@ public protocol ChatStorage: Sendable {
     ///
     /// - Returns: `nil` if the store does not save streaming replies, as by default. An orchestrator then holds the
     ///   reply in memory until its end.
-    /// - Throws: `invalidArgument` if a streaming or complete reply of the scope, or a message of another role, already
-    ///   has this ID. If this method throws, no reply has begun.
+    /// - Throws: `invalidArgument` if a streaming or complete reply of the scope, an interrupted one with content not at
+    ///   the beginning of `message`, or a message of another role already has this ID. If this method throws, no reply
+    ///   has begun.
     func beginReply(
         _ message: ConversationMessage, userId: String, sessionId: String, agentId: String, maxMessages: Int?
     ) async throws -> StreamingReply?

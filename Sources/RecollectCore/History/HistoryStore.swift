@@ -127,8 +127,9 @@ public protocol HistoryStore: Sendable {
     ///   - scope: The scope of the finished message.
     ///   - maxMessages: The budget for the scope's window. The window is trimmed in the same step in which the
     ///     reply becomes a message; `nil` trims nothing. A reply whose process has ended trims nothing either.
-    /// - Throws: `invalidArgument` if the scope has a streaming reply with this ID, a complete one with any content, or a
-    ///   message of another role. Streaming replies and messages without an agent count for every agent.
+    /// - Throws: `invalidArgument` if the scope has a streaming reply with this ID, a complete one with any content, an
+    ///   interrupted one with content not at the beginning of `message`, or a message of another role. Streaming
+    ///   replies and messages without an agent count for every agent.
     func beginReply(_ message: ConversationMessage, in scope: Scope, maxMessages: Int?) async throws -> StreamingReply
 
     /// Returns the saved state of a session's streaming replies, of this and other processes, the oldest first.

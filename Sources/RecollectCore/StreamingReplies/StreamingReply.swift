@@ -85,7 +85,7 @@ public final class StreamingReply: Sendable {
     /// Makes the content so far a message of the scope, marked with `isInterrupted`; otherwise like `finish`.
     ///
     /// A saved message with the reply's ID stays if it begins with the content so far. If it has another text, the content
-    /// so far is saved beside it under a new ID. So an interrupted second attempt loses nothing of the first.
+    /// so far is saved beside it under a new ID. So nothing saved meanwhile is lost.
     /// - Throws: The same errors as `finish`.
     public func interrupt() async throws {
         try await writing.end(isAppended: true, \.asInterrupted)

@@ -141,7 +141,7 @@ extension ConversationMessage {
 
     /// Whether the message begins with the text of another one, apart from blank text around it, and has all its other
     /// parts.
-    fileprivate func hasContent(of other: ConversationMessage) -> Bool {
+    func hasContent(of other: ConversationMessage) -> Bool {
         hasText(of: other) && hasParts(of: other)
     }
 

@@ -103,7 +103,7 @@ enum ReplyChecks {
         },
         HistoryStoreCheck(
             "replies.oneOfAnId", rule: 4,
-            "A scope cannot have two streaming replies with the same ID, and none with the ID of a complete reply."
+            "A scope cannot have two streaming replies with the same ID, and none that would replace a reply's content."
         ) { store in
             let message = SampleData.message(.assistant, "reply", "")
             let reply = try await store.beginReply(message, in: .plain)
@@ -125,6 +125,19 @@ enum ReplyChecks {
             }
             try await expectEqual(
                 store.window(of: .plain, maxMessages: nil).map(\.text), ["here"], "the text of the first reply")
+            let first = try await store.beginReply(SampleData.message(.assistant, "second", "Once"), in: .plain)
+            try await first.interrupt()
+            for text in ["", "On", "upon"] {
+                try await expectError(.invalidArgument, "a streaming reply with the ID of an interrupted one") {
+                    _ = try await store.beginReply(SampleData.message(.assistant, "second", text), in: .plain)
+                }
+            }
+            let second = try await store.beginReply(SampleData.message(.assistant, "second", "Once"), in: .plain)
+            second.append(" upon")
+            try await second.finish()
+            try await expectEqual(
+                store.window(of: .plain, maxMessages: nil).map(\.text), ["here", "Once upon"],
+                "the texts of the two replies")
         },
         HistoryStoreCheck(
             "replies.oldestFirst", "streamingReplies(in:) returns the replies in the order in which they began."

@@ -25,14 +25,14 @@ extension TurnLife {
         let scope = Scope(session: session, agent: announced.agentId)
         var messages = held[scope] ?? []
         let window = window(of: messages, within: budget.map { max($0, 2) })
-        if let question = window.lastIndex(where: { isQuestion($0, input) && input.hasGivenId }),
+        if let question = window.lastIndex(where: { isQuestion($0, input) }),
             question + 1 < window.count, isAnswer(window[question + 1])
         {
             guard events.reply == window[question + 1], given == nil else { throw fault("a replied input ran again") }
             return
         }
         if let last = messages.last, last.role == .user {
-            if input.hasGivenId, isQuestion(last, input) {
+            if isQuestion(last, input) {
                 messages.removeLast()
             } else {
                 messages.append(ConversationMessage(role: .assistant, parts: [], metadata: ["interrupted": true]))

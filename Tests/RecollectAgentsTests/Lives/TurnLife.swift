@@ -185,7 +185,7 @@ struct TurnLife {
 
     /// Sends an input again, or another one under the same ID.
     private mutating func askAgain() async throws {
-        guard let (session, before) = asked.filter({ $0.input.hasGivenId }).randomElement(using: &random) else {
+        guard let (session, before) = asked.randomElement(using: &random) else {
             return
         }
         let (orchestrator, budget) = random.one(of: orchestrators)

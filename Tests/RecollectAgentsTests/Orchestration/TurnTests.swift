@@ -160,9 +160,41 @@ struct TurnTests {
     }
 
     @Test(
+        "A value created without an ID and sent again returns the stored reply, whatever was asked in between",
+        arguments: AnyStore.allCases, [0, 1, 5])
+    func valueAgain(_ kind: AnyStore, turnsBetween: Int) async throws {
+        try await kind.with { store, reopen in
+            let input: AgentInput = "a"
+            let orchestrator = Orchestrator(agents: [ScriptedAgent.echo()], store: store)
+            let first = try await orchestrator.say(input)
+            for number in 0..<turnsBetween { try await orchestrator.say(.text("\(number)")) }
+            let saved = try await reopen().all()
+            let silent = ScriptedAgent { _, _, _ in Issue.record("the agent ran again") }
+            #expect(try await Orchestrator(agents: [silent], store: reopen()).say(input).reply == first.reply)
+            #expect(try await reopen().all() == saved)
+        }
+    }
+
+    @Test(
+        "An input sent again after its turn left the window is saved again with its reply",
+        arguments: AnyStore.allCases, ["u1", nil])
+    func againOutsideTheWindow(_ kind: AnyStore, id: String?) async throws {
+        try await kind.with { store, reopen in
+            let input = AgentInput.text("a", id: id)
+            let whole = Orchestrator(agents: [ScriptedAgent.echo()], store: store, maxMessages: nil)
+            for input in [input, "1", "2", "3", "4", "5"] { try await whole.say(input) }
+            let narrow = Orchestrator(agents: [ScriptedAgent.echo()], store: try reopen(), maxMessages: 2)
+            let again = try await narrow.say(input)
+            #expect(try await reopen().all().map(\.text) == ["a", "You said: a"])
+            #expect(try await reopen().all().last == again.reply)
+        }
+    }
+
+    @Test(
         "An input with a failed or interrupted turn runs again under its ID, until it has a reply",
-        arguments: AnyStore.allCases)
-    func againAfterFailure(_ kind: AnyStore) async throws {
+        arguments: AnyStore.allCases, ["u1", nil])
+    func againAfterFailure(_ kind: AnyStore, id: String?) async throws {
+        let input = AgentInput.text("a", id: id)
         try await kind.with { store, reopen in
             let failing = ScriptedAgent { _, _, _ in throw Failure() }
             let cut = ScriptedAgent { _, _, say in
@@ -171,7 +203,7 @@ struct TurnTests {
             }
             for agent in [failing, cut, failing, failing] {
                 await #expect(throws: Failure()) {
-                    try await Orchestrator(agents: [agent], store: store).say(.text("a", id: "u1"))
+                    try await Orchestrator(agents: [agent], store: store).say(input)
                 }
             }
             let asked = Locked<[String]>([])
@@ -179,15 +211,16 @@ struct TurnTests {
                 asked.withLock { $0 += [input.text] }
                 say(.textDelta("You said: \(input.text)"))
             }
-            let answered = try await Orchestrator(agents: [echo], store: store).say(.text("a", id: "u1"))
+            let answered = try await Orchestrator(agents: [echo], store: store).say(input)
             #expect(answered.reply?.text == "You said: a")
-            let again = try await Orchestrator(agents: [echo], store: reopen()).say(.text("a", id: "u1"))
+            let again = try await Orchestrator(agents: [echo], store: reopen()).say(input)
             #expect(again.reply == answered.reply)
-            let retried = try await Orchestrator(agents: [echo], store: reopen()).retried("u1")
+            let retried = try await Orchestrator(agents: [echo], store: reopen()).retried(input.id)
             #expect(retried.reply == answered.reply)
             #expect(asked.withLock { $0 } == ["a"])
             let saved = try await reopen().all()
             #expect(saved.last?.text == "You said: a")
+            #expect(saved.contains { $0.text == "half" && $0.isInterrupted }, "\(saved)")
             #expect(zip(saved, saved.dropFirst()).allSatisfy { $0.role != $1.role }, "\(saved)")
         }
     }
@@ -250,16 +283,17 @@ struct TurnTests {
 
     @Test(
         "An input sent again goes to the same agent, even if the classifier now chooses another",
-        arguments: AnyStore.allCases)
-    func againWithClassifier(_ kind: AnyStore) async throws {
+        arguments: AnyStore.allCases, ["u1", nil])
+    func againWithClassifier(_ kind: AnyStore, id: String?) async throws {
         try await kind.with { store, reopen in
             let agents = ["One", "Two"].map { ScriptedAgent.echo($0) }
             func orchestrator(_ store: any ChatStorage, choosing index: Int) -> Orchestrator {
                 Orchestrator(agents: agents, classifier: Choosing(index: index), store: store)
             }
-            let first = try await orchestrator(store, choosing: 0).say(.text("hello", id: "u1"))
+            let input = AgentInput.text("hello", id: id)
+            let first = try await orchestrator(store, choosing: 0).say(input)
             try await orchestrator(store, choosing: 1).say(.text("other", id: "u2"))
-            let again = try await orchestrator(reopen(), choosing: 1).say(.text("hello", id: "u1"))
+            let again = try await orchestrator(reopen(), choosing: 1).say(input)
             #expect(again.reply == first.reply && again.announced?.agentId == "one")
             #expect(try await reopen().all("two").map(\.text) == ["other", "You said: other"])
         }

@@ -150,6 +150,53 @@ struct TwoOrchestratorsTests {
     }
 
     @Test(
+        "The interrupted reply of another turn is never replaced, at whatever point of this turn it is saved",
+        arguments: 0..<10)
+    func interruptedInBetween(point: Int) async throws {
+        let history = SQLiteHistoryStore.inMemory()
+        let store = DeviceChatStorage(history: history, userId: "user")
+        let partial = ScriptedAgent { _, _, say in
+            say(.textDelta("a part"))
+            throw Failure()
+        }
+        let pausing = PausingStorage.over(store, throwsWhereCancelled: false)
+        let other = Locked<TurnResult?>(nil)
+        pausing.pause(at: point) {
+            let result = await TurnResult(
+                .text("one", id: "one"), to: Orchestrator(agents: [partial], store: store))
+            other.withLock { $0 = result }
+        }
+        let late = Orchestrator(agents: [ScriptedAgent.echo()], store: pausing)
+        let result = await TurnResult(.text("one", id: "one"), to: late)
+        let saved = try await store.all()
+        for reply in [other.withLock { $0?.events.reply }, result.events.reply].compactMap({ $0 }) {
+            #expect(saved.contains(reply), "\(saved)")
+        }
+        let reply = try #require(await TurnResult(.text("one", id: "one"), to: late).events.reply)
+        #expect(reply.text == "You said: one")
+    }
+
+    @Test(
+        "An input sent again is saved again, even if many messages arrive before it is read back",
+        arguments: AnyStore.allCases.filter { $0 != .fourMethods })  // That store does not know its IDs.
+    func savedAgain(_ kind: AnyStore) async throws {
+        try await kind.with { store, reopen in
+            let other = Orchestrator(agents: [ScriptedAgent.echo()], store: store, maxMessages: nil)
+            for text in ["one", "1", "2", "3", "4", "5"] { _ = await TurnResult(.text(text, id: text), to: other) }
+            let pausing = PausingStorage.over(try reopen(), throwsWhereCancelled: false)
+            // Just after the input is saved.
+            pausing.pause(at: 5) {
+                for text in ["6", "7", "8", "9", "10"] { _ = await TurnResult(.text(text, id: text), to: other) }
+            }
+            let narrow = Orchestrator(agents: [ScriptedAgent.echo()], store: pausing, maxMessages: 2)
+            let again = await TurnResult(.text("one", id: "one"), to: narrow)
+            #expect(again.failure == nil)
+            let saved = try await reopen().all()
+            #expect(saved.map(\.text) == ["one", "You said: one"] && saved.last == again.events.reply)
+        }
+    }
+
+    @Test(
         "`began` is reported only for stored inputs, even if another input arrives between read and save",
         arguments: AnyStore.allCases, [2, 3])
     func questions(_ kind: AnyStore, point: Int) async throws {

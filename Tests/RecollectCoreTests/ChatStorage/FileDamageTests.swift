@@ -259,6 +259,28 @@ struct FileDamageTests {
         #expect(count >= 8)
     }
 
+    @Test(
+        "A damaged last byte of a message, or separator after it, hides no other message",
+        arguments: [Layout.lines, .trimmed, .spacedLines])
+    func damagedEnds(layout: Layout) throws {
+        let messages = [1, 3, 4].flatMap { turn($0) } + [Self.nested]
+        let file = try layout.write(messages)
+        let ranges = try #require(MessageArray.layout(of: file)).messages
+        for (number, range) in ranges.enumerated().dropLast() {
+            for position in [range.upperBound - 1, range.upperBound] {
+                for byte in Array("[]{}\",:\u{1}".utf8) where byte != file[position] {
+                    var damaged = file
+                    damaged[position] = byte
+                    let isEnd = position < range.upperBound
+                    let others = messages.enumerated().filter { !isEnd || $0.offset != number }.map(\.element)
+                    let recovered = Damage(bytes: damaged).messages
+                    #expect(recovered.filter(others.contains) == others, "\(byte) at \(position)")
+                    #expect(recovered.allSatisfy(messages.contains), "\(byte) at \(position)")
+                }
+            }
+        }
+    }
+
     @Test("Bytes lost in a message hide no message after it")
     func lostBytes() async throws {
         let targets = Target.all([.lines, .pretty, .continued])

@@ -1,4 +1,6 @@
 import Foundation
+import RecollectFileSystem
+import RecollectTestSupport
 import Testing
 
 @testable import RecollectCore
@@ -67,6 +69,34 @@ struct LostIDTests {
         #expect(again.events.takeUndelivered().isEmpty == loss.isRepaired)
         if loss == .folder { #expect(try FileManager.default.contentsOfDirectory(atPath: file.path).isEmpty) }
         if loss == .link { #expect(try FileManager.default.destinationOfSymbolicLink(atPath: file.path) == "a.json") }
+    }
+
+    @Test("Two writers that find an ID missing at the same time both save it")
+    func savedTogether() throws {
+        let (name, path) = (NameEscaping.hashed(long), folder.url.path)
+        let folder = try OpenFolder(path: path)
+        let (hasBegun, isOver, failures) = (Locked(false), Locked(false), Locked<[any Error]>([]))
+        @Sendable func save() {
+            do {
+                try FolderNames([]).save(long, of: name, in: folder)
+            } catch {
+                failures.withLock { $0.append(error) }
+            }
+        }
+        let other = DispatchGroup()
+        DispatchQueue.global().async(group: other) {
+            hasBegun.withLock { $0 = true }
+            while !isOver.withLock({ $0 }) { save() }
+        }
+        while !hasBegun.withLock({ $0 }) { sched_yield() }
+        for _ in 0..<1000 {
+            unlink("\(path)/\(name).id")
+            save()
+        }
+        isOver.withLock { $0 = true }
+        other.wait()
+        #expect(failures.withLock { $0 }.isEmpty)
+        #expect(try FolderNames([name]).id(of: name, in: folder) == long)
     }
 
     @Test("A lost user or session ID returns with the next save", arguments: Loss.allCases)

@@ -125,6 +125,26 @@ struct SharedFolderTests {
         #expect(try folder.names() == ["a.json"])
     }
 
+    @Test("A bracket in a message, where a trimmed array ended, hides no message")
+    func bracketAtTheEnd() async throws {
+        let (mine, other) = (store(), store())
+        try await mine.save(turn(0, 5000), budget: 0)
+        let closing = try Data(contentsOf: folder.file()).count - 1
+        try await other.save(turn(1, 10_000, answer: 10_000))
+        // The other store moves these messages to a new file. A bracket after spaces stands at the known offset.
+        let beginning = EncodedMessage(turn(2, 0)[0]).bytes
+        let text = try #require(Data(beginning).range(of: Data("\"_0\":\"".utf8))).upperBound
+        var question = turn(2, 0)[0]
+        question.parts = [.text(String(repeating: " ", count: closing - text - 2) + "] words")]
+        let saved = [question, turn(2, 0)[1]]
+        try await other.save(saved, budget: 2)
+        #expect(try Data(contentsOf: folder.file())[closing] == Byte.closingBracket)
+        #expect(try await mine.load() == saved)
+        try await mine.save(turn(3, 10))
+        #expect(try await store().load() == saved + turn(3, 10))
+        #expect(try folder.names() == ["a.json"])
+    }
+
     @Test("Random saves of few lengths through two stores have the same result as through one store")
     func randomSaves() async {
         await Seeds.run(3) { seed in

@@ -101,18 +101,21 @@ import Testing
         }
     }
 
-    @Test("Beginning a reply with the same ID saves the interrupted reply first, and the new one edits it")
+    @Test("Beginning a reply with the same ID saves the interrupted reply first, and the new one must continue it")
     func beginningAnew() async throws {
         let history = folder.history()
         _ = try await history.saveReply(start, in: scope)
         try await history.write { [gone] in
             try $0.run("UPDATE streaming_reply SET writer = ? WHERE message_id = 'r'", gone)
         }
-        let second = try await history.beginReply(ConversationMessage(id: "r", role: .assistant, text: ""), in: scope)
+        await expectError(.invalidArgument) {
+            _ = try await history.beginReply(ConversationMessage(id: "r", role: .assistant, text: ""), in: scope)
+        }
+        let second = try await history.beginReply(start, in: scope)
         #expect(try await saved(in: history) == [interrupted])
-        second.append("anew")
+        second.append(", and on")
         try await second.finish()
-        #expect(try await saved(in: history).map(\.text) == ["anew"])
+        #expect(try await saved(in: history).map(\.text) == ["so far, and on"])
     }
 
     @Test("An invalid writer name is never used as a file name")

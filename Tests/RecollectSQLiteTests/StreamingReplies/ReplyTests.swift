@@ -209,17 +209,47 @@ import Testing
         await expectError(.invalidArgument) { _ = try await history.beginReply(start, in: scope) }
     }
 
-    @Test("A complete reply is not replaced by a streaming reply of its ID; an interrupted or empty one is")
+    @Test(
+        "A streaming reply of a known ID replaces an empty reply and continues an interrupted one, but no complete one")
     func completeReply() async throws {
-        for known in [saying("part", isInterrupted: true), saying("")] {
+        for (known, rest) in [
+            (saying("wh", isInterrupted: true), "ole"), (saying("", isInterrupted: true), "whole"),
+            (saying(""), "whole"),
+        ] {
             try await history.append([known], to: scope)
-            let reply = try await history.beginReply(start, in: scope)
-            reply.append("whole")
+            let reply = try await history.beginReply(saying(known.text), in: scope)
+            reply.append(rest)
             try await reply.finish()
             #expect(try await saved() == [saying("whole")])
             await expectError(.invalidArgument) { _ = try await history.beginReply(start, in: scope) }
             #expect(try await saved() == [saying("whole")])
             try await history.deleteSession(scope.session)
+        }
+    }
+
+    @Test("An interrupted reply with content is not replaced by a streaming reply of its ID that does not continue it")
+    func interruptedReply() async throws {
+        let call = ContentPart.toolCall(id: "c", name: "look", arguments: [:])
+        var calling = saying("half", isInterrupted: true)
+        calling.parts.append(call)
+        var thinking = calling
+        thinking.parts = [.thinking("hm", signature: nil)]
+        for (known, others) in [
+            (saying("half", isInterrupted: true), [start, saying("ha"), saying("other")]),
+            (calling, [start, saying("half"), saying("half and half")]), (thinking, [start]),
+        ] {
+            for agentId in [scope.agentId, ""] {
+                try await history.append([known], to: scope.session.scope(agentId: agentId))
+                for other in others {
+                    await expectError(.invalidArgument) { _ = try await history.beginReply(other, in: scope) }
+                }
+                #expect(try await history.message("r", in: scope.session)?.message == known)
+                var continued = known
+                continued.isInterrupted = false
+                try await history.beginReply(continued, in: scope).finish()
+                #expect(try await saved() == [continued])
+                try await history.deleteSession(scope.session)
+            }
         }
     }
 
@@ -326,10 +356,10 @@ import Testing
         try await history.append([saying("of the UI")], to: a.session.scope(agentId: ""))
         try await history.append([saying("half", isInterrupted: true)], to: a)
         try await history.append([saying("of b")], to: b.session.scope(agentId: ""))
-        let reply = try await history.beginReply(saying("whole"), in: a)
+        let reply = try await history.beginReply(saying("half of it"), in: a)
         try await history.moveSession(a.session, to: b.sessionId)
         try await reply.finish()
-        #expect(try await allTexts(b.session) == ["of b", "of the UI", "whole"])
+        #expect(try await allTexts(b.session) == ["half of it", "of b", "of the UI"])
     }
 
     @Test("A reply saved by a UI stays one message if the other merged session streams a reply of its ID")
@@ -410,11 +440,10 @@ import Testing
         #expect(try await allTexts(scope.session) == ["half of it"])
     }
 
-    @Test("An interrupted retry leaves the interrupted reply", arguments: ["", "ha", "another"])
+    @Test("An interrupted reply leaves another interrupted one saved meanwhile", arguments: ["", "ha", "another"])
     func interruptedRetry(text: String) async throws {
-        let reply = try await history.beginReply(saying("half of it"), in: scope)
-        try await reply.interrupt()
         let retry = try await history.beginReply(start, in: scope)
+        try await history.append([saying("half of it", isInterrupted: true)], to: scope)
         retry.append(text)
         try await retry.interrupt()
         #expect(try await allTexts(scope.session) == (text == "another" ? ["another"] : []) + ["half of it"])

@@ -77,12 +77,24 @@ struct FolderNames {
     func save(_ id: String, of name: String, in folder: OpenFolder) throws {
         guard let idFile = idFile(of: name) else { return }
         let bytes = Array(id.utf8)
-        let file = try ifThere { try folder.file(idFile, forWriting: true) } ?? folder.makeFile(idFile)
+        let file = try Self.file(idFile, in: folder)
         let size = try file.size()
         if size == bytes.count, try file.readAll() == bytes { return }
         try file.write(bytes, at: 0)
         try file.truncate(to: bytes.count)
         try file.synchronize()
+    }
+
+    /// Opens a file, and creates it if it is missing.
+    private static func file(_ name: String, in folder: OpenFolder) throws -> OpenFile {
+        while true {
+            if let file = try ifThere({ try folder.file(name, forWriting: true) }) { return file }
+            do {
+                return try folder.makeFile(name)
+            } catch let failure as POSIXFailure where failure.number == EEXIST {
+                // Another writer has just created it.
+            }
+        }
     }
 
     private func keptID(in idFile: String, of name: String, in folder: OpenFolder) throws -> String {

@@ -308,16 +308,33 @@ struct MessageSalvage {
     }
 
     /// Whether a line break may be before a message. After a colon, a brace, a string, an array or the beginning of one
-    /// inside a message, a damaged byte became the line break.
+    /// inside a message, a damaged byte became the line break. If a message is in the line, the byte before the line
+    /// break is damaged instead.
     private func isLineBreak(_ position: Int) -> Bool {
         guard bytes[position] == Byte.newline else { return false }
         guard position > 0 else { return true }
-        switch bytes[position - 1] {
-        case Byte.colon, Byte.closingBrace, Byte.closingBracket, Byte.quote: return false
-        case Byte.openingBracket:
-            return position < 2 || ![Byte.colon, Byte.comma, Byte.openingBracket].contains(bytes[position - 2])
-        case Byte.comma: return position < 2 || ![Byte.closingBracket, Byte.quote].contains(bytes[position - 2])
-        default: return true
+        let isOutside =
+            switch bytes[position - 1] {
+            case Byte.colon, Byte.closingBrace, Byte.closingBracket, Byte.quote: false
+            case Byte.openingBracket:
+                position < 2 || ![Byte.colon, Byte.comma, Byte.openingBracket].contains(bytes[position - 2])
+            case Byte.comma: position < 2 || ![Byte.closingBracket, Byte.quote].contains(bytes[position - 2])
+            default: true
+            }
+        return isOutside || isMessageLine(position + 1)
+    }
+
+    /// Whether a line is a message of the array: a line with another object follows, or the array's end. There are no
+    /// such lines inside a message.
+    private func isMessageLine(_ line: Int) -> Bool {
+        let end = bytes[line...].firstIndex(of: Byte.newline) ?? bytes.count
+        guard let start = MessageArray.skippingSpace(in: bytes, from: line), start < end,
+            case .whole(let objectEnd) = object(start..<end), isMessage(start..<objectEnd)
+        else { return false }
+        return switch follower(of: objectEnd) {
+        case .object(let next): next > end
+        case .closing(let bracket, inObject: false): MessageArray.skippingSpace(in: bytes, from: bracket + 1) == nil
+        default: false
         }
     }
 

@@ -49,7 +49,7 @@ struct ScopeFile {
         guard size > closing else { return false }
         let bytes = try file.read(at: start, count: size - start)
         guard bytes.starts(with: lastBytes), let mark = bytes.dropFirst(lastBytes.count).first else { return false }
-        if let last = entries.last, try !isThere(last, in: file) { return false }
+        guard try entries.last.map({ try isThere($0, in: file) }) ?? isEmpty(file) else { return false }
         // Trimmed messages first: an appended one may have the ID of a trimmed one.
         var trimmed = 0
         while trimmed < entries.count,
@@ -66,6 +66,12 @@ struct ScopeFile {
             guard take(layout.messages, of: bytes, at: start) else { return false }
         }
         return try entries.first.map { try isThere($0, in: file) && isFirst($0, in: file) } ?? true
+    }
+
+    /// Whether no message precedes the known end of an empty array. The bytes at that end do not prove it: a text may
+    /// have a bracket after spaces.
+    private func isEmpty(_ file: OpenFile) throws -> Bool {
+        try file.read(at: 0, count: closing).filter { !MessageArray.isSpace($0) } == [Byte.openingBracket]
     }
 
     /// Whether no message precedes a message. If one does, an earlier content of the file was restored after a trim.
