@@ -209,8 +209,8 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-// The scripts run the tests with optimized libraries, in half the time. The variable keeps other builds as they are: SwiftPM
-// refuses unsafe flags in a package used by version. `assert` stays active.
+// `make quick` runs the tests with optimized libraries, in half the time. Other builds are not affected: SwiftPM refuses
+// unsafe flags in a package used by version. `assert` stays active.
 if Context.environment["RECOLLECT_OPTIMIZED"] != nil {
     for target in package.targets where target.type == .regular && target.name.hasPrefix("Recollect") {
         target.swiftSettings = [.unsafeFlags(["-O", "-assert-config", "Debug"])]

@@ -20,11 +20,12 @@ need_sqlite
 need_editline
 patches="$root/Tests/Mutations"
 copy="$root/.build-mutations"
-logs="$copy/$test_builds/mutations"
+logs="$copy/.build/mutations"
 
 # The time limit of a test, in minutes. Its message is clearer than that of `timeout`, the limit for all other code.
 export RECOLLECT_TIME_LIMIT=2
-! command -v timeout >/dev/null 2>&1 || test_limit='timeout 400'
+limit=
+! command -v timeout >/dev/null 2>&1 || limit='timeout 400'
 
 # Locks the copy: two runs would test each other's patches.
 lock_copy() {
@@ -82,7 +83,7 @@ copy_tree() {
 
 # Builds the copy. The argument is the log file.
 build() {
-    (cd "$copy" && swift_tests build --build-tests) >"$1" 2>&1
+    (cd "$copy" && swift build --build-tests --traits "$test_traits") >"$1" 2>&1
 }
 
 # Runs tests of the copy, given as suite/function after the log file.
@@ -93,7 +94,8 @@ run_tests() {
         shift
         set -- "$@" --filter "[./]$test[(]"
     done
-    (cd "$copy" && swift_tests test --skip-build --disable-xctest "$@") >"$log" 2>&1
+    # shellcheck disable=SC2086 # a list of words, empty without `timeout`
+    (cd "$copy" && $limit swift test --skip-build --traits "$test_traits" --disable-xctest "$@") >"$log" 2>&1
 }
 
 # The lines of a log with the results of tests and suites: results failed LOG

@@ -1,21 +1,8 @@
 # Finds or installs the requirements of a build. The other scripts source this file; POSIX sh.
 
-# All traits. A change of traits builds everything again, so all scripts use these.
+# The traits of the tests: all traits. A change of traits builds everything again, so all scripts use these.
 # shellcheck disable=SC2034 # for the other scripts
 test_traits=CommandLine,AsyncHTTPClient
-
-# Builds or runs the tests of the package in the current folder, with optimized libraries (see Package.swift) in a folder of
-# their own: swift_tests build …, or swift_tests test …. `test_limit` is a command limiting the time of a run, or empty.
-test_builds=.build-tests
-test_limit=
-swift_tests() {
-    verb=$1
-    shift
-    limit=
-    [ "$verb" != test ] || limit=$test_limit
-    # shellcheck disable=SC2086 # a list of words
-    env RECOLLECT_OPTIMIZED=1 $limit swift "$verb" --scratch-path "$test_builds" --traits "$test_traits" "$@"
-}
 
 # Prints an error with a remedy, and ends the script.
 stop() {

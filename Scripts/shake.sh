@@ -11,9 +11,9 @@ need_editline
 cd "$root"
 times=${TIMES:-10}
 
-swift_tests build --build-tests
-products=$(swift_tests build --show-bin-path)
-logs="$root/$test_builds/shake"
+swift build --build-tests --traits "$test_traits"
+products=$(swift build --show-bin-path --traits "$test_traits")
+logs="$root/.build/shake"
 mkdir -p "$logs"
 tools=$(dirname "$(readlink -f "$(command -v swift)")")
 runtime="$tools/../lib/swift/linux"

@@ -23,11 +23,10 @@ for filter; do
     filters="$filters --filter $filter"
 done
 
-swift_tests build --build-tests
-logs="$root/$test_builds/soak"
+swift build --build-tests --traits "$test_traits"
+logs="$root/.build/soak"
 running="$logs/running"
 failures="$logs/failures"
-export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=48
 rm -rf "$logs"
 mkdir -p "$logs"
 : >"$failures"
@@ -52,10 +51,11 @@ while left=$((end - $(date +%s))) && [ "$left" -gt 0 ]; do
     log="$logs/$round.log"
     rm -rf "$running"
     mkdir -p "$running"
-    export RECOLLECT_SOAK_SECONDS=$((left < 120 ? left : 120)) RECOLLECT_SOAK_FOLDER="$running"
     # Filters have no spaces.
     # shellcheck disable=SC2086
-    if swift_tests test --skip-build $filters >"$log" 2>&1; then
+    if RECOLLECT_SOAK_SECONDS=$((left < 120 ? left : 120)) RECOLLECT_SOAK_FOLDER=$running \
+        SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=48 \
+        swift test --skip-build --traits "$test_traits" $filters >"$log" 2>&1; then
         printf 'Round %s: %s\n' "$round" "$(grep -a 'Test run with' "$log" | tail -n 1)"
         grep -a '^Seeds: ' "$log" | sort >>"$logs/seeds"
         rm -f "$log"

@@ -6,7 +6,8 @@
 #   samples       builds and tests the samples of the guides, each in a package of its own
 #   tests         builds everything with all traits, and runs all tests; last, so that the log ends with their result
 # One step is not part of `make test`; `make quick` calls it:
-#   quick         runs the tests without a need (Tests/RecollectTestSupport/Need.swift), with a twentieth of the fixed seeds
+#   quick         runs the tests without a need (Tests/RecollectTestSupport/Need.swift), with a twentieth of the fixed seeds, and with
+#                 optimized libraries
 set -eu
 # SwiftPM builds everything again if the environment differs: a build by make must equal a build by hand.
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKE_TERMOUT MAKE_TERMERR STEPS FROM STORE SEARCH MINUTES SEED SCENARIO POINT RUN LIMIT CONFIGURATION
@@ -17,7 +18,7 @@ need_sqlite
 need_editline
 cd "$root"
 
-# Builds without traits share one folder: a change of traits builds everything again.
+# Builds without traits share one folder. In .build, each change of traits would build everything again.
 plain="$root/.build-plain"
 
 step_lint() {
@@ -35,18 +36,18 @@ step_lint() {
     Scripts/map.sh --check
 }
 
-step_tests() {
-    swift_tests build --build-tests
-    log="$root/$test_builds/tests.log"
-    failed="$root/$test_builds/tests.failed"
+# Builds and runs the tests. The arguments are options of `swift`.
+run_tests() {
+    swift build --build-tests --traits "$test_traits" "$@"
+    log="$root/.build/tests.log"
+    failed="$root/.build/tests.failed"
+    mkdir -p "$root/.build"
     rm -f "$failed"
-    # Only for the run: SwiftPM builds everything again if the environment differs.
-    [ -z "${quick-}" ] || export RECOLLECT_QUICK=1
     # Without this limit, the tests have more than a thousand open files, and Foundation's Process sometimes crashes on
     # Linux, up to Swift 6.3 (swift-corelibs-foundation, pull request 5472).
     (
-        export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=48
-        swift_tests test --skip-build 2>&1 || touch "$failed"
+        SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=48 swift test --skip-build --traits "$test_traits" "$@" 2>&1 ||
+            touch "$failed"
     ) | tee "$log"
     [ -e "$failed" ] || return 0
     # Repeat the failures at the end of thousands of lines.
@@ -55,9 +56,15 @@ step_tests() {
     return 1
 }
 
+step_tests() {
+    run_tests
+}
+
 step_quick() {
-    quick=1
-    step_tests
+    # Optimized libraries halve the time (see Package.swift). SwiftPM builds everything again if the environment differs, so
+    # this build has a folder of its own.
+    export RECOLLECT_QUICK=1 RECOLLECT_OPTIMIZED=1
+    run_tests --scratch-path "$root/.build-quick"
 }
 
 step_plain() {
