@@ -35,7 +35,7 @@ for filter; do
         log="$logs/$name-$run.log"
         # From a few delayed tasks to a third of all tasks.
         if RECOLLECT_SHAKE_PERMILLE=$((run * 97 % 300 + 20)) LD_PRELOAD="$logs/shake.so" \
-            SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=48 "$products/recollectPackageTests.xctest" \
+            SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=24 "$products/recollectPackageTests.xctest" \
             --testing-library swift-testing --filter "$filter" >"$log" 2>&1; then
             tail -n 1 "$log"
             rm -f "$log"

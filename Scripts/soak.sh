@@ -54,7 +54,7 @@ while left=$((end - $(date +%s))) && [ "$left" -gt 0 ]; do
     # Filters have no spaces.
     # shellcheck disable=SC2086
     if RECOLLECT_SOAK_SECONDS=$((left < 120 ? left : 120)) RECOLLECT_SOAK_FOLDER=$running \
-        SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=48 \
+        SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=24 \
         swift test --skip-build --traits "$test_traits" $filters >"$log" 2>&1; then
         printf 'Round %s: %s\n' "$round" "$(grep -a 'Test run with' "$log" | tail -n 1)"
         grep -a '^Seeds: ' "$log" | sort >>"$logs/seeds"

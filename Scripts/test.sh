@@ -46,7 +46,7 @@ run_tests() {
     # Without this limit, the tests have more than a thousand open files, and Foundation's Process sometimes crashes on
     # Linux, up to Swift 6.3 (swift-corelibs-foundation, pull request 5472).
     (
-        SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=48 swift test --skip-build --traits "$test_traits" "$@" 2>&1 ||
+        SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=24 swift test --skip-build --traits "$test_traits" "$@" 2>&1 ||
             touch "$failed"
     ) | tee "$log"
     [ -e "$failed" ] || return 0
