@@ -50,20 +50,23 @@
             process.executableURL = try Self.executable()
             process.arguments = arguments
             process.environment = environment
-            process.standardInput =
-                try input.map { input in
-                    let source = try write("\(UUID().uuidString).in", input)
-                    return try FileHandle(forReadingFrom: URL(fileURLWithPath: source))
-                } ?? FileHandle.nullDevice
+            let source = try input.map { input in
+                let source = try write("\(UUID().uuidString).in", input)
+                return try FileHandle(forReadingFrom: URL(fileURLWithPath: source))
+            }
+            process.standardInput = source ?? FileHandle.nullDevice
             // Files instead of pipes, so that no reader is needed while the command writes.
             let streams = ["out", "err"].map { folder + "/\(UUID().uuidString).\($0)" }
             for stream in streams { try Data().write(to: URL(fileURLWithPath: stream)) }
-            process.standardOutput = try FileHandle(forWritingTo: URL(fileURLWithPath: streams[0]))
-            process.standardError = try FileHandle(forWritingTo: URL(fileURLWithPath: streams[1]))
+            let written = try streams.map { try FileHandle(forWritingTo: URL(fileURLWithPath: $0)) }
+            process.standardOutput = written[0]
+            process.standardError = written[1]
             try await withCheckedThrowingContinuation { (done: CheckedContinuation<Void, any Error>) in
                 process.terminationHandler = { _ in done.resume() }
                 do { try process.run() } catch { done.resume(throwing: error) }
             }
+            // Foundation keeps them open. With more than 1,024 open files, its `Process` crashes on Linux.
+            for file in written + [source].compactMap(\.self) { try file.close() }
             let outcome = Outcome(
                 code: process.terminationStatus, output: try String(contentsOfFile: streams[0], encoding: .utf8),
                 messages: try String(contentsOfFile: streams[1], encoding: .utf8))
