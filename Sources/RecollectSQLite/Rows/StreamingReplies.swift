@@ -49,12 +49,11 @@ enum StreamingReplies {
                 AND (?1 IS NULL OR text IS NULL OR length(text) <= length(?1) OR substr(text, 1, length(?1)) <> ?1)
                 """, text, id)
         }
-        var whole = parts
-        if let text { whole.append(.text(text)) }
-        whole = try whole.keepingLongerText(of: one(id, db)?.message.parts ?? [])
-        if text != nil { whole.removeLast() }
+        let saved = try one(id, db)?.message.parts ?? []
+        let whole = (parts + [text].compactMap { $0.map(ContentPart.text) }).keepingLongerText(of: saved)
         try db.run(
-            "UPDATE streaming_reply SET text = ?, parts = ? WHERE id = ?", text, ContentPart.write(list: whole), id)
+            "UPDATE streaming_reply SET text = ?, parts = ? WHERE id = ?", text,
+            ContentPart.write(list: Array(whole.prefix(parts.count))), id)
     }
 
     /// Saves a text as the increment of a streaming reply of prose, if it continues the saved one. Returns the message.

@@ -73,7 +73,7 @@ public struct ChatsArea: Sendable {
 
     /// Saves the changes of a session's file in the history, and notes them as synchronized.
     /// - Parameter local: The session in the history, as published.
-    private func save(
+    func save(
         _ published: PublishedChat, over local: ChatProjection, in session: SessionKey, of history: some HistoryStore
     ) async throws {
         for item in published.new {

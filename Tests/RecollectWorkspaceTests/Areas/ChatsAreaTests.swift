@@ -165,6 +165,15 @@ struct ChatsAreaTests {
         try await workspace.chats.read("Moby Dick")?.messages.map(\.message.text) ?? []
     }
 
+    /// Publishes the history, and does not save the file's changes in it.
+    private func publish() async throws -> (PublishedChat, local: ChatProjection) {
+        let last = try await workspace.chats.lastSynchronized("Moby Dick")
+        let stored = try await history.messages(of: id, agentId: nil, page: PageRequest(limit: 99)).elements
+        return try await workspace.chats.publish(
+            "Moby Dick", title: nil, messages: stored.map { AgentMessage(agentId: $0.agentId, message: $0.message) },
+            last: last)
+    }
+
     /// The contents of the versions kept beside the file.
     private func keptVersions() async throws -> [String] {
         var contents: [String] = []
@@ -183,10 +192,7 @@ struct ChatsAreaTests {
         try await say("two", in: other)
         try await elsewhere.chats.synchronize(id, with: other)
         // As a synchronization killed before it saves the additions.
-        let stored = try await history.messages(of: id, agentId: nil, page: PageRequest(limit: 99)).elements
-        _ = try await workspace.chats.publish(
-            "Moby Dick", title: nil, messages: stored.map { AgentMessage(agentId: $0.agentId, message: $0.message) },
-            last: try await workspace.chats.lastSynchronized("Moby Dick"))
+        _ = try await publish()
         #expect(try await workspace.chats.synchronize(id, with: history).new.map(\.message.id) == ["two"])
         #expect(try await texts(history) == ["one", "two"])
         #expect(try await workspace.chats.read("Moby Dick")?.deleted == [])
@@ -271,6 +277,63 @@ struct ChatsAreaTests {
         #expect(try await published() == ["two"])
         #expect(try await keptVersions().filter { $0.contains("\"edited\"") }.count == 1)
         #expect(try await keptVersions().count == 1)
+    }
+
+    @Test("chat-projection: an edit made while a synchronization saves another one stays")
+    func editedMeanwhile() async throws {
+        let (elsewhere, other) = (try elsewhere(), SQLiteHistoryStore.inMemory())
+        try await say("one", in: history)
+        try await workspace.chats.synchronize(id, with: history)
+        try await elsewhere.chats.synchronize(id, with: other)
+        try await other.edit([message("one", "Bob")], in: id)
+        try await elsewhere.chats.synchronize(id, with: other)
+        let (published, local) = try await publish()
+        #expect(published.edited.map(\.message.text) == ["Bob"])
+        try await history.edit([message("one", "Zoe")], in: id)
+        try await workspace.chats.save(published, over: local, in: id, of: history)
+        #expect(try await texts(history) == ["Zoe"])
+        for _ in 0..<2 {
+            try await workspace.chats.synchronize(id, with: history)
+            try await elsewhere.chats.synchronize(id, with: other)
+        }
+        for found in [try await texts(history), try await texts(other), try await self.published()] {
+            #expect(found == ["Zoe"])
+        }
+        #expect(try await keptVersions().count { $0.contains("\"Bob\"") } == 1)
+    }
+
+    @Test("chat-projection: a message added and synchronized during another synchronization is not deleted")
+    func addedMeanwhile() async throws {
+        let watched = WatchedHistory(history)
+        try await say("one", in: history)
+        try await workspace.chats.synchronize(id, with: history)
+        watched.hold(.session("Moby Dick"))
+        async let late = workspace.chats.synchronize(id, with: watched)
+        await watched.waitForHeld(.session("Moby Dick"))
+        try await say("two", in: history)
+        try await workspace.chats.synchronize(id, with: history)
+        watched.letGo(.session("Moby Dick"))
+        _ = try await late
+        try await workspace.chats.synchronize(id, with: history)
+        #expect(try await published() == ["one", "two"])
+        #expect(try await texts(history) == ["one", "two"])
+        #expect(try await keptVersions().isEmpty)
+    }
+
+    @Test("chat-projection: a losing edit with a credential is not written beside the file")
+    func losingCredential() async throws {
+        let (elsewhere, other) = (try elsewhere(), SQLiteHistoryStore.inMemory())
+        try await say("one", in: history)
+        try await workspace.chats.synchronize(id, with: history)
+        try await elsewhere.chats.synchronize(id, with: other)
+        try await history.edit([message("one", "AKIA" + "Q3ZJ7MX2LWTD6VKF")], in: id)
+        try await other.edit([message("one", "Zoe")], in: id)
+        try await elsewhere.chats.synchronize(id, with: other)
+        await #expect { try await workspace.chats.synchronize(id, with: history) } throws: {
+            ($0 as? RecollectError)?.code == .credential
+        }
+        #expect(try await keptVersions().isEmpty)
+        #expect(try await texts(history) == ["AKIA" + "Q3ZJ7MX2LWTD6VKF"])
     }
 
     @Test("chat-projection: of two titles, one is published, and the other is kept beside the file")
