@@ -15,6 +15,23 @@ extension SQLiteHistoryStore {
         }
     }
 
+    /// Replaces the content of messages, unless it was changed since it was read: see `HistoryStore`.
+    @discardableResult
+    public func edit(_ edits: [MessageEdit], in session: SessionKey) async throws -> [MessageEdit] {
+        try Task.checkCancellation()
+        let kept = try await savingAttachments(of: edits.map(\.new))
+        return try await write(keeping: kept) { messages, db, _ in
+            var made: [MessageEdit] = []
+            var orphans: [String] = []
+            for (edit, message) in zip(edits, messages) {
+                let outcome = try MessageEdits.edit([message], in: session, replacing: edit.old, db)
+                if outcome.known > 0 { made.append(edit) }
+                orphans += outcome.orphans
+            }
+            return (made, orphans)
+        }
+    }
+
     /// Moves a session to another session ID: see `HistoryStore`.
     @discardableResult
     public func moveSession(_ session: SessionKey, to newSessionId: String) async throws -> Bool {

@@ -137,6 +137,10 @@ package final class WatchedHistory: HistoryStore {
         try await base.edit(messages, in: session)
     }
 
+    package func edit(_ edits: [MessageEdit], in session: SessionKey) async throws -> [MessageEdit] {
+        try await base.edit(edits, in: session)
+    }
+
     package func moveSession(_ session: SessionKey, to newSessionId: String) async throws -> Bool {
         try await base.moveSession(session, to: newSessionId)
     }

@@ -69,6 +69,14 @@ public protocol HistoryStore: Sendable {
     @discardableResult
     func edit(_ messages: [ConversationMessage], in session: SessionKey) async throws -> Int
 
+    /// Replaces the content of messages, unless it was changed since it was read.
+    ///
+    /// An edit applies to each agent with a message of its ID and content. As `edit(_:in:)` otherwise; all edits are made
+    /// in one step.
+    /// - Returns: The edits with at least one message.
+    @discardableResult
+    func edit(_ edits: [MessageEdit], in session: SessionKey) async throws -> [MessageEdit]
+
     /// Moves a session to another session ID, with its messages, attachments, details and branches.
     ///
     /// If a session with the new ID exists, the two are merged. The messages of the old session come first, and
@@ -261,6 +269,20 @@ extension HistoryStore {
     /// ```
     public func changes() async throws -> AsyncThrowingStream<HistoryChange, any Error> {
         changes(after: try await latestChange())
+    }
+}
+
+/// An edit of a message with a known content.
+public struct MessageEdit: Hashable, Sendable {
+    /// The message before the edit.
+    public var old: ConversationMessage
+    /// The message after the edit, with the same ID.
+    public var new: ConversationMessage
+
+    /// Creates an edit.
+    public init(of old: ConversationMessage, to new: ConversationMessage) {
+        self.old = old
+        self.new = new
     }
 }
 

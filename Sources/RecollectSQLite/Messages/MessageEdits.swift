@@ -10,15 +10,18 @@ enum MessageEdits {
     }
 
     /// Edits the messages with these IDs, of all agents or of one.
+    /// - Parameter known: The only content to replace; `nil` for any.
     static func edit(
-        _ messages: [ConversationMessage], in session: SessionKey, agentId: String? = nil, _ db: Database
+        _ messages: [ConversationMessage], in session: SessionKey, agentId: String? = nil,
+        replacing known: ConversationMessage? = nil, _ db: Database
     ) throws -> Outcome {
         var outcome = Outcome()
         guard let number = try MessageQueries.number(of: session, db) else { return outcome }
         try DerivedData.update(db)
         for message in messages {
             for sequence in try MessageQueries.sequences(of: message.id, in: number, agentId: agentId, db) {
-                guard let old = try MessageQueries.message(sequence, db) else { continue }
+                guard let old = try MessageQueries.message(sequence, db), known?.hasSameContent(as: old) ?? true
+                else { continue }
                 outcome.known += 1
                 outcome.orphans += try replace(old, at: sequence, with: message, of: number, session, db)
             }

@@ -33,6 +33,26 @@ enum EditChecks {
                 "the number of edited messages in another session")
         },
         HistoryStoreCheck(
+            "edits.keepNewerContent", rule: 5,
+            "An edit of a known content leaves messages with other content unchanged, of each agent."
+        ) { store in
+            let id = Scope.plain.session
+            let (read, newer) = (SampleData.message(.user, "m", "read"), SampleData.message(.user, "m", "newer"))
+            let edited = SampleData.message(.user, "m", "edited")
+            let other = SampleData.message(.user, "o", "other")
+            try await store.append([read, other], to: Scope.plain.agent("a"))
+            try await store.append([newer], to: Scope.plain.agent("b"))
+            let changed = SampleData.message(.user, "o", "changed")
+            let edits = [MessageEdit(of: read, to: edited), MessageEdit(of: changed, to: other)]
+            try await expectEqual(store.edit(edits, in: id), [edits[0]], "the edits made")
+            try await expectMessages(
+                store.everything(in: id).map(\.message), [edited, other, newer], "the messages after the edit")
+            try await expectEqual(store.edit(edits, in: id), [], "the edits made again")
+            try await expectEqual(
+                store.edit([MessageEdit(of: edited, to: edited)], in: Scope.plain.session("other").session), [],
+                "the edits made in another session")
+        },
+        HistoryStoreCheck(
             "edits.areFound", "Search finds an edited message by its new words and not by its old ones."
         ) { store in
             try await store.append(SampleData.dialogue(3), to: .plain)

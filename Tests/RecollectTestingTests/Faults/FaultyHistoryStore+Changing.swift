@@ -38,6 +38,15 @@ extension FaultyHistoryStore {
         return fault == .countsUnknownEdits ? messages.count : count
     }
 
+    func edit(_ edits: [MessageEdit], in session: SessionKey) async throws -> [MessageEdit] {
+        let id = saved(session)
+        if fault == .editsChangedMessages {
+            try await base.edit(edits.map(\.new), in: id)
+            return edits
+        }
+        return try await base.edit(edits, in: id)
+    }
+
     // MARK: - Moves
 
     func moveSession(_ session: SessionKey, to newSessionId: String) async throws -> Bool {

@@ -54,6 +54,7 @@ enum HistoryFault: String, NamedFault {
     case forgetsCachedTokens = "details.usage"
 
     case countsUnknownEdits = "edits.replaceContent"
+    case editsChangedMessages = "edits.keepNewerContent"
     case losesEditedMessagesInSearch = "edits.areFound"
     case keepsTotalsOnEdits = "edits.followInTheSummary"
     case tellsEditsAsNew = "edits.areTold"
