@@ -261,7 +261,7 @@ struct FileDamageTests {
 
     @Test(
         "A damaged last byte of a message, or separator after it, hides no other message",
-        arguments: [Layout.lines, .trimmed, .spacedLines])
+        arguments: [Layout.lines, .trimmed, .spacedLines, .pretty, .trimmedPretty, .movedPretty])
     func damagedEnds(layout: Layout) throws {
         let messages = [1, 3, 4].flatMap { turn($0) } + [Self.nested]
         let file = try layout.write(messages)

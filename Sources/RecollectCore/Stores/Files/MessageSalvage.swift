@@ -324,15 +324,17 @@ struct MessageSalvage {
         return isOutside || isMessageLine(position + 1)
     }
 
-    /// Whether a line is a message of the array: a line with another object follows, or the array's end. There are no
-    /// such lines inside a message.
+    /// Whether a line begins a message of the array: a line with another object follows, or the array's end. There are
+    /// no such lines inside a message: its objects are in one line with it, or indented more deeply.
     private func isMessageLine(_ line: Int) -> Bool {
-        let end = bytes[line...].firstIndex(of: Byte.newline) ?? bytes.count
-        guard let start = MessageArray.skippingSpace(in: bytes, from: line), start < end,
-            case .whole(let objectEnd) = object(start..<end), isMessage(start..<objectEnd)
+        guard let start = MessageArray.skippingSpace(in: bytes, from: line) else { return false }
+        let lineEnd = bytes[line...].firstIndex(of: Byte.newline) ?? bytes.count
+        // A pretty-printed object has only its brace in the first line.
+        let end = start + 1 == lineEnd ? bytes.count : lineEnd
+        guard start < end, case .whole(let objectEnd) = object(start..<end), isMessage(start..<objectEnd)
         else { return false }
         return switch follower(of: objectEnd) {
-        case .object(let next): next > end
+        case .object(let next): bytes[objectEnd..<next].contains(Byte.newline)
         case .closing(let bracket, inObject: false): MessageArray.skippingSpace(in: bytes, from: bracket + 1) == nil
         default: false
         }
