@@ -24,6 +24,25 @@ func lock(_ arguments: [String]) throws {
     }
 }
 
+/// `lock-index FOLDER`: leaves the index of the log half-written, as a writer suspended during a commit does, and prints
+/// `locked`.
+func lockIndex(_ arguments: [String]) throws {
+    let path = HistoryFiles(directory: URL(fileURLWithPath: arguments[0])).sharedMemory
+    let descriptor = open(path, O_RDWR)
+    // The second copy of the header (https://sqlite.org/walformat.html#the_wal_index_header).
+    var byte: UInt8 = 0xFF
+    // SQLite's lock of writers (https://sqlite.org/walformat.html#wal_locks).
+    var lock = flock()
+    lock.l_type = Int16(F_WRLCK)
+    lock.l_start = 120
+    lock.l_len = 1
+    guard fcntl(descriptor, F_SETLK, &lock) == 0, pwrite(descriptor, &byte, 1, 48 + 16) == 1 else {
+        return say("failed \(errno)")
+    }
+    say("locked")
+    while true { pause() }
+}
+
 /// `read FOLDER USER SESSION`: reads a session's messages and prints `read N`, or `failed CODE`.
 func read(_ arguments: [String]) async {
     let history = SQLiteHistoryStore(

@@ -23,6 +23,7 @@ enum RecollectTestWorker {
         case "entries": try await entries(Array(arguments.dropFirst()))
         case "hold": try await hold(Array(arguments.dropFirst()))
         case "lock": try lock(Array(arguments.dropFirst()))
+        case "lock-index": try lockIndex(Array(arguments.dropFirst()))
         case "read": await read(Array(arguments.dropFirst()))
         case "delete": try await delete(Array(arguments.dropFirst()))
         case "close": try await close(Array(arguments.dropFirst()))
@@ -33,7 +34,7 @@ enum RecollectTestWorker {
         case "faults": try await faults(Array(arguments.dropFirst()))
         default:
             let usage =
-                "usage: RecollectTestWorker append|insist|measure|stream|reply|recover|sessions|branches|turns|repair|journal|entries|hold|lock|read|delete|close|lines|workspace|explored|descriptors|faults …\n"
+                "usage: RecollectTestWorker append|insist|measure|stream|reply|recover|sessions|branches|turns|repair|journal|entries|hold|lock|lock-index|read|delete|close|lines|workspace|explored|descriptors|faults …\n"
             FileHandle.standardError.write(Data(usage.utf8))
             exit(64)
         }

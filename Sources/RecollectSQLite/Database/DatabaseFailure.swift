@@ -57,6 +57,9 @@ extension Error {
         return error.resultCode == .SQLITE_CORRUPT || error.resultCode == .SQLITE_NOTADB || isUnreadable
     }
 
+    /// Whether SQLite gave up reading the log's index after ten seconds of attempts beside a writer.
+    var isContendedIndex: Bool { (self as? DatabaseError)?.resultCode == .SQLITE_PROTOCOL }
+
     /// Whether SQLite rejects a statement. All statements fit the schema, so the schema may be damaged.
     var isRefusal: Bool { (self as? DatabaseError)?.resultCode == .SQLITE_ERROR }
 

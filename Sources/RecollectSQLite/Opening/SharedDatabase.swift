@@ -50,9 +50,10 @@ final class SharedDatabase: Sendable {
     }
 
     /// Runs an operation, again if necessary: on a new opening if the database was closed before the operation
-    /// began or was opened read-only, after rebuilding a damaged search index or index of IDs, and after salvaging
-    /// a database with a damaged schema. If SQLite reports corruption, opens the database again, and salvages it
-    /// if SQLite reports corruption again. Does each of these repairs at most once.
+    /// began or was opened read-only, or if another process left its log index half-written; after rebuilding a
+    /// damaged search index or index of IDs; and after salvaging a database with a damaged schema. If SQLite reports
+    /// corruption, opens the database again, and salvages it if SQLite reports corruption again. Does each of these
+    /// repairs at most once.
     func perform<Value: Sendable>(_ operation: (HistoryDatabase) async throws -> Value) async throws -> Value {
         var hasDoubted = false
         var hasSalvaged = false
@@ -71,6 +72,10 @@ final class SharedDatabase: Sendable {
                 continue
             } catch let error as NotWritable {
                 guard !hasReopened else { throw error.cause }
+                hasReopened = true
+                database.retire()
+            } catch  where error.isContendedIndex && database.cannotWrite != nil && !hasReopened {
+                // A reader without write access can read the log without its index.
                 hasReopened = true
                 database.retire()
             } catch is DamagedIDs {

@@ -187,6 +187,27 @@ import Testing
         await reader.close()
     }
 
+    @Test("A reader on a read-only mount does not wait for a writer suspended during a commit", .needs(.bindMount))
+    func suspendedWriter() async throws {
+        let (host, guest) = (try historyFolder("host"), try historyFolder("guest"))
+        let mount = try BindMount(of: host, at: guest, isReadOnly: true)
+        defer { withExtendedLifetime(mount) {} }
+        #expect(try await saveElsewhere(10, at: host, as: "first") == 20)
+        let holder = try Worker(["hold", host.path])
+        #expect(await holder.wait(forLines: 1) == ["held"])
+        #expect(try await saveElsewhere(10, at: host, as: "second") == 20)
+        let reader = store(at: guest)
+        #expect(try await readOnce(reader).count == 40)
+        let writer = try Worker(["lock-index", host.path])
+        #expect(await writer.wait(forLines: 1) == ["locked"])
+        #expect(try await readOnce(reader).count == 40)
+        for worker in [writer, holder] {
+            worker.kill()
+            _ = await worker.finish()
+        }
+        await reader.close()
+    }
+
     @Test(
         "Reading a history larger than the reader's cache never mixes two states",
         .needs(.bindMount))
