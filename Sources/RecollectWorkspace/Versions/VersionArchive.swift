@@ -221,8 +221,8 @@ final class VersionArchive: Sendable {
         }
     }
 
-    /// Removes versions older than a date, except the current content of each existing file and its last version
-    /// of the kind `observed`.
+    /// Removes versions older than a date, except those of an existing file that may be the base of its next merge: the
+    /// current one, the last observed or edited one, and the one before the first remaining one.
     ///
     /// Then removes contents without a version, temporary files of killed writers, and metadata of files not
     /// recorded as removed. Begun changes stay for a day, because they may be in progress. After damage to the

@@ -75,6 +75,9 @@ struct VersionIndex {
     }
 
     /// Returns the lines of a shorter log with the same state, without some versions.
+    ///
+    /// An existing file keeps all versions from the one before the first kept one on. It is the state at that time, and may
+    /// be the base of the next merge. A version missing in between would make a later edit a change of an earlier version.
     /// - Parameters:
     ///   - isKept: Whether a version stays in the log.
     ///   - isOpen: Whether a begun change may still be in progress.
@@ -85,8 +88,9 @@ struct VersionIndex {
             let last = file.versions.count - 1
             let base = file.versions.lastIndex { $0.kind == .observed || $0.kind == .edited }
             let isThere = file.content != nil
+            let first = file.versions.firstIndex(where: isKept).map { $0 - 1 } ?? last
             let versions = file.versions.indices.filter { index in
-                isKept(file.versions[index]) || isThere && (index == base || index == last)
+                isThere ? index >= first || index == base : isKept(file.versions[index])
             }.map { (VersionLine(mark: .done, path: path, version: file.versions[$0]), file.orders[$0]) }
             let begun = file.begun.filter { isKept($0.version) || isOpen($0.version) }.map {
                 ($0, file.begunEnds[$0.version] ?? 0)
