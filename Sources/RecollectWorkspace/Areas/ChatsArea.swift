@@ -45,108 +45,200 @@ public struct ChatsArea: Sendable {
     ///
     /// The changes since the last synchronization are merged: in the history, by people in the file, and by other
     /// devices. New messages of the file are appended to the scopes of their agents. Edited messages and the title are
-    /// updated. If both sides changed a message or the title, or one side edited a message deleted by the other, the
-    /// version with the losing change is kept beside the file.
+    /// updated, unless the history has another edit by then. If both sides changed a message or the title, or one side
+    /// edited a message deleted by the other, the version with the losing change is kept beside the file.
     ///
-    /// A message synchronized earlier and now missing in the history was deleted, and is marked as deleted in the file.
-    /// If all of them are missing, the history was lost, and the messages are appended to it again. Messages deleted on
-    /// another device are returned, but not deleted from the history, because anyone may have written the file.
+    /// Messages deleted from the history since the last synchronization, moved into a branch or expired, are marked as
+    /// deleted in the file, and so are all messages of a deleted session. A restored message is no longer marked. A
+    /// message missing for any other reason, as in a lost history or in one restored from a backup, is appended again.
+    /// Messages deleted on another device are returned, but not deleted from the history, because anyone may have written
+    /// the file. To a discarded session, the file's changes are not saved: they would restore it.
     ///
     /// The file of a different session is replaced. An unreadable file is archived and replaced. A file without changes
-    /// is not written, so devices with the same messages stop writing. An interrupted synchronization is completed by the
-    /// next one.
+    /// is not written, so devices with the same messages stop writing. Calls for one session run one after the other,
+    /// also in several processes with this state folder. An interrupted or canceled synchronization is completed by the
+    /// next one. If several agents have a message with one ID and different contents, only the first one is published. Of
+    /// an attachment, only the hash is in the file.
     /// - Throws: `newerSchema` for a file of a newer version; `notLocal`; `credential` for a message resembling a
-    ///   credential; as `SharedWorkspace.write(_:to:replacing:by:)`; and errors of the history.
+    ///   credential; `invalidArgument` if another user's session of the same ID is synchronized here; as
+    ///   `SharedWorkspace.write(_:to:replacing:by:)`; and errors of the history.
     @discardableResult
     public func synchronize(
         _ session: SessionKey, with history: some HistoryStore
     ) async throws -> PublishedChat {
-        // Read before the history: a message missing there was deleted, not added meanwhile.
+        let lock = try await lock(session.sessionId)
+        defer { withExtendedLifetime(lock) {} }
         let last = try await lastSynchronized(session.sessionId)
+        if let last, !last.userId.hasSameBytes(as: session.userId) {
+            throw RecollectError(
+                .invalidArgument,
+                "\(path(of: session.sessionId)) has the session of the user \(last.userId); give each user a workspace")
+        }
+        // Read before the messages: later changes are found by the next synchronization.
+        let change = try await history.latestChange()
+        let details = try await history.session(session)
         let stored = try await history.messages(of: session, agentId: nil, page: PageRequest(limit: .max)).elements
-        let (published, local) = try await publish(
-            session.sessionId, title: try await history.session(session)?.title,
-            messages: stored.map { AgentMessage(agentId: $0.agentId, message: $0.message) }, last: last)
-        try await save(published, over: local, in: session, of: history)
+        let messages = stored.map { AgentMessage(agentId: $0.agentId, message: $0.message) }
+        let deleted = try await deletions(of: messages, in: session, of: history, since: last)
+        let state = SynchronizedChat(
+            session, title: details?.title, messages, after: last, deleted: deleted, change: change)
+        let (published, local) = try await publish(state, of: messages, since: last)
+        if details?.discardedAt == nil { try await save(published, over: local, in: session, of: history) }
         return published
+    }
+
+    /// Returns the IDs of the last synchronization, missing in a history, and deleted from it since.
+    private func deletions(
+        of messages: [AgentMessage], in session: SessionKey, of history: some HistoryStore,
+        since last: SynchronizedChat?
+    ) async throws -> Set<ByteString> {
+        let missing = SynchronizedChat.missing(in: messages, after: last)
+        guard let last, !missing.published.isEmpty || !missing.pending.isEmpty else { return [] }
+        var deleted: Set<ByteString> = []
+        // The feed of an older history ends before the cursor. It is read after the messages, so it has every deletion.
+        var cursor = last.change
+        while true {
+            let page = try await history.changes(after: cursor, limit: 10_000)
+            guard let end = page.last?.cursor else { break }
+            cursor = end
+            for change in page where change.concerns(session) {
+                switch change.kind {
+                case .messageDeleted: deleted.insert(ByteString(change.messageId ?? ""))
+                case .sessionRearranged, .sessionDeleted, .userDeleted: deleted.formUnion(missing.published)
+                default: break
+                }
+            }
+        }
+        return deleted.intersection(missing.published.union(missing.pending))
     }
 
     /// Saves the changes of a session's file in the history, and notes them as synchronized.
     /// - Parameter local: The session in the history, as published.
     func save(
-        _ published: PublishedChat, over local: ChatProjection, in session: SessionKey, of history: some HistoryStore
+        _ published: PublishedChat, over local: SynchronizedChat, in session: SessionKey, of history: some HistoryStore
     ) async throws {
-        for item in published.new {
-            let scope = Scope(userId: session.userId, sessionId: session.sessionId, agentId: item.agentId)
-            try await history.append([item.message], to: scope)
+        var (local, noted) = (local, local)
+        if !published.new.isEmpty {
+            // Noted before: a message appended and deleted before the next note is found in the change feed.
+            local.pending.formUnion(published.new.map { ByteString($0.message.id) })
+            try await note(local)
+            noted = local
         }
-        let known = local.entriesByID
-        var edited: [AgentMessage] = []
-        for item in published.edited {
+        for batch in published.new.chunkedByAgent {
+            let scope = Scope(userId: session.userId, sessionId: session.sessionId, agentId: batch[0].agentId)
+            try await history.append(batch.map(\.message), to: scope)
+            local.noteAppended(batch, of: published.chat)
+        }
+        let held = local.chat.entriesByID
+        let edits = published.edited.compactMap { item in
+            held[ByteString(item.message.id)].map { MessageEdit(of: $0.message, to: item.message) }
+        }
+        if !edits.isEmpty {
             // If the history has another edit by now, the next synchronization merges both.
-            let current = try await history.message(item.message.id, in: session)?.message
-            if current == known[ByteString(item.message.id)]?.message { edited.append(item) }
+            let edited = try await history.edit(edits, in: session)
+            local.noteEdited(Set(edited.map { ByteString($0.new.id) }), of: published.chat)
         }
-        try await history.edit(edited.map(\.message), in: session)
-        let isRenamed = published.chat.title != local.title
-        if isRenamed, let title = published.chat.title, try await history.session(session)?.title == local.title {
-            try await history.update(session, with: SessionDetails(title: title), makesNew: false)
+        if !published.chat.title.hasSameBytes(as: local.chat.title),
+            try await history.session(session)?.title.hasSameBytes(as: local.chat.title) ?? false
+        {
+            try await history.update(session, with: SessionDetails(title: published.chat.title ?? ""), makesNew: false)
+            local.noteRenamed(as: published.chat)
         }
-        let saved = published.new + edited
-        if isRenamed || !saved.isEmpty { try await note(local.asSaved(with: saved, as: published.chat)) }
+        if local != noted { try await note(local) }
     }
 
     /// Returns the session in the history at the last synchronization on this device; `nil` if there was none.
-    func lastSynchronized(_ sessionId: String) async throws -> ChatProjection? {
+    func lastSynchronized(_ sessionId: String) async throws -> SynchronizedChat? {
         let path = path(of: sessionId)
         let bytes = try await workspace.reading { [archive = workspace.archive] in
             try archive.synchronizedChat(at: path)
         }
         // Without a readable note, nothing counts as deleted, and of two texts, both are kept.
-        return bytes.flatMap { try? ChatProjection(bytes: $0) }
+        return bytes.flatMap { try? SynchronizedChat(bytes: $0) }
     }
 
     /// Writes the merge of a session's file and its messages in the history.
     /// - Parameters:
-    ///   - title: The session's title; `nil` to preserve the file's.
+    ///   - state: The session in the history.
     ///   - messages: All messages of the session in order, with their agents.
-    ///   - last: The session in the history at the last synchronization, read before `messages`.
+    ///   - last: The session in the history at the last synchronization.
     /// - Returns: The result, and the session in the history.
     func publish(
-        _ sessionId: String, title: String?, messages: [AgentMessage], last: ChatProjection?
-    ) async throws -> (PublishedChat, local: ChatProjection) {
+        _ state: SynchronizedChat, of messages: [AgentMessage], since last: SynchronizedChat?
+    ) async throws -> (PublishedChat, local: SynchronizedChat) {
+        let sessionId = state.chat.session
         let path = path(of: sessionId)
+        // Noted before the file is written: otherwise a later edit would count as another one of the same number.
+        if last.map(state.isSame) != true { try await note(state) }
         return try await workspace.writing { [workspace] in
-            var result: (PublishedChat, local: ChatProjection)?
+            var result: (PublishedChat, local: SynchronizedChat)?
             _ = try workspace.writer.update(path, by: .recollect) { file in
                 let current = try workspace.chat(in: file, of: sessionId)
-                let local = ChatProjection(sessionId, title: title, messages, current: current, last: last)
-                let merged = ChatProjection.merged(
-                    base: last, versions: [current, local].compactMap { $0 }, session: sessionId)
-                if let file, let current, merged.lacksChanges(of: current, since: last) {
+                var local = state
+                local.place(as: current, after: last)
+                let merged = local.merged(with: current, since: last)
+                if let file, let current, merged.lacksChanges(of: current, since: last?.chat, unless: local.isReplaced)
+                {
                     _ = try workspace.writer.keep(file.bytes, beside: path)
                 }
-                if merged.lacksChanges(of: local, since: last) {
+                if local.hasChangesMissing(in: merged, of: current, since: last) {
                     // Written here: the content is checked for credentials.
-                    _ = try workspace.writer.keep(local.bytes, beside: path, as: .written)
+                    _ = try workspace.writer.keep(local.chat.bytes, beside: path, as: .written)
                 }
-                result = (PublishedChat(merged, of: local), local)
+                local.deletions.merge(merged.deletions, uniquingKeysWith: max)
+                result = (PublishedChat(merged, of: messages), local)
                 return merged.bytes
             }
             guard let result else { throw RecollectError(.inputOutput, "\(path) was not written") }
-            // Noted after the file is written: before, the file's older texts would count as edits of others.
-            let synchronized = result.local.asSaved()
-            if synchronized != last { try workspace.archive.note(synchronized: synchronized.bytes, at: path) }
+            if result.local != state { try workspace.archive.note(synchronized: result.local.bytes, at: path) }
             return result
         }
     }
 
     /// Notes the session in the history, for the next synchronization.
-    private func note(_ chat: ChatProjection) async throws {
-        let path = path(of: chat.session)
+    private func note(_ chat: SynchronizedChat) async throws {
+        let path = path(of: chat.chat.session)
         try await workspace.writing { [archive = workspace.archive] in
             try archive.note(synchronized: chat.bytes, at: path)
         }
+    }
+
+    /// Waits for other synchronizations of a session, also in other processes, and holds them back until the returned
+    /// lock is released.
+    private func lock(_ sessionId: String) async throws -> SynchronizationLock {
+        let path = path(of: sessionId)
+        var pause = Duration.milliseconds(1)
+        while true {
+            let lock = try await workspace.reading { [archive = workspace.archive] in
+                try archive.lockSynchronization(of: path)
+            }
+            if let lock { return lock }
+            try await Task.sleep(for: pause)
+            pause = min(pause * 2, .milliseconds(50))
+        }
+    }
+}
+
+extension HistoryChange {
+    /// Whether a change may concern messages of a session.
+    fileprivate func concerns(_ key: SessionKey) -> Bool {
+        session.userId.hasSameBytes(as: key.userId)
+            && (kind == .userDeleted || session.sessionId.hasSameBytes(as: key.sessionId))
+    }
+}
+
+extension [AgentMessage] {
+    /// The messages in batches of one agent, in order.
+    fileprivate var chunkedByAgent: [[AgentMessage]] {
+        var batches: [[AgentMessage]] = []
+        for item in self {
+            if let last = batches.last?.last, last.agentId.hasSameBytes(as: item.agentId) {
+                batches[batches.count - 1].append(item)
+            } else {
+                batches.append([item])
+            }
+        }
+        return batches
     }
 }
 
@@ -176,51 +268,28 @@ extension SharedWorkspace {
 public struct PublishedChat: Sendable {
     /// The chat in the file.
     public let chat: ChatProjection
-    /// The messages in the file and not in the history, in the file's order.
+    /// The messages in the file and not in the history, in the file's order. A message of several agents is listed once
+    /// for each agent without it.
     public let new: [AgentMessage]
     /// The messages with different contents in the file and in the history, as in the file.
     public let edited: [AgentMessage]
     /// The IDs of messages in the history deleted on another device.
     public let deletedElsewhere: [String]
 
-    fileprivate init(_ chat: ChatProjection, of local: ChatProjection) {
-        let known = local.entriesByID
+    fileprivate init(_ chat: ChatProjection, of messages: [AgentMessage]) {
+        let held = Dictionary(grouping: messages) { ByteString($0.message.id) }
         self.chat = chat
-        new = chat.messages.filter { known[ByteString($0.message.id)] == nil }
-        edited = chat.messages.filter { item in
-            known[ByteString(item.message.id)].map { $0.message != item.message } ?? false
+        new = chat.entries.flatMap { entry -> [AgentMessage] in
+            let agents = Set((held[ByteString(entry.message.id)] ?? []).map { ByteString($0.agentId) })
+            // A message not yet assigned to an agent is assigned in the history.
+            guard agents != [ByteString("")] else { return [] }
+            return entry.agentMessages.filter { !agents.contains(ByteString($0.agentId)) }
         }
-        deletedElsewhere = chat.deleted.filter { known[ByteString($0)] != nil }
-    }
-}
-
-extension ChatProjection {
-    /// Creates a projection from a history.
-    fileprivate init(
-        _ sessionId: String, title: String?, _ messages: [AgentMessage],
-        current: ChatProjection?, last: ChatProjection?
-    ) {
-        let placed = (last?.entriesByID ?? [:]).merging(current?.entriesByID ?? [:]) { $1 }
-        var previous: String?
-        let entries = messages.map { item in
-            let id = item.message.id
-            defer { previous = id }
-            let after = placed[ByteString(id)].map(\.after) ?? previous
-            return Entry(agentId: item.agentId, after: after, message: item.message)
+        edited = chat.entries.compactMap { entry in
+            let copy = held[ByteString(entry.message.id)]?.first
+            guard let copy, copy.message.json != entry.message.json else { return nil }
+            return AgentMessage(agentId: copy.agentId, message: entry.message)
         }
-        let held = Set(messages.map { ByteString($0.message.id) })
-        let published = last?.entries.map(\.message.id) ?? []
-        let missing = published.filter { !held.contains(ByteString($0)) }
-        // A history without any of the published messages was lost, not emptied.
-        let deleted = missing.count < published.count ? missing : []
-        self.init(session: sessionId, title: title, entries: entries, deleted: deleted)
-    }
-
-    /// Returns this session in the history, after messages of the file were saved there.
-    fileprivate func asSaved(with messages: [AgentMessage] = [], as chat: ChatProjection? = nil) -> ChatProjection {
-        let saved = Set(messages.map { ByteString($0.message.id) })
-        let new = chat?.entries.filter { saved.contains(ByteString($0.message.id)) } ?? []
-        // Of entries with the same ID, the first is kept.
-        return ChatProjection(session: session, title: chat?.title ?? title, entries: new + entries)
+        deletedElsewhere = chat.deletions.keys.filter { held[$0] != nil }.sorted().map(\.string)
     }
 }

@@ -10,64 +10,93 @@ import RecollectCore
 /// ```json
 /// {"format":"recollect.chat/1","session":"moby-dick","title":"Whales","messages":[
 /// {"id":"1","role":"user","timestamp":1763719200000,"parts":[{"type":"text","text":"Call me."}],"agent":"historian"},
-/// {"id":"2","role":"assistant",…,"agent":"historian","after":"1"}
-/// ],"heads":["2"],"sha256":"…"}
+/// {"id":"2","role":"assistant",…,"agent":"historian","after":"1","revision":1}
+/// ],"deleted":["3"],"heads":["2"],"sha256":"…"}
 /// ```
+///
+/// `revision` counts the edits of a message, and `restores` its returns after a deletion. The state of a message with
+/// the greater numbers is the later one, whichever device has it: an older file brings back neither a replaced text nor
+/// a deleted message.
 public struct ChatProjection: Equatable, Sendable {
     /// A message and its position in the session.
     struct Entry: Equatable, Sendable {
-        /// The agent with the message in its scope.
-        var agentId: String
+        /// The agents with the message in their scopes, in byte order; at least one.
+        let agents: [String]
         /// The ID of the preceding message; `nil` for the first.
         var after: String?
         var message: ConversationMessage
+        /// The number of edits.
+        var revision: Int
+        /// The number of times the message was added again after its deletion.
+        var restores: Int
 
-        init(agentId: String, after: String? = nil, message: ConversationMessage) {
-            self.agentId = agentId
+        /// Creates an entry. An empty agent ID is dropped if there are others: the message was assigned since.
+        init(agents: [String], after: String? = nil, message: ConversationMessage, revision: Int = 0, restores: Int = 0)
+        {
+            let all = Set(agents.map { ByteString($0) })
+            let assigned = all.subtracting([ByteString("")])
+            self.agents = assigned.isEmpty ? [""] : assigned.sorted().map(\.string)
             self.after = after
             self.message = message
+            self.revision = revision
+            self.restores = restores
         }
+
+        init(agentId: String, after: String? = nil, message: ConversationMessage, revision: Int = 0, restores: Int = 0)
+        {
+            self.init(agents: [agentId], after: after, message: message, revision: revision, restores: restores)
+        }
+
+        /// The message for each of its agents.
+        var agentMessages: [AgentMessage] { agents.map { AgentMessage(agentId: $0, message: message) } }
     }
 
     /// The session's ID.
     public let session: String
     /// The session's title; `nil` if it has none.
     public internal(set) var title: String?
+    /// The number of changes of the title.
+    var titleRevision: Int
     /// The messages with their agents, each below its preceding message. Messages with the same preceding message are
-    /// sorted by timestamp, then by the bytes of their IDs.
-    public var messages: [AgentMessage] { entries.map(\.agentMessage) }
+    /// sorted by timestamp, then by the bytes of their IDs. A message of several agents is listed once for each.
+    public var messages: [AgentMessage] { entries.flatMap(\.agentMessages) }
     /// The messages and their positions, in the order of `messages`.
     let entries: [Entry]
-    /// The IDs of deleted messages, in byte order. Another device's file cannot bring these messages back.
-    let deleted: [String]
+    /// The deleted messages: their IDs, and their restores before the deletion. Another device's file cannot bring these
+    /// messages back, unless it has a later restore.
+    let deletions: [ByteString: Int]
     /// Unknown members of the file: preserved unchanged, and never imported into the history.
     let others: [String: JSONValue]
     /// Whether the projection was read from canonical bytes, as Recollect writes them. An edited file is not intact.
     let isIntact: Bool
     /// Whether the file had content missing here: a message with a repeated ID, a message listed as deleted, or a
-    /// title, an agent or an ID of another type than a string.
+    /// title, an agent, an ID or a number of another type.
     let hasOtherContent: Bool
 
-    /// Creates a projection. Of entries with the same ID, the first is kept. Entries listed in `deleted` are
-    /// dropped.
+    /// Creates a projection. Of entries with the same ID, the first is kept. Entries without a restore after their
+    /// deletion are dropped, and so are deletions before a restore.
     init(
-        session: String, title: String? = nil, entries: [Entry], deleted: [String] = [],
-        others: [String: JSONValue] = [:]
+        session: String, title: String? = nil, titleRevision: Int = 0, entries: [Entry],
+        deletions: [ByteString: Int] = [:], others: [String: JSONValue] = [:]
     ) {
         self.init(
-            session: session, title: title, entries: entries, deleted: deleted, others: others,
-            isIntact: true, hasOtherContent: false)
+            session: session, title: title, titleRevision: titleRevision, entries: entries, deletions: deletions,
+            others: others, isIntact: true, hasOtherContent: false)
     }
 
     private init(
-        session: String, title: String?, entries: [Entry], deleted: [String], others: [String: JSONValue],
-        isIntact: Bool, hasOtherContent: Bool
+        session: String, title: String?, titleRevision: Int, entries: [Entry], deletions: [ByteString: Int],
+        others: [String: JSONValue], isIntact: Bool, hasOtherContent: Bool
     ) {
-        let gone = Set(deleted.map { ByteString($0) })
+        let present = entries.filter { entry in
+            deletions[ByteString(entry.message.id)].map { entry.restores > $0 } ?? true
+        }
+        let restored = Set(present.map { ByteString($0.message.id) })
         self.session = session
         self.title = title
-        self.entries = Self.ordered(entries.filter { !gone.contains(ByteString($0.message.id)) })
-        self.deleted = gone.sorted().map(\.string)
+        self.titleRevision = titleRevision
+        self.entries = Self.ordered(present)
+        self.deletions = deletions.filter { !restored.contains($0.key) }
         self.others = others.filter { !Self.members.contains($0.key) }
         self.isIntact = isIntact
         self.hasOtherContent = hasOtherContent
@@ -106,7 +135,9 @@ public struct ChatProjection: Equatable, Sendable {
 
 extension ChatProjection {
     private static let format = "recollect.chat/1"
-    private static let members: Set = ["format", "session", "title", "messages", "deleted", "heads", "sha256"]
+    private static let members: Set = [
+        "format", "session", "title", "titleRevision", "messages", "deleted", "heads", "sha256",
+    ]
 
     /// The file's bytes.
     var bytes: [UInt8] {
@@ -115,18 +146,23 @@ extension ChatProjection {
             object.member("format") { $0.write(Self.format) }
             object.member("session") { $0.write(session) }
             if let title { object.member("title") { $0.write(title) } }
+            if titleRevision > 0 { object.member("titleRevision") { $0.write(Int64(titleRevision)) } }
         }
         let lines = entries.map { entry in
             var line = JSONWriter()
             line.write(entry)
             return line.text
         }
-        let deleted = self.deleted.isEmpty ? "" : ",\"deleted\":\(Self.list(self.deleted))"
+        var deleted = JSONWriter()
+        deleted.write(list: deletions.sorted { $0.key < $1.key }) {
+            $0.write(deletion: $1.key.string, restores: $1.value)
+        }
+        let deletedMember = deletions.isEmpty ? "" : ",\"deleted\":\(deleted.text)"
         var others = JSONWriter()
         others.write(self.others)
         let rest = self.others.isEmpty ? "" : ",\(others.text.dropFirst().dropLast())"
         let body =
-            "\(head.text.dropLast()),\"messages\":[\n\(lines.joined(separator: ",\n"))\n]\(deleted),\"heads\":\(Self.list(heads))\(rest)"
+            "\(head.text.dropLast()),\"messages\":[\n\(lines.joined(separator: ",\n"))\n]\(deletedMember),\"heads\":\(Self.list(heads))\(rest)"
         return Array("\(body),\"sha256\":\"\(ContentHash(of: body.utf8).rawValue)\"}\n".utf8)
     }
 
@@ -154,42 +190,104 @@ extension ChatProjection {
         }
         guard let session = fields["session"]?.stringValue, let messages = fields["messages"]?.arrayValue
         else { throw RecollectError(.unreadable, "the chat has no session or no messages") }
-        let entries = try messages.map { try Entry(json: $0) }
+        var unread = JSONNumbers()
+        let entries = try messages.map { try Entry(json: $0, &unread) }
         let listed = fields["deleted"]?.arrayValue
-        let deleted = listed?.compactMap(\.stringValue) ?? []
+        let deletions = (listed ?? []).compactMap { Self.deletion(json: $0, &unread) }
         let strings: [JSONValue?] = messages.flatMap { message in
             [message.objectValue?["agent"], message.objectValue?["after"]]
         }
-        let optional: [JSONValue] = (strings + [fields["title"]]).compactMap { $0 } + (listed ?? [])
-        let isListUnread = listed == nil && fields["deleted"] != nil
+        let optional: [JSONValue] = (strings + [fields["title"]]).compactMap { $0 }
+        let isListUnread = listed.map { $0.count != deletions.count } ?? (fields["deleted"] != nil)
         let read = ChatProjection(
-            session: session, title: fields["title"]?.stringValue, entries: entries, deleted: deleted,
-            others: fields)
+            session: session, title: fields["title"]?.stringValue,
+            titleRevision: unread.count(fields["titleRevision"]), entries: entries,
+            deletions: Dictionary(deletions, uniquingKeysWith: max), others: fields)
         self.init(
-            session: read.session, title: read.title, entries: read.entries, deleted: read.deleted,
-            others: read.others, isIntact: read.bytes == bytes,
-            hasOtherContent: read.entries.count < entries.count || isListUnread
+            session: read.session, title: read.title, titleRevision: read.titleRevision, entries: read.entries,
+            deletions: read.deletions, others: read.others, isIntact: read.bytes == bytes,
+            hasOtherContent: read.entries.count < entries.count || isListUnread || unread.areFound
                 || optional.contains { $0.stringValue == nil && $0 != .null })
+    }
+
+    private static func deletion(json: JSONValue, _ unread: inout JSONNumbers) -> (ByteString, Int)? {
+        if let id = json.stringValue { return (ByteString(id), 0) }
+        guard let fields = json.objectValue, let id = fields["id"]?.stringValue else { return nil }
+        return (ByteString(id), unread.count(fields["restores"]))
     }
 }
 
-extension ChatProjection.Entry {
-    var agentMessage: AgentMessage { AgentMessage(agentId: agentId, message: message) }
+/// Reads counts of a file, and finds values that are no counts.
+private struct JSONNumbers {
+    /// Whether a value was no count.
+    private(set) var areFound = false
 
-    fileprivate init(json: JSONValue) throws {
+    /// Returns a count; 0 if it is missing or no count.
+    mutating func count(_ value: JSONValue?) -> Int {
+        guard let value, value != .null else { return 0 }
+        guard case .integer(let number) = value, (0...Int64(ChatProjection.mostRevisions)).contains(number) else {
+            areFound = true
+            return 0
+        }
+        return Int(number)
+    }
+}
+
+extension ChatProjection {
+    /// The greatest number of a revision or restore. Every JSON parser reads it exactly.
+    static let mostRevisions = 1 << 53
+}
+
+extension ChatProjection.Entry {
+    /// The members of an entry beside those of its message. Fields of a message with these names are in `fields`.
+    private static let members: Set = ["agent", "agents", "after", "revision", "restores", "fields"]
+
+    fileprivate init(json: JSONValue, _ unread: inout JSONNumbers) throws {
         guard var fields = json.objectValue else { throw RecollectError(.unreadable, "a message is no object") }
-        let agentId = fields.removeValue(forKey: "agent")?.stringValue ?? ""
+        let own = fields["fields"]?.objectValue.flatMap { own in own.keys.allSatisfy(Self.members.contains) ? own : nil
+        }
+        let agent = fields.removeValue(forKey: "agent")?.stringValue
+        let agents = fields["agents"]?.arrayValue?.compactMap(\.stringValue)
+        if agents != nil { fields["agents"] = nil }
         let after = fields.removeValue(forKey: "after")?.stringValue
-        self.init(agentId: agentId, after: after, message: try ConversationMessage(json: .object(fields)))
+        let revision = unread.count(fields.removeValue(forKey: "revision"))
+        let restores = unread.count(fields.removeValue(forKey: "restores"))
+        if let own {
+            fields["fields"] = nil
+            fields.merge(own) { $1 }
+        }
+        self.init(
+            agents: (agents ?? []) + [agent].compactMap { $0 }, after: after,
+            message: try ConversationMessage(json: .object(fields)), revision: revision, restores: restores)
+    }
+
+    fileprivate func write(to object: inout JSONWriter.Members) {
+        var message = message
+        let own = message.unknownFields.filter { Self.members.contains($0.key) }
+        for name in own.keys { message.unknownFields[name] = nil }
+        object.members(of: message)
+        if !own.isEmpty { object.member("fields") { $0.write(own) } }
+        if agents.count > 1 {
+            object.member("agents") { $0.write(list: agents) { $0.write($1) } }
+        } else if let agent = agents.first, !agent.isEmpty {
+            object.member("agent") { $0.write(agent) }
+        }
+        if let after { object.member("after") { $0.write(after) } }
+        if revision > 0 { object.member("revision") { $0.write(Int64(revision)) } }
+        if restores > 0 { object.member("restores") { $0.write(Int64(restores)) } }
     }
 }
 
 extension JSONWriter {
     fileprivate mutating func write(_ entry: ChatProjection.Entry) {
+        object { entry.write(to: &$0) }
+    }
+
+    fileprivate mutating func write(deletion id: String, restores: Int) {
+        guard restores > 0 else { return write(id) }
         object { object in
-            object.members(of: entry.message)
-            if !entry.agentId.isEmpty { object.member("agent") { $0.write(entry.agentId) } }
-            if let after = entry.after { object.member("after") { $0.write(after) } }
+            object.member("id") { $0.write(id) }
+            object.member("restores") { $0.write(Int64(restores)) }
         }
     }
 }

@@ -7,7 +7,8 @@ struct LineageLogs {
     private var changes: [WorkspacePath: [String: [VersionLine]]] = [:]
     /// The contents of conflict copies of each file, and the date each was first observed.
     private var copied: [WorkspacePath: [ContentHash: Date]] = [:]
-    /// The contents of conflict copies of each file that another copy of the same name replaced, on this device or another.
+    /// The contents of conflict copies of each file that a service removed: another copy of the same name replaced them, on
+    /// this device or another, or there were too many newer copies.
     private var replacedCopies: [WorkspacePath: Set<ContentHash>] = [:]
     /// The contents named as parents by writes, merges and edits of each file or its conflict copies: their text was merged, or
     /// deleted by a person.
@@ -74,6 +75,7 @@ struct LineageLogs {
             }
         }
         for path in changes.keys where path.isSyncthingCopy { noteReplacedCopies(path) }
+        noteDiscardedCopies(index)
         for (path, parents) in parents {
             replacedCopies[path]?.subtract(parents)
             removedCopies[path]?.removeAll { parents.contains($0.hash) }
@@ -92,6 +94,25 @@ struct LineageLogs {
         let contents = Set(logs.values.joined().map(\.version.hash))
         if contents.count > 1 { replacedCopies[original, default: []].formUnion(contents) }
     }
+
+    /// Notes the contents of missing conflict copies that Syncthing has removed for newer ones.
+    private mutating func noteDiscardedCopies(_ index: VersionIndex) {
+        let copies = Dictionary(grouping: changes.keys.filter(\.isSyncthingCopy), by: ConflictCopies.original(of:))
+        for (original, copies) in copies {
+            guard let original else { continue }
+            // The names of a file's copies sort by their dates.
+            let names = copies.map { ByteString($0.name) }.sorted()
+            for path in copies where index.files[path].map({ $0.content == nil }) ?? false {
+                let name = ByteString(path.name)
+                guard names.count(where: { $0 > name }) >= Self.mostCopies else { continue }
+                replacedCopies[original, default: []].formUnion(index.files[path]?.observed.map(\.hash) ?? [])
+            }
+        }
+    }
+
+    /// The number of conflict copies of a file at which Syncthing removes the oldest one: the default of `maxConflicts`
+    /// (https://docs.syncthing.net/users/config.html).
+    private static var mostCopies: Int { 10 }
 
     private mutating func add(_ line: VersionLine, by device: String) {
         if let original = ConflictCopies.original(of: line.path) {
@@ -126,7 +147,8 @@ struct LineageLogs {
     /// - No content of the file occurs twice: a device may have reverted the lost one.
     ///
     /// A content equal to a copy is lost, too, if the present content does not descend from it, and this device removed the
-    /// copy before the content it lost against came, or a device observed another copy of the same name in its place.
+    /// copy before the content it lost against came, or a device observed another copy of the same name in its place, or
+    /// Syncthing removed the copy for newer ones.
     ///
     /// A descendant of the present content is not lost, nor is an ancestor of a lost or copied one. A merge counts as lost only if a copy of the merge itself was
     /// removed or one of its parents is lost, because it has no text of its own.

@@ -4,9 +4,10 @@ import RecollectCore
 extension ChatProjection {
     /// Merges versions of a chat. The order of the versions does not matter.
     ///
-    /// The result has the messages of all versions, except messages listed as deleted by a version. These values
-    /// merge independently: the title, each unknown member of the file, and the content, agent and `after` of each
-    /// message. A value different from the base's wins. Of several such values, the greatest in byte order wins.
+    /// The result has the messages of all versions, except messages listed as deleted by a version and not restored by
+    /// another. These values merge independently: the title, each unknown member of the file, and the content, agents and
+    /// `after` of each message. Of titles and contents, the greatest revision wins. Otherwise a value different from the
+    /// base's wins. Of several such values, the greatest in byte order wins.
     /// - Parameters:
     ///   - base: A common ancestor; `nil` if none is known.
     ///   - versions: At least one.
@@ -32,67 +33,81 @@ extension ChatProjection {
     static func merged(base: ChatProjection?, versions: [ChatProjection], session: String) -> ChatProjection {
         let old = base?.entriesByID ?? [:]
         let all = Dictionary(grouping: versions.flatMap(\.entries)) { ByteString($0.message.id) }
-        let entries = all.compactMap { id, entries -> Entry? in
-            let base = old[id]
-            return newest(entries.map(\.message), base: base?.message, by: \.json).map { message in
+        let entries = all.compactMap { id, all -> Entry? in
+            let restores = all.map(\.restores).max() ?? 0
+            let base = old[id].flatMap { $0.restores == restores ? $0 : nil }
+            let entries = all.filter { $0.restores == restores }
+            return newest(entries.map { ($0.message, $0.revision) }, base: base?.message, by: \.json).map { message in
                 Entry(
-                    agentId: newest(entries.map(\.agentId), base: base?.agentId) { ByteString($0) } ?? "",
-                    after: newest(entries.map(\.after), base: base?.after) { ByteString($0 ?? "") } ?? nil,
-                    message: message)
+                    agents: newest(entries.map { ($0.agents, 0) }, base: base?.agents, by: \.json)?.value ?? [],
+                    after: newest(entries.map { ($0.after, 0) }, base: base?.after) { ByteString($0 ?? "") }?.value
+                        ?? nil,
+                    message: message.value, revision: message.revision, restores: restores)
             }
         }
         let others = Dictionary(grouping: versions.flatMap(\.others), by: \.key).compactMapValues { members in
-            newest(members.map(\.value), base: base?.others[members[0].key], by: \.json)
+            newest(members.map { ($0.value, 0) }, base: base?.others[members[0].key], by: \.json)?.value
         }
+        // A version with neither a title nor a change of it has none to merge.
+        let titles = versions.filter { $0.title != nil || $0.titleRevision > 0 }.map { ($0.title, $0.titleRevision) }
+        let title = newest(titles, base: base?.title) { ByteString($0 ?? "") }
         return ChatProjection(
-            session: session,
-            title: newest(versions.compactMap(\.title), base: base?.title) { ByteString($0) },
-            entries: entries, deleted: versions.flatMap(\.deleted), others: others)
+            session: session, title: title?.value ?? nil, titleRevision: title?.revision ?? 0, entries: entries,
+            deletions: Dictionary(versions.flatMap(\.deletions), uniquingKeysWith: max), others: others)
     }
 
-    /// Returns the greatest value different from the base's; the base's if there is no other; `nil` for no values.
+    /// Returns the value with the greatest revision. Of several, returns one different from the base's, and of several
+    /// of those the greatest in byte order; `nil` for no values.
     private static func newest<Value>(
-        _ values: [Value], base: Value?, by bytes: (Value) -> ByteString
-    ) -> Value? {
-        let all = values.map { (value: $0, bytes: bytes($0)) }
+        _ values: [(Value, revision: Int)], base: Value?, by bytes: (Value) -> ByteString
+    ) -> (value: Value, revision: Int)? {
+        let revision = values.map(\.revision).max()
+        let all = values.filter { $0.revision == revision }.map { (value: $0.0, bytes: bytes($0.0)) }
         let known = base.map(bytes)
-        return (all.filter { $0.bytes != known }.max { $0.bytes < $1.bytes } ?? all.first)?.value
+        let newest = all.filter { $0.bytes != known }.max { $0.bytes < $1.bytes } ?? all.first
+        return newest.map { ($0.value, revision ?? 0) }
     }
 
     // MARK: Dropped changes
 
     /// Whether a version has a change, or content unknown to projections, missing in this merged chat.
-    func lacksChanges(of version: ChatProjection, since base: ChatProjection?) -> Bool {
-        version.hasOtherContent || !holds(version, base: base)
+    /// - Parameter isReplaced: Whether a title (with the ID `nil`) or a message is known to be replaced by a later change.
+    func lacksChanges(
+        of version: ChatProjection, since base: ChatProjection?,
+        unless isReplaced: (_ id: ByteString?, _ content: ByteString) -> Bool = { _, _ in false }
+    ) -> Bool {
+        version.hasOtherContent || !holds(version, base: base, isReplaced)
     }
 
     /// Whether a merged chat contains all changes of a version.
-    private func holds(_ version: ChatProjection, base: ChatProjection?) -> Bool {
+    private func holds(
+        _ version: ChatProjection, base: ChatProjection?, _ isReplaced: (ByteString?, ByteString) -> Bool
+    ) -> Bool {
         let (merged, old) = (entriesByID, base?.entriesByID ?? [:])
-        let gone = Set(deleted.map { ByteString($0) })
-        func isKept<Value>(_ value: Value, _ merged: Value?, _ old: Value?, by bytes: (Value) -> ByteString) -> Bool {
-            bytes(value) == merged.map(bytes) || bytes(value) == old.map(bytes)
+        func isKept(_ value: ByteString, _ merged: ByteString?, _ old: ByteString?) -> Bool {
+            value == merged || value == old
         }
         return version.entries.allSatisfy { entry in
             let id = ByteString(entry.message.id)
+            let (content, agents) = (entry.message.json, entry.agents.json)
             guard let there = merged[id] else {
                 // Without a base entry, the message may have been changed since it was deleted.
-                return gone.contains(id)
-                    && old[id].map {
-                        entry.message.json == $0.message.json && entry.agentId.hasSameBytes(as: $0.agentId)
-                    } ?? false
+                return deletions[id] != nil
+                    && (isReplaced(id, content)
+                        || old[id].map { content == $0.message.json && agents == $0.agents.json } ?? false)
             }
-            return isKept(entry.message, there.message, old[id]?.message, by: \.json)
-                && isKept(entry.agentId, there.agentId, old[id]?.agentId) { ByteString($0) }
-        } && version.title.map { isKept($0, title, base?.title) { ByteString($0) } } ?? true
-            && version.others.allSatisfy { isKept($1, others[$0], base?.others[$0], by: \.json) }
+            return (isKept(content, there.message.json, old[id]?.message.json) || isReplaced(id, content))
+                && isKept(agents, there.agents.json, old[id]?.agents.json)
+        }
+            && version.title.map { ByteString($0) }.map {
+                isKept($0, title.map { ByteString($0) }, base?.title.map { ByteString($0) }) || isReplaced(nil, $0)
+            } ?? true && version.others.allSatisfy { isKept($1.json, others[$0]?.json, base?.others[$0]?.json) }
     }
 
     /// Returns the texts of a version's messages missing in a merged chat because another version lists them as
     /// deleted. A message without text is returned as JSON.
     private func deletedTexts(of version: ChatProjection, base: ChatProjection?) -> [String] {
-        let gone = Set(deleted.map { ByteString($0) })
-        return version.entries.filter { gone.contains(ByteString($0.message.id)) }.map(\.message).map {
+        version.entries.filter { deletions[ByteString($0.message.id)] != nil }.map(\.message).map {
             $0.text.isEmpty ? $0.json.string : $0.text
         }
     }
@@ -105,9 +120,18 @@ extension ChatProjection {
 
 extension ConversationMessage {
     /// The canonical JSON text.
-    fileprivate var json: ByteString {
+    var json: ByteString {
         var writer = JSONWriter()
         writer.object { $0.members(of: self) }
+        return ByteString(writer.text)
+    }
+}
+
+extension [String] {
+    /// The canonical JSON text.
+    fileprivate var json: ByteString {
+        var writer = JSONWriter()
+        writer.write(list: self) { $0.write($1) }
         return ByteString(writer.text)
     }
 }

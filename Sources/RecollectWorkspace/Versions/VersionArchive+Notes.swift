@@ -46,6 +46,28 @@ extension VersionArchive {
         }
     }
 
+    /// Locks the synchronization of a chat against others, in this or another process; `nil` while another one is running.
+    func lockSynchronization(of path: WorkspacePath) throws -> SynchronizationLock? {
+        try explaining("write", self.path) {
+            let folder = try OpenFolder.make(path: self.path)
+            try folder.makeFolder(Self.chatsFolder)
+            let chats = try folder.folder(Self.chatsFolder)
+            let name = ContentHash(of: path.description.utf8).rawValue + ".lock"
+            let file: OpenFile
+            do {
+                file = try chats.makeFile(name)
+            } catch let failure as POSIXFailure where failure.number == EEXIST {
+                file = try chats.file(name, forWriting: true)
+            }
+            do {
+                guard try file.lockIfFree() else { return nil }
+            } catch let failure as POSIXFailure where OpenFolder.unable.contains(failure.number) {
+                // The file system has no locks.
+            }
+            return SynchronizationLock(file)
+        }
+    }
+
     private static let chatsFolder = "chats"
 
     // MARK: Metadata of files
@@ -80,4 +102,15 @@ extension VersionArchive {
     static func detailsName(_ path: WorkspacePath) -> String { ContentHash(of: path.description.utf8).rawValue }
 
     private static let detailsFolder = "details"
+}
+
+/// The lock of a chat's synchronization, held until it is released.
+///
+/// `@unchecked Sendable`: the file is only closed.
+final class SynchronizationLock: @unchecked Sendable {
+    private let file: OpenFile
+
+    fileprivate init(_ file: OpenFile) {
+        self.file = file
+    }
 }

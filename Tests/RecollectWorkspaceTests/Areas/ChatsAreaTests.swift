@@ -136,7 +136,7 @@ struct ChatsAreaTests {
         try await workspace.chats.synchronize(id, with: history)
         #expect(try await history.message("one", in: id) == nil)
         #expect(try await other.message("one", in: id) != nil)
-        #expect(try await workspace.chats.read("Moby Dick")?.deleted == ["one"])
+        #expect(try await deletedIDs() == ["one"])
     }
 
     @Test("A file of a newer format is rejected and stays unchanged")
@@ -165,13 +165,25 @@ struct ChatsAreaTests {
         try await workspace.chats.read("Moby Dick")?.messages.map(\.message.text) ?? []
     }
 
+    /// The IDs marked as deleted in the file.
+    private func deletedIDs() async throws -> [String]? {
+        try await workspace.chats.read("Moby Dick")?.deletions.keys.map(\.string).sorted()
+    }
+
     /// Publishes the history, and does not save the file's changes in it.
-    private func publish() async throws -> (PublishedChat, local: ChatProjection) {
+    private func publish() async throws -> (PublishedChat, local: SynchronizedChat) {
         let last = try await workspace.chats.lastSynchronized("Moby Dick")
+        let change = try await history.latestChange()
         let stored = try await history.messages(of: id, agentId: nil, page: PageRequest(limit: 99)).elements
+        let messages = stored.map { AgentMessage(agentId: $0.agentId, message: $0.message) }
         return try await workspace.chats.publish(
-            "Moby Dick", title: nil, messages: stored.map { AgentMessage(agentId: $0.agentId, message: $0.message) },
-            last: last)
+            SynchronizedChat(id, title: nil, messages, after: last, deleted: [], change: change),
+            of: messages, since: last)
+    }
+
+    /// Puts a file of the session in place, as a sync service does.
+    private func deliver(_ bytes: [UInt8]) throws {
+        try Data(bytes).write(to: workspace.rootURL.appendingPathComponent(path.description))
     }
 
     /// The contents of the versions kept beside the file.
@@ -195,12 +207,12 @@ struct ChatsAreaTests {
         _ = try await publish()
         #expect(try await workspace.chats.synchronize(id, with: history).new.map(\.message.id) == ["two"])
         #expect(try await texts(history) == ["one", "two"])
-        #expect(try await workspace.chats.read("Moby Dick")?.deleted == [])
+        #expect(try await deletedIDs() == [])
 
         try await history.deleteMessages(["two"], in: id)
         try await workspace.chats.synchronize(id, with: history)
         #expect(try await texts(history) == ["one"])
-        #expect(try await workspace.chats.read("Moby Dick")?.deleted == ["two"])
+        #expect(try await deletedIDs() == ["two"])
     }
 
     @Test(
@@ -302,22 +314,272 @@ struct ChatsAreaTests {
         #expect(try await keptVersions().count { $0.contains("\"Bob\"") } == 1)
     }
 
-    @Test("chat-projection: a message added and synchronized during another synchronization is not deleted")
-    func addedMeanwhile() async throws {
+    @Test("chat-projection: synchronizations of one session run one after the other, until they are canceled")
+    func concurrent() async throws {
         let watched = WatchedHistory(history)
         try await say("one", in: history)
         try await workspace.chats.synchronize(id, with: history)
         watched.hold(.session("Moby Dick"))
-        async let late = workspace.chats.synchronize(id, with: watched)
+        async let first = workspace.chats.synchronize(id, with: watched)
         await watched.waitForHeld(.session("Moby Dick"))
         try await say("two", in: history)
-        try await workspace.chats.synchronize(id, with: history)
+        // In the same process and in another one, the lock is that of the state folder.
+        let same = try SharedWorkspace(
+            root: folder.root,
+            configuration: WorkspaceConfiguration(stateURL: folder.url.appendingPathComponent("state")))
+        let second = Task { [id, history] in try await same.chats.synchronize(id, with: history) }
+        let canceled = Task { [id, history] in try await same.chats.synchronize(id, with: history) }
+        try await Task.sleep(for: .milliseconds(100))
+        #expect(try await published() == ["one"])
+        canceled.cancel()
+        await #expect(throws: CancellationError.self) { try await canceled.value }
         watched.letGo(.session("Moby Dick"))
-        _ = try await late
-        try await workspace.chats.synchronize(id, with: history)
+        _ = try await (first, second.value)
         #expect(try await published() == ["one", "two"])
         #expect(try await texts(history) == ["one", "two"])
         #expect(try await keptVersions().isEmpty)
+    }
+
+    @Test("chat-projection: an older file brings back neither a deleted message nor a replaced text or title")
+    func olderFile() async throws {
+        let (elsewhere, other) = (try elsewhere(), SQLiteHistoryStore.inMemory())
+        try await say("one", "two", "three", in: history)
+        try await history.update(id, with: SessionDetails(title: "Whales"))
+        try await workspace.chats.synchronize(id, with: history)
+        try await elsewhere.chats.synchronize(id, with: other)
+        try await say("there", in: other)
+        try await elsewhere.chats.synchronize(id, with: other)
+        let older = try await workspace.read(path).bytes
+        try await workspace.chats.synchronize(id, with: history)
+
+        try await history.deleteMessages(["one"], in: id)
+        try await history.edit([message("two", "a")], in: id)
+        try await history.update(id, with: SessionDetails(title: "A whale"))
+        for _ in 0..<2 {
+            try await workspace.chats.synchronize(id, with: history)
+            try deliver(older)
+        }
+        try await workspace.chats.synchronize(id, with: history)
+        for found in [try await texts(history), try await published()] {
+            #expect(found.sorted() == ["a", "there", "three"])
+        }
+        #expect(try await history.session(id)?.title == "A whale")
+        #expect(try await workspace.chats.read("Moby Dick")?.title == "A whale")
+        #expect(try await keptVersions().isEmpty)
+        try FileManager.default.removeItem(at: workspace.rootURL.appendingPathComponent(path.description))
+        try await elsewhere.chats.synchronize(id, with: other)
+        try await workspace.chats.synchronize(id, with: history)
+        #expect(try await texts(history).sorted() == ["a", "there", "three"])
+
+        // An edit by another device that did not know the later one is kept.
+        let text = String(decoding: older, as: UTF8.self).replacing("\"three\"}", with: "\"drei\"}")
+        try await history.edit([message("three", "tre")], in: id)
+        try await workspace.chats.synchronize(id, with: history)
+        try deliver(Array(text.utf8))
+        try await workspace.chats.synchronize(id, with: history)
+        #expect(try await texts(history).contains("tre"))
+        #expect(try await keptVersions().count { $0.contains("\"drei\"") } == 1)
+    }
+
+    @Test("chat-projection: an edit after an interrupted synchronization replaces the published one")
+    func editedAfterInterruption() async throws {
+        try await say("one", in: history)
+        try await workspace.chats.synchronize(id, with: history)
+        for text in ["z", "a", "one"] {
+            try await history.edit([message("one", text)], in: id)
+            _ = try await publish()
+        }
+        try await workspace.chats.synchronize(id, with: history)
+        for found in [try await texts(history), try await published()] { #expect(found == ["one"]) }
+        #expect(try await keptVersions().isEmpty)
+    }
+
+    @Test("chat-projection: two devices edit a message the same number of times, and each text stays in a file")
+    func editedAtOnce() async throws {
+        let (elsewhere, other) = (try elsewhere(), SQLiteHistoryStore.inMemory())
+        try await say("one", in: history)
+        try await workspace.chats.synchronize(id, with: history)
+        try await elsewhere.chats.synchronize(id, with: other)
+        let common = try await workspace.read(path).bytes
+        for (here, there) in [("Ann", "Bob"), ("Zoe", "Max")] {
+            try await history.edit([message("one", here)], in: id)
+            try await workspace.chats.synchronize(id, with: history)
+            // The service has not brought the file to the other device.
+            if here == "Ann" { try deliver(common) }
+            try await other.edit([message("one", there)], in: id)
+            try await elsewhere.chats.synchronize(id, with: other)
+            for _ in 0..<2 {
+                try await workspace.chats.synchronize(id, with: history)
+                try await elsewhere.chats.synchronize(id, with: other)
+            }
+            let found = try await published()
+            #expect(try await [texts(history), texts(other)] == [found, found])
+            let all = try await keptVersions().joined() + found.joined(separator: " ")
+            #expect(all.contains(here) && all.contains(there))
+        }
+    }
+
+    @Test("chat-projection: messages moved into a branch are deleted in the file, and restored ones are not")
+    func branches() async throws {
+        let (elsewhere, other) = (try elsewhere(), SQLiteHistoryStore.inMemory())
+        try await say("one", "two", in: history)
+        try await workspace.chats.synchronize(id, with: history)
+        try await elsewhere.chats.synchronize(id, with: other)
+        let branch = try await history.branch(id, from: "one")
+        try await say("retry", in: history)
+        try await workspace.chats.synchronize(id, with: history)
+        #expect(try await texts(history) == ["retry"])
+        #expect(try await published() == ["retry"])
+        #expect(try await elsewhere.chats.synchronize(id, with: other).deletedElsewhere == ["one", "two"])
+        try await other.deleteMessages(["one", "two"], in: id)
+        try await elsewhere.chats.synchronize(id, with: other)
+        #expect(try await texts(other) == ["retry"])
+
+        try await history.restoreBranch(branch, in: id)
+        let restored = try await workspace.chats.synchronize(id, with: history)
+        #expect(restored.deletedElsewhere.isEmpty)
+        #expect(try await published() == ["one", "two"])
+        #expect(try await elsewhere.chats.synchronize(id, with: other).new.map(\.message.id) == ["one", "two"])
+        #expect(try await texts(other).sorted() == ["one", "retry", "two"])
+        #expect(try await keptVersions().isEmpty)
+    }
+
+    @Test(
+        "chat-projection: a deleted session does not come back, and a history restored from a backup gets its messages")
+    func deletedAndLost() async throws {
+        let directory = folder.url.appendingPathComponent("history")
+        let backup = folder.url.appendingPathComponent("backup")
+        var store = SQLiteHistoryStore(directory: directory)
+        try await say("one", "two", in: store)
+        try await workspace.chats.synchronize(id, with: store)
+        await store.close()
+        try FileManager.default.copyItem(at: directory, to: backup)
+        store = SQLiteHistoryStore(directory: directory)
+        try await say("three", in: store)
+        try await workspace.chats.synchronize(id, with: store)
+        await store.close()
+        try FileManager.default.removeItem(at: directory)
+        try FileManager.default.moveItem(at: backup, to: directory)
+        store = SQLiteHistoryStore(directory: directory)
+        #expect(try await workspace.chats.synchronize(id, with: store).new.map(\.message.id) == ["three"])
+        #expect(try await texts(store) == ["one", "two", "three"])
+        #expect(try await deletedIDs() == [])
+
+        try await store.deleteSession(id)
+        try await workspace.chats.synchronize(id, with: store)
+        #expect(try await store.session(id) == nil)
+        #expect(try await published() == [])
+        #expect(try await deletedIDs() == ["one", "three", "two"])
+        await store.close()
+    }
+
+    @Test("chat-projection: a message deleted while a synchronization reads the history does not come back")
+    func deletedMeanwhile() async throws {
+        let watched = WatchedHistory(history)
+        try await say("one", "two", in: history)
+        try await workspace.chats.synchronize(id, with: history)
+        // The end of the feed is already read.
+        watched.hold(.session("Moby Dick"))
+        async let synchronized = workspace.chats.synchronize(id, with: watched)
+        await watched.waitForHeld(.session("Moby Dick"))
+        try await history.deleteMessages(["one"], in: id)
+        watched.letGo(.session("Moby Dick"))
+        #expect(try await synchronized.new.isEmpty)
+        try await workspace.chats.synchronize(id, with: history)
+        #expect(try await texts(history) == ["two"])
+        #expect(try await published() == ["two"])
+    }
+
+    @Test("chat-projection: an imported message deleted before it was noted does not come back")
+    func deletedBeforeNote() async throws {
+        let (elsewhere, other) = (try elsewhere(), SQLiteHistoryStore.inMemory())
+        try await say("one", in: history)
+        try await workspace.chats.synchronize(id, with: history)
+        try await elsewhere.chats.synchronize(id, with: other)
+        try await say("two", "three", in: other)
+        try await elsewhere.chats.synchronize(id, with: other)
+        // As a synchronization killed after it has appended a message.
+        var (published, local) = try await publish()
+        local.pending.formUnion(published.new.map { ByteString($0.message.id) })
+        try workspace.archive.note(synchronized: local.bytes, at: path)
+        try await say("two", in: history)
+        try await history.deleteMessages(["two"], in: id)
+        published = try await workspace.chats.synchronize(id, with: history)
+        #expect(published.new.map(\.message.id) == ["three"])
+        #expect(try await texts(history) == ["one", "three"])
+        #expect(try await deletedIDs() == ["two"])
+    }
+
+    @Test("chat-projection: a message of several agents reaches all of them, and a different copy stays as it is")
+    func agents() async throws {
+        let (elsewhere, other) = (try elsewhere(), SQLiteHistoryStore.inMemory())
+        func scope(_ agent: String) -> Scope { Scope(userId: "ann", sessionId: "Moby Dick", agentId: agent) }
+        for agent in ["a", "b"] { try await history.append([message("1", "common")], to: scope(agent)) }
+        try await history.append([message("2", "of a")], to: scope("a"))
+        try await history.append([message("2", "of b")], to: scope("b"))
+        try await workspace.chats.synchronize(id, with: history)
+        #expect(try await elsewhere.chats.synchronize(id, with: other).new.count == 3)
+        for agent in ["a", "b"] {
+            #expect(try await other.message("1", in: id, agentId: agent)?.message.text == "common")
+        }
+        #expect(try await elsewhere.chats.synchronize(id, with: other).new.isEmpty)
+        try await other.edit([message("1", "changed"), message("2", "changed")], in: id)
+        try await elsewhere.chats.synchronize(id, with: other)
+        try await workspace.chats.synchronize(id, with: history)
+        for agent in ["a", "b"] {
+            #expect(try await history.message("1", in: id, agentId: agent)?.message.text == "changed")
+        }
+        #expect(try await history.message("2", in: id, agentId: "a")?.message.text == "changed")
+        #expect(try await history.message("2", in: id, agentId: "b")?.message.text == "of b")
+        #expect(try await workspace.chats.synchronize(id, with: history).new.isEmpty)
+    }
+
+    @Test("chat-projection: a message is assigned to an agent on one device, and not copied on the other")
+    func assigned() async throws {
+        let (elsewhere, other) = (try elsewhere(), SQLiteHistoryStore.inMemory())
+        let unassigned = Scope(userId: "ann", sessionId: "Moby Dick", agentId: "")
+        try await history.append([message("1", "one")], to: unassigned)
+        try await workspace.chats.synchronize(id, with: history)
+        try await elsewhere.chats.synchronize(id, with: other)
+        try await history.append(
+            [message("1", "one")], to: Scope(userId: "ann", sessionId: "Moby Dick", agentId: "a"),
+            options: AppendOptions(adoptsUnassigned: true))
+        for _ in 0..<2 {
+            try await workspace.chats.synchronize(id, with: history)
+            try await elsewhere.chats.synchronize(id, with: other)
+        }
+        #expect(try await workspace.chats.read("Moby Dick")?.messages.map(\.agentId) == ["a"])
+        #expect(try await [texts(history), texts(other)] == [["one"], ["one"]])
+    }
+
+    @Test("chat-projection: another user's session of the same ID is refused")
+    func anotherUser() async throws {
+        try await say("one", in: history)
+        try await workspace.chats.synchronize(id, with: history)
+        let other = SessionKey(userId: "bob", sessionId: "Moby Dick")
+        try await history.append(
+            [message("2", "two")], to: Scope(userId: "bob", sessionId: "Moby Dick", agentId: "a"))
+        await #expect { try await workspace.chats.synchronize(other, with: history) } throws: {
+            ($0 as? RecollectError)?.code == .invalidArgument
+        }
+        #expect(try await published() == ["one"])
+        #expect(try await history.message("one", in: other) == nil)
+    }
+
+    @Test("chat-projection: a discarded session stays discarded, and gets the file's messages after it is restored")
+    func discarded() async throws {
+        let (elsewhere, other) = (try elsewhere(), SQLiteHistoryStore.inMemory())
+        try await say("one", in: history)
+        try await workspace.chats.synchronize(id, with: history)
+        try await elsewhere.chats.synchronize(id, with: other)
+        try await say("two", in: other)
+        try await elsewhere.chats.synchronize(id, with: other)
+        try await history.discardSession(id)
+        #expect(try await workspace.chats.synchronize(id, with: history).new.map(\.message.id) == ["two"])
+        #expect(try await history.session(id)?.discardedAt != nil)
+        try await history.restoreSession(id)
+        try await workspace.chats.synchronize(id, with: history)
+        #expect(try await texts(history) == ["one", "two"])
     }
 
     @Test("chat-projection: a losing edit with a credential is not written beside the file")
@@ -354,6 +616,12 @@ struct ChatsAreaTests {
         try await workspace.chats.synchronize(id, with: history)
         #expect(try await workspace.chats.read("Moby Dick")?.title == "Sea")
         #expect(try await history.session(id)?.title == "Sea")
+        #expect(try await keptVersions().count == 1)
+        try await history.update(id, with: SessionDetails(title: ""))
+        try await workspace.chats.synchronize(id, with: history)
+        try await elsewhere.chats.synchronize(id, with: other)
+        #expect(try await workspace.chats.read("Moby Dick")?.title == nil)
+        #expect(try await [history.session(id)?.title, other.session(id)?.title] == [nil, nil])
         #expect(try await keptVersions().count == 1)
     }
 }

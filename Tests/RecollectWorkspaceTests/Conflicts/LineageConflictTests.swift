@@ -301,6 +301,34 @@ struct LineageConflictTests {
         #expect(try await here.workspace.resolveConflicts().isEmpty)
     }
 
+    @Test(
+        "conflict-copies: copies removed by Syncthing for newer ones are merged, and those removed by a person are not")
+    func discardedCopies() async throws {
+        func copy(_ number: Int) -> String { "notes.sync-conflict-20261122-1011\(number + 10)-ABCDEFG.md" }
+        for synced in [here, there] { try await synced.putAndScan("- one\n", at: "notes.md") }
+        for number in 0..<12 {
+            for (synced, line) in [(here, "- mine \(number)\n"), (there, "- yours \(number)\n")] {
+                try await synced.workspace.append(line, to: path)
+            }
+            try await here.loseConflict("notes.md", to: there.workspace.read(path).text, as: copy(number))
+            // The default of Syncthing's `maxConflicts` is 10.
+            if number >= 10 {
+                try here.remove(copy(number - 10))
+                _ = try await here.workspace.status()
+            }
+        }
+        try here.remove(copy(7))
+        _ = try await here.workspace.status()
+        try here.takeLineage(of: there)
+        try await here.workspace.resolveConflicts()
+        let lines = Set(try await here.workspace.read(path).text.lines)
+        for number in 0..<12 {
+            #expect(lines.contains("- yours \(number)"))
+            #expect(lines.contains("- mine \(number)") == (number != 7), "\(number)")
+        }
+        #expect(try await here.workspace.resolveConflicts().isEmpty)
+    }
+
     @Test("concurrent-edits: without the nearest common ancestor in the archive, an older one is no base")
     func olderBase() async throws {
         let third = try SyncedWorkspace()
@@ -430,6 +458,25 @@ struct LineageConflictTests {
         pass(on: here)
         _ = try await here.workspace.pruneVersions(olderThan: here.now.withLock { $0 })
         #expect(try FileManager.default.contentsOfDirectory(atPath: root.path).isEmpty)
+    }
+
+    @Test("concurrent-edits: pruning keeps the base of the next merge", arguments: [false, true])
+    func prunedBase(isEdited: Bool) async throws {
+        try await here.workspace.write("- milk\n- bread\n- eggs\n", to: path, replacing: nil)
+        try await there.deliverAndScan("- milk\n- bread\n- eggs\n", at: "notes.md")
+        pass(on: here, there, seconds: 40 * 86_400)
+        let shorter = "- milk\n- eggs\n"
+        if isEdited {
+            try await here.putAndScan(shorter, at: "notes.md")
+        } else {
+            let version = try await here.workspace.read(path).version
+            try await here.workspace.write(shorter, to: path, replacing: version)
+        }
+        try await there.workspace.append("- salt\n", to: path)
+        for synced in [here, there] {
+            try await synced.workspace.pruneVersions(olderThan: synced.now.withLock { $0 - 30 * 86_400 })
+        }
+        #expect(try await resolve() == "- milk\n- eggs\n- salt\n")
     }
 
     @Test("conflict-copies: a lost version is merged from the archive")

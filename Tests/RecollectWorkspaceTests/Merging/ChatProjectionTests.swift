@@ -24,7 +24,8 @@ struct ChatProjectionTests {
                 let ids = { (text: String) in
                     (try? ChatProjection(bytes: Array(text.utf8)))?.entries.map(\.message.id) ?? []
                 }
-                let kept = Set(ids(result))
+                let deleted = (try? ChatProjection(bytes: Array(result.utf8)))?.deletions.keys.map(\.string) ?? []
+                let kept = Set(ids(result) + deleted)
                 return versions.flatMap(ids).first { !kept.contains($0) }
             }
         )
@@ -89,7 +90,7 @@ struct ChatProjectionTests {
         let result = try merged(base, one, other)
         #expect(result.apart.isEmpty && result.chat.title == "The whale" && result.chat.others == ["plan": "x"])
         #expect(result.chat.entries.map(\.message.text) == ["Call me Ishmael.", "Ishmael?"])
-        #expect(Set(result.chat.entries.map(\.agentId)) == ["poet"])
+        #expect(Set(result.chat.entries.map(\.agents)) == [["poet"]])
     }
 
     @Test(
@@ -115,7 +116,7 @@ struct ChatProjectionTests {
         let base = RandomChats.sample
         let without = String(
             decoding: ChatProjection(
-                session: chat.session, title: chat.title, entries: [chat.entries[1]], deleted: ["1"]
+                session: chat.session, title: chat.title, entries: [chat.entries[1]], deletions: [ByteString("1"): 0]
             ).bytes, as: UTF8.self)
         for (old, new) in [("Call me.", "AAA"), (#""historian"},"#, #""AAA"},"#)] {
             let changed = base.replacing(old, with: new)
@@ -134,13 +135,65 @@ struct ChatProjectionTests {
         arguments: [
             (#""title":"Whales""#, #""title":7"#), (#""agent":"historian""#, #""agent":["historian"]"#),
             (#""after":"1""#, #""after":1"#), (#","heads""#, #","deleted":[1],"heads""#),
-            (#","heads""#, #","deleted":"2","heads""#),
+            (#","heads""#, #","deleted":"2","heads""#), (#","heads""#, #","deleted":[{"restores":1}],"heads""#),
+            (#""after":"1""#, #""revision":"1""#), (#""after":"1""#, #""restores":-1"#),
+            (#""title":"Whales""#, #""titleRevision":1.5"#),
         ])
     func otherTypes(old: String, new: String) throws {
         let base = RandomChats.sample
         let (one, other) = (base.replacing(old, with: new), base.replacing("Call me.", with: "AAA"))
         #expect(one != base)
         #expect(try merged(base, one, other).apart == [one])
+    }
+
+    @Test("Of two contents, the one with the greater revision wins, and of a deletion and a restore the later one")
+    func revisions() throws {
+        let base = RandomChats.sample
+        let edited = base.replacing("Call me.", with: "A").replacing(
+            #""historian"},"#, with: #""historian","revision":1},"#)
+        let hand = base.replacing("Call me.", with: "Z")
+        for known in [base, nil] {
+            #expect(try merged(known, edited, base).chat.entries[0].message.text == "A")
+            #expect(try merged(known, edited, hand).chat.entries[0].message.text == "A")
+            #expect(try merged(known, edited, hand).apart.contains(hand))
+        }
+        let chat = try ChatProjection(bytes: Array(base.utf8))
+        func version(deleted: Int? = nil, restores: Int? = nil) -> String {
+            var entry = chat.entries[0]
+            entry.restores = restores ?? 0
+            return String(
+                decoding: ChatProjection(
+                    session: chat.session, title: chat.title,
+                    entries: (restores == nil ? [] : [entry]) + [chat.entries[1]],
+                    deletions: deleted.map { [ByteString("1"): $0] } ?? [:]
+                ).bytes, as: UTF8.self)
+        }
+        #expect(version(deleted: 0).contains(#""deleted":["1"]"#))
+        #expect(version(deleted: 2).contains(#""deleted":[{"id":"1","restores":2}]"#))
+        #expect(
+            try merged(base, version(deleted: 0), version(restores: 1)).chat.entries.map(\.message.id) == ["1", "2"])
+        #expect(try merged(base, version(deleted: 0), version(restores: 1)).chat.deletions.isEmpty)
+        let deletedAgain = try merged(base, version(deleted: 1), version(restores: 1)).chat
+        #expect(deletedAgain.entries.map(\.message.id) == ["2"] && deletedAgain.deletions == [ByteString("1"): 1])
+        #expect(try merged(base, version(restores: 2), version(deleted: 1)).chat.entries.count == 2)
+    }
+
+    @Test("A message of several agents, and fields of a message with names of a file's members, are read back")
+    func members() throws {
+        let fields: [String: JSONValue] = [
+            "agent": "x", "agents": ["y"], "after": 7, "revision": "r", "restores": .null, "fields": ["own": 1],
+            "own": true,
+        ]
+        let message = ConversationMessage(
+            id: "1", role: .user, parts: [.text("one")], timestamp: Date(timeIntervalSince1970: 1),
+            unknownFields: fields)
+        let chat = ChatProjection(
+            session: "c", title: nil, titleRevision: 3,
+            entries: [.init(agents: ["b", "", "a", "b"], after: "0", message: message, revision: 2, restores: 1)])
+        let read = try ChatProjection(bytes: chat.bytes)
+        #expect(read.isIntact && !read.hasOtherContent && read == chat)
+        #expect(read.entries[0].agents == ["a", "b"])
+        #expect(read.messages.map(\.agentId) == ["a", "b"])
     }
 
     @Test("A chat of 100,000 messages is ordered without recursion", .needs(.time))
@@ -186,11 +239,18 @@ struct RandomChats {
 
     private mutating func grown(_ chat: ChatProjection, by name: String) -> ChatProjection {
         var entries = chat.entries
+        var deletions = chat.deletions
         for number in 0..<random.size(upTo: 4) {
             let text = ["x", "caf\u{E9}", "cafe\u{301}", "\u{0}\"\n"].randomElement(using: &random) ?? ""
             if let position = entries.indices.randomElement(using: &random), Bool.random(using: &random) {
                 if Bool.random(using: &random) {
                     entries[position].message.parts = [.text(text)]
+                    entries[position].revision += Int.random(in: 0...1, using: &random)
+                } else if Bool.random(using: &random) {
+                    entries[position].restores += Int.random(in: 0...1, using: &random)
+                } else if Bool.random(using: &random) {
+                    let entry = entries.remove(at: position)
+                    deletions[ByteString(entry.message.id)] = entry.restores
                 } else {
                     entries.remove(at: position)
                 }
@@ -212,7 +272,10 @@ struct RandomChats {
         if let key = ["notes", "é\\"].randomElement(using: &random), Bool.random(using: &random) {
             others[key] = [1, "x", ["a": .null]].randomElement(using: &random)
         }
-        return ChatProjection(session: "c", title: title, entries: entries, others: others)
+        let titleRevision = chat.titleRevision + Int.random(in: 0...1, using: &random)
+        return ChatProjection(
+            session: "c", title: title, titleRevision: titleRevision, entries: entries, deletions: deletions,
+            others: others)
     }
 
     private static func text(_ chat: ChatProjection) -> String { String(decoding: chat.bytes, as: UTF8.self) }

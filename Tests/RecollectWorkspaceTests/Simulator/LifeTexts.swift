@@ -84,7 +84,7 @@ struct LifeTexts {
                 let message = ConversationMessage(
                     id: entry.message.id, role: entry.message.role, text: "by hand: \(word)",
                     timestamp: entry.message.timestamp)
-                return ChatProjection.Entry(agentId: entry.agentId, after: entry.after, message: message)
+                return ChatProjection.Entry(agents: entry.agents, after: entry.after, message: message)
             }
             return ChatProjection(session: "moby", entries: entries).bytes
         }
