@@ -18,13 +18,21 @@ extension AgentMemory {
 
     /// Returns the saved reply to an input; `nil` if the reply is missing, interrupted or empty.
     ///
+    /// If the input was saved several times, under the IDs of its copies, the newest one with such a reply counts.
+    func answer(to input: AgentInput, in history: [ConversationMessage]) -> ConversationMessage? {
+        let isQuestion = isQuestion(of: input)
+        let questions = history.indices.reversed().lazy.filter { isQuestion(history[$0]) }
+        return questions.compactMap { answer(toQuestionAt: $0, in: history) }.first
+    }
+
+    /// Returns the saved reply to one question.
+    ///
     /// With two orchestrators, replies may be saved in a different order than their questions, so the reply is
     /// first searched by its ID. A reply saved by another program has another ID: it is the first assistant message
     /// before the next user message, unless its ID is that of a reply to another question. In merged sessions, several
     /// questions may precede their replies, and replies have derived IDs: then it is unknown which is whose. A merge
     /// may also have given a question a new ID, but not its reply, whose ID then seems to belong to this question.
-    func answer(to input: AgentInput, in history: [ConversationMessage]) -> ConversationMessage? {
-        guard let question = history.lastIndex(where: isQuestion(of: input)) else { return nil }
+    private func answer(toQuestionAt question: Int, in history: [ConversationMessage]) -> ConversationMessage? {
         let (ids, rest) = (replyIDs(to: history[question]), history[(question + 1)...])
         let replies = rest.filter { ids.contains($0.id) }
         guard replies.isEmpty else {
@@ -64,8 +72,9 @@ extension AgentMemory {
     /// The save does not trim: a window trimmed at the question would begin with an answer. Saving the reply trims.
     /// An earlier question without a reply is closed first, unless its reply is still streaming. Cancellation does
     /// not affect the save: in a turn already begun, the user's message is saved.
-    /// - Throws: `invalidArgument` if another turn has saved the same input since the history was read; `notSaved` if the
-    ///   questions of other writers in the session prevent the save; errors of the store.
+    /// - Throws: `invalidArgument` if another turn has saved the same input since the history was read, or is streaming
+    ///   the reply to it; `notSaved` if the questions of other writers in the session prevent the save; errors of the
+    ///   store.
     func save(_ input: AgentInput, after past: AgentHistory) async throws -> SavedInput {
         var before = past.messages
         var asked: ConversationMessage?
@@ -91,6 +100,7 @@ extension AgentMemory {
     /// question is closed, and this one is saved after it. That question may have its reply by the time this one is
     /// missing. So an ID is known only if this one is missing although no other message was saved meanwhile.
     /// - Returns: The message as saved, and whether the store has it.
+    /// - Throws: See `save`.
     private func saveQuestion(
         _ input: AgentInput, after history: [ConversationMessage]
     ) async throws -> (ConversationMessage, isStored: Bool) {
@@ -107,6 +117,7 @@ extension AgentMemory {
         var copies = ids(of: input.message).filter { !taken.contains(ByteString($0)) } + [UUID.random().uuidString]
         var question = input.message.with(id: copies.removeFirst())
         var attempts = 0
+        if !question.id.hasSameBytes(as: input.id) { try await checkUnanswered(input) }
         for _ in 0..<(Self.mostCollisions + Self.mostCopies) {
             try await save(question, maxMessages: nil)
             let tail = try await uncancelled { try await fetch(from: store, last: Self.tail) }
@@ -118,6 +129,7 @@ extension AgentMemory {
             } else if !isUndisturbed {
                 attempts = 0
             } else if !copies.isEmpty {
+                if question.id.hasSameBytes(as: input.id) { try await checkUnanswered(input) }
                 question = question.with(id: copies.removeFirst())
             } else {
                 // Without another writer's message and under a new ID, the store omits this message on purpose: see
@@ -130,6 +142,25 @@ extension AgentMemory {
             .notSaved,
             "the question could not be saved: other turns write to session \(scope.sessionId) at the same time; ask again, share one "
                 + "orchestrator, or make the store with sameRole: .keep")
+    }
+
+    /// Checks that no other turn answers an input that was saved before, and is about to be saved again under the ID of a
+    /// copy.
+    ///
+    /// The last message may be another question or its reply: the reply to the input streams on in another turn. It
+    /// may also have been completed since the history was read.
+    private func checkUnanswered(_ input: AgentInput) async throws {
+        guard let store else { return }
+        try await uncancelled {
+            let streaming = try await streamingReplies()
+            let replies =
+                streaming.isEmpty ? [] : ids(of: input.message).map { replyIDs(to: input.message.with(id: $0)) }
+            let isStreaming = streaming.contains { id in replies.contains { $0.contains(id.string) } }
+            // Read after the streaming replies: a reply that is no longer one of them has been saved.
+            guard !isStreaming, try await answer(to: input, in: fetch(from: store)) == nil else {
+                throw answeredElsewhere(input.message)
+            }
+        }
     }
 
     // MARK: Closing

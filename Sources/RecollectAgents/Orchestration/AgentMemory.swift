@@ -30,7 +30,7 @@ struct AgentMemory: Sendable {
     }
 
     /// Returns the IDs of the agent's streaming replies, in this process or another.
-    private func streamingReplies() async throws -> Set<ByteString> {
+    func streamingReplies() async throws -> Set<ByteString> {
         guard let store else { return [] }
         let replies = try await store.streamingReplies(userId: scope.userId, sessionId: scope.sessionId)
         return Set(replies.filter { $0.agentId.hasSameBytes(as: scope.agentId) }.map { ByteString($0.message.id) })

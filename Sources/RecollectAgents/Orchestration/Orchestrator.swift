@@ -85,8 +85,9 @@ public final class Orchestrator: Sendable {
     /// A client may send a request twice. An input with a known ID goes to the agent of the earlier turn. A
     /// complete reply is returned as it was saved. The agent is asked again if the reply is interrupted, empty
     /// (without text, an attachment or a complete tool exchange), or not among the last `maxMessages` messages (at
-    /// least two). While another orchestrator streams the reply to the input into the store, the stream
-    /// throws `invalidArgument`.
+    /// least two). While another orchestrator streams the chosen agent's reply to the input into the store, the stream
+    /// throws `invalidArgument`, also if other inputs were saved since. If two orchestrators with classifiers get the
+    /// input at the same time, two agents may answer it: see the limits in <doc:Agents-and-turns>.
     /// - Parameters:
     ///   - input: The user's message.
     ///   - userId: The user's ID.

@@ -58,15 +58,42 @@ struct Turn: Sendable {
 
     /// Chooses the agent; returns the first one and the failure if the classifier fails.
     ///
-    /// A known input goes to the agent of the earlier turn. Cancellation ends the wait for the classifier at once.
+    /// A known input goes to the agent of the earlier turn. The input is looked up again after the classification:
+    /// another orchestrator may have saved it with another agent meanwhile. Over a store with versions, this reads the
+    /// messages again only if something was saved. A store without versions is not read again.
     private func choose() async throws -> (agent: any AgentProtocol, failure: (any Error)?) {
         guard let classifier, agents.count > 1 else { return (agents[0], nil) }
-        let chats = try await store?.fetchAllChats(userId: context.userId, sessionId: context.sessionId) ?? []
+        // Read before the messages, so that it differs after every save that they do not show.
+        let before = try await version()
+        let chats = try await chats()
+        if let agent = try await askedAgent(in: chats) { return (agent, nil) }
+        let choice = try await classify(after: chats, with: classifier)
+        if try await version() != before, let agent = try await askedAgent(in: self.chats()) { return (agent, nil) }
+        return choice
+    }
+
+    private func version() async throws -> ChatVersion? {
+        try await store?.version(userId: context.userId, sessionId: context.sessionId)
+    }
+
+    private func chats() async throws -> [ConversationMessage] {
+        try await store?.fetchAllChats(userId: context.userId, sessionId: context.sessionId) ?? []
+    }
+
+    /// Returns the agent of an earlier turn with the input.
+    private func askedAgent(in chats: [ConversationMessage]) async throws -> (any AgentProtocol)? {
         for agent in agents {
             if try await AgentMemory(of: agent, id: agent.id, in: self).hasQuestion(of: input, in: chats) {
-                return (agent, nil)
+                return agent
             }
         }
+        return nil
+    }
+
+    /// Asks the classifier. Cancellation ends the wait for it at once.
+    private func classify(
+        after chats: [ConversationMessage], with classifier: any Classifier
+    ) async throws -> (agent: any AgentProtocol, failure: (any Error)?) {
         let results = AsyncThrowingStream(running: { [input, agents] stream in
             stream.yield(try await classifier.classify(input.text, history: chats.wholeExchanges(), agents: agents))
         })

@@ -25,10 +25,9 @@ extension TurnLife {
         let scope = Scope(session: session, agent: announced.agentId)
         var messages = held[scope] ?? []
         let window = window(of: messages, within: budget.map { max($0, 2) })
-        if let question = window.lastIndex(where: { isQuestion($0, input) }),
-            question + 1 < window.count, isAnswer(window[question + 1])
-        {
-            guard events.reply == window[question + 1], given == nil else { throw fault("a replied input ran again") }
+        let answers = zip(window, window.dropFirst()).filter { isQuestion($0, input) && isAnswer($1) }
+        if let answer = answers.last?.1 {
+            guard events.reply == answer, given == nil else { throw fault("a replied input ran again") }
             return
         }
         if let last = messages.last, last.role == .user {

@@ -191,4 +191,8 @@ final class PausingStorage: ChatStorage {
     func streamingReplies(userId: String, sessionId: String) async throws -> [AgentMessage] {
         try await below.streamingReplies(userId: userId, sessionId: sessionId)
     }
+
+    func version(userId: String, sessionId: String) async throws -> ChatVersion? {
+        try await below.version(userId: userId, sessionId: sessionId)
+    }
 }

@@ -1,0 +1,190 @@
+import Foundation
+import RecollectAgents
+import RecollectCore
+import RecollectSQLite
+import RecollectTestSupport
+import Testing
+
+@Suite("One input in two orchestrators", .timeLimit(.minutes(10)))
+struct RepeatedInputTests {
+    private static let question = AgentInput.text("one", id: "one")
+
+    /// An orchestrator whose reply to the question begins, and ends once the gate is open.
+    private static func slow(_ store: any ChatStorage, _ hasBegun: Gate, _ finish: Gate) -> Orchestrator {
+        let agent = ScriptedAgent { input, _, say in
+            hasBegun.open()
+            try await finish.wait()
+            say(.textDelta("re \(input.text)"))
+        }
+        return Orchestrator(agents: [agent], store: store, maxMessages: nil)
+    }
+
+    /// An orchestrator whose agent must not get the question.
+    private static func quick(_ store: any ChatStorage, maxMessages: Int? = nil) -> Orchestrator {
+        let agent = ScriptedAgent { input, _, say in
+            #expect(input.id != question.id, "the agent is asked twice")
+            say(.textDelta("re \(input.text)"))
+        }
+        return Orchestrator(agents: [agent], store: store, maxMessages: maxMessages)
+    }
+
+    private static func checkRefused(_ input: AgentInput, by orchestrator: Orchestrator) async {
+        let error = await #expect(throws: RecollectError.self) { try await orchestrator.say(input) }
+        #expect(error?.code == .invalidArgument)
+    }
+
+    @Test(
+        "An input whose reply streams is refused, even if another input was asked since",
+        arguments: [SameRole.keep, .drop], [nil, 2])
+    func streamsBehindAnother(sameRole: SameRole, window: Int?) async throws {
+        let history = SQLiteHistoryStore.inMemory(HistoryConfiguration(retention: .everything))
+        let store = DeviceChatStorage(history: history, userId: "user", sameRole: sameRole)
+        let (hasBegun, finish) = (Gate(), Gate())
+        let first = Task { try await Self.slow(store, hasBegun, finish).say(Self.question) }
+        try await hasBegun.wait()
+        let quick = Self.quick(store, maxMessages: window)
+        await Self.checkRefused(Self.question, by: quick)
+        #expect(try await quick.say("two").reply?.text == "re two")
+        let saved = try await store.all()
+        await Self.checkRefused(Self.question, by: quick)
+        #expect(try await store.all() == saved)
+        finish.open()
+        let reply = try #require(try await first.value.reply)
+        // Outside the window, it would be asked again.
+        guard window == nil else { return }
+        #expect(try await quick.say(Self.question).reply == reply)
+        #expect(Set(try await store.all().map(\.text)) == ["one", "re one", "two", "re two"])
+    }
+
+    @Test(
+        "An input whose reply ends behind another input is not answered again, at whatever point of this turn it ends",
+        arguments: [SameRole.keep, .drop], 0..<8)
+    func endsBehindAnother(sameRole: SameRole, point: Int) async throws {
+        let store = DeviceChatStorage(history: SQLiteHistoryStore.inMemory(), userId: "user", sameRole: sameRole)
+        let (hasBegun, finish) = (Gate(), Gate())
+        let first = Task { try await Self.slow(store, hasBegun, finish).say(Self.question) }
+        try await hasBegun.wait()
+        try await Self.quick(store).say("two")
+        let pausing = PausingStorage.over(store, throwsWhereCancelled: false)
+        pausing.pause(at: point) {
+            finish.open()
+            _ = try await first.value
+        }
+        let again = try? await Self.quick(pausing).say(Self.question)
+        finish.open()
+        let reply = try #require(try await first.value.reply)
+        #expect(again == nil || again?.reply == reply)
+        #expect(try await store.all().count == 4)
+    }
+
+    @Test("An input saved by another turn between read and save is refused")
+    func savedInBetween() async throws {
+        let store = try DeviceChatStorage(userId: "user", inMemory: true)
+        let (isSaved, go) = (Gate(), Gate())
+        let first = PausingStorage.over(store, throwsWhereCancelled: false)
+        // Just after the input is saved.
+        first.pause(at: 5) {
+            isSaved.open()
+            try await go.wait()
+        }
+        let second = PausingStorage.over(store, throwsWhereCancelled: false)
+        let turn = Locked<Task<[AgentEvent], any Error>?>(nil)
+        // Just after the history is read.
+        second.pause(at: 1) {
+            let orchestrator = Orchestrator(agents: [ScriptedAgent.echo()], store: first)
+            turn.withLock { $0 = Task { try await orchestrator.say(Self.question) } }
+            try await isSaved.wait()
+        }
+        await Self.checkRefused(Self.question, by: Self.quick(second))
+        go.open()
+        #expect(try await turn.withLock { $0 }?.value.reply?.text == "You said: one")
+        #expect(try await store.all().count == 2)
+    }
+
+    @Test("A complete reply is returned, even if the input was saved again since", arguments: AnyStore.allCases)
+    func answeredEarlier(_ kind: AnyStore) async throws {
+        try await kind.with { store, reopen in
+            let reply = try await Orchestrator(agents: [ScriptedAgent.echo()], store: store).say(Self.question).reply
+            for text in ["two", "three"] { try await Self.quick(store).say(.text(text)) }
+            // As left by a turn with a narrow window, or by a race of two turns.
+            let copy = Self.question.message.copyId(from: "agent\u{0}1")
+            try await store.saveMessages(
+                [
+                    ConversationMessage(id: copy, role: .user, text: "one"),
+                    ConversationMessage(role: .assistant, parts: [], metadata: ["interrupted": true]),
+                ], userId: "user", sessionId: "session", agentId: "agent", maxMessages: nil)
+            let saved = try await reopen().all()
+            #expect(try await Self.quick(reopen()).say(Self.question).reply == reply)
+            #expect(try await reopen().all() == saved)
+        }
+    }
+
+    // MARK: With a classifier
+
+    /// Chooses the agent at an index, or fails without one, after running a closure.
+    private struct Choosing: Classifier {
+        let index: Int?
+        var first: @Sendable () async throws -> Void = {}
+
+        func classify(
+            _ input: String, history: [ConversationMessage], agents: [any AgentProtocol]
+        ) async throws -> ClassifierResult {
+            try await first()
+            guard let index else { throw Failure() }
+            return ClassifierResult(selectedAgent: agents[index], confidence: 1)
+        }
+    }
+
+    private static let agents = ["One", "Two"].map { ScriptedAgent.echo($0) }
+
+    @Test(
+        "An input answered by one agent during its classification is not answered by another",
+        arguments: [AnyStore.memory, .file, .deviceInMemory, .device], [0, nil])
+    func answeredDuringClassification(_ kind: AnyStore, choice: Int?) async throws {
+        try await kind.with { store, reopen in
+            let first = Orchestrator(agents: Self.agents, classifier: Choosing(index: 1), store: store)
+            let classifier = Choosing(index: choice) { try await first.say(Self.question) }
+            let second = Orchestrator(agents: Self.agents, classifier: classifier, store: try reopen())
+            let events = try await second.say(Self.question)
+            #expect(events.announced?.agentId == "two")
+            #expect(try await reopen().all("two").last == events.reply)
+            #expect(try await reopen().all("two").count == 2)
+            #expect(try await reopen().all("one").isEmpty)
+        }
+    }
+
+    @Test("An input whose reply begins to stream during its classification is refused")
+    func streamsDuringClassification() async throws {
+        let store = try DeviceChatStorage(userId: "user", inMemory: true)
+        let (hasBegun, finish) = (Gate(), Gate())
+        let slow = ScriptedAgent(name: "Two") { _, _, say in
+            hasBegun.open()
+            try await finish.wait()
+            say(.textDelta("re one"))
+        }
+        let first = Orchestrator(agents: [slow], store: store)
+        let turn = Locked<Task<[AgentEvent], any Error>?>(nil)
+        let classifier = Choosing(index: 0) {
+            turn.withLock { $0 = Task { try await first.say(Self.question) } }
+            try await hasBegun.wait()
+        }
+        await Self.checkRefused(
+            Self.question, by: Orchestrator(agents: Self.agents, classifier: classifier, store: store))
+        finish.open()
+        #expect(try await turn.withLock { $0 }?.value.reply?.text == "re one")
+        #expect(try await store.all("one").isEmpty)
+    }
+
+    @Test(
+        "An input answered around the read of the session before a classification is not answered by another agent",
+        arguments: [0, 1])
+    func answeredBeforeClassification(point: Int) async throws {
+        let store = try DeviceChatStorage(userId: "user", inMemory: true)
+        let first = Orchestrator(agents: Self.agents, classifier: Choosing(index: 1), store: store)
+        let pausing = PausingStorage.over(store, throwsWhereCancelled: false)
+        pausing.pause(at: point) { try await first.say(Self.question) }
+        let second = Orchestrator(agents: Self.agents, classifier: Choosing(index: 0), store: pausing)
+        #expect(try await second.say(Self.question).announced?.agentId == "two")
+        #expect(try await store.all("one").isEmpty)
+    }
+}
