@@ -46,14 +46,14 @@ enum StreamingReplies {
             return try db.run(
                 """
                 UPDATE streaming_reply SET text = ?1 WHERE id = ?2
-                AND (?1 IS NULL OR text IS NULL OR length(text) <= length(?1) OR substr(text, 1, length(?1)) <> ?1)
+                AND (?1 IS NULL OR substr(CAST(text AS BLOB), 1, length(CAST(?1 AS BLOB))) IS NOT CAST(?1 AS BLOB))
                 """, text, id)
         }
         let saved = try one(id, db)?.message.parts ?? []
-        let whole = (parts + [text].compactMap { $0.map(ContentPart.text) }).keepingLongerText(of: saved)
+        var whole = (parts + [text].compactMap { $0.map(ContentPart.text) }).keepingLongerText(of: saved)
+        let end = text == nil ? nil : whole.removeLast().text
         try db.run(
-            "UPDATE streaming_reply SET text = ?, parts = ? WHERE id = ?", text,
-            ContentPart.write(list: Array(whole.prefix(parts.count))), id)
+            "UPDATE streaming_reply SET text = ?, parts = ? WHERE id = ?", end, ContentPart.write(list: whole), id)
     }
 
     /// Saves a text as the increment of a streaming reply of prose, if it continues the saved one. Returns the message.
@@ -265,16 +265,31 @@ enum StreamingReplies {
 }
 
 extension [ContentPart] {
-    /// Returns the parts of a reply with the first text of an earlier state if this one is longer: a UI has saved more
-    /// of it. The bubble of a UI without tools may have the later texts in its first one: these are not repeated.
+    /// Returns the parts of a reply with the rest of an earlier state that continues their texts: a UI has saved more of
+    /// them. The bubble of a UI without tools may have the later texts in its first one: these are not repeated, and its
+    /// rest is put behind the last of them.
     func keepingLongerText(of earlier: [ContentPart]) -> [ContentPart] {
-        guard let longer = earlier.first?.text, let text = first?.text, longer.utf8.count > text.utf8.count,
-            longer.utf8.starts(with: text.utf8)
-        else { return self }
+        let (text, longer) = (compactMap(\.text).joined(), earlier.compactMap(\.text).joined())
+        if text.utf8.starts(with: longer.utf8) { return self }
         // A UI may separate the texts in another way.
         func letters(_ text: String) -> String { text.filter { !$0.isWhitespace } }
-        let (all, bubble) = (letters(compactMap(\.text).joined()), letters(longer))
-        if all != letters(text), all.starts(with: bubble) || bubble.starts(with: all) { return self }
-        return [earlier[0]] + dropFirst()
+        let (all, bubble) = (letters(text), letters(longer))
+        if all.starts(with: bubble) { return self }
+        let last = lastIndex { !letters($0.text ?? "").isEmpty } ?? firstIndex { $0.text != nil }
+        if let last, let end = self[last].text, bubble.starts(with: all) {
+            var rest = longer[...]
+            for _ in all { rest = rest.drop(while: \.isWhitespace).dropFirst() }
+            let space = end.reversed().prefix(while: \.isWhitespace).reversed()
+            var parts = self
+            parts[last] = .text(end + rest.trimmingPrefix(space))
+            return parts
+        }
+        // The texts go on in another way.
+        return zip(indices, self).map { index, part in
+            guard index < earlier.count, let text = part.text, let longer = earlier[index].text,
+                longer.utf8.starts(with: text.utf8)
+            else { return part }
+            return earlier[index]
+        }
     }
 }

@@ -69,11 +69,11 @@ struct ChatMessageChange {
     var isStreaming: Bool { known.map { !$0.hash.isComplete } ?? !entry.isComplete }
 
     /// Whether a stored entry is a later state of this one: it has the same text, or another writer's continuation of a
-    /// streaming text. UIs may trim texts.
+    /// streaming text.
     func isEarlier(than stored: ChatMessage) -> Bool {
         if entry.content.hasSameBytes(as: stored.content) { return true }
         guard isStreaming, known?.hasSameContent(as: stored) != true else { return false }
-        return stored.content.utf8.starts(with: entry.content.trimmingCharacters(in: .whitespacesAndNewlines).utf8)
+        return stored.content.continues(entry.content)
     }
 
     /// Whether the text of the entry contains the text of a stored one.
@@ -178,6 +178,13 @@ struct ChatMessageChange {
             metadata[key] = nil
             metadata[key] = value
         }
+    }
+}
+
+extension String {
+    /// Whether the text begins with another one, apart from blank text around that. UIs may trim texts.
+    func continues(_ text: String) -> Bool {
+        utf8.starts(with: text.trimmingCharacters(in: .whitespacesAndNewlines).utf8)
     }
 }
 

@@ -44,7 +44,8 @@ struct ChatMessageEdits {
     ) -> Outcome {
         let isOne = (isAlone || hasID(of: change.entry)) && entries.count > 1
         if !isOne || change.entry.messageType != .text,
-            let index = index(of: change.known, id, as: change.known?.entry ?? change.entry, shown: shown)
+            let index = index(
+                of: change.known, id, as: change.known?.entry ?? change.entry, isAlone: isAlone, shown: shown)
         {
             entries[index] = change.applying(to: entries[index])
             return isOne ? .editedAsOne : .edited
@@ -108,7 +109,7 @@ struct ChatMessageEdits {
     ///   - isAlone: Whether the message was shown or saved as this entry alone.
     ///   - shown: The entries of the message shown or saved before.
     mutating func remove(_ known: KnownChatMessage?, _ id: UUID, isAlone: Bool, shown: () -> [KnownChatMessage]?) {
-        if let index = index(of: known, id, as: known?.entry, shown: shown) {
+        if let index = index(of: known, id, as: known?.entry, isAlone: isAlone, shown: shown) {
             entries.remove(at: index)
             return
         }
@@ -121,20 +122,27 @@ struct ChatMessageEdits {
 
     /// Returns the index of an entry: the one with its ID or, if another writer has moved parts, the only one with the
     /// known content.
+    ///
+    /// An unknown entry of a known message was removed by its window: it is the part with its ID and its content.
     /// - Parameters:
     ///   - like: An entry of the same kind, if the kind is known.
+    ///   - isAlone: Whether the message was shown or saved as this entry alone.
     ///   - shown: The entries of the message shown or saved before, if they are known. With another number of them,
     ///     with the content of another one, or with another one moved, the entry with the ID is another part.
     private func index(
-        of known: KnownChatMessage?, _ id: UUID, as like: ChatMessage?, shown: () -> [KnownChatMessage]?
+        of known: KnownChatMessage?, _ id: UUID, as like: ChatMessage?, isAlone: Bool,
+        shown: () -> [KnownChatMessage]?
     ) -> Int? {
         let own = entries.firstIndex { $0.id == id }
         if let known, let own, known.hasSameContent(as: entries[own]) { return own }
-        let shown = known != nil && (own == nil || entries.count > 1) ? shown() : nil
+        // The only part left may be another one, unless the entry is the whole message.
+        let isWhole = own != nil && entries.count == 1 && (isAlone || UUID(uuidString: message.id) == id)
+        let shown = isWhole ? nil : shown()
         let others = (shown ?? []).filter { $0.hash.id != known?.hash.id }
         let inPlace = own.flatMap { own -> Int? in
             guard like.map({ $0.isSameKind(as: entries[own]) }) ?? true else { return nil }
             guard let shown else { return own }
+            guard known != nil else { return like?.hasSameContent(as: entries[own]) == true ? own : nil }
             guard shown.count == entries.count, !shown.contains(where: { $0.hasSameContent(as: entries[own]) })
             else { return nil }
             // The IDs of a merged message are not those shown.

@@ -53,6 +53,13 @@ struct ChatMessageHash: Hashable, Identifiable, Sendable {
     func hash(into hasher: inout Hasher) { hasher.combine(id) }
 }
 
+extension ChatMessage {
+    /// Whether the text, the role, the type and the tool are equal.
+    func hasSameContent(as other: ChatMessage) -> Bool {
+        ChatMessageHash(self).hasSameContent(as: ChatMessageHash(other))
+    }
+}
+
 extension MessageChecksum {
     /// The value in 32 bits.
     fileprivate var short: UInt32 {

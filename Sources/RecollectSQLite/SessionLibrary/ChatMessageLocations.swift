@@ -120,6 +120,8 @@ struct ChatMessageLocations {
         _ own: UUID, shownAs id: UUID, of message: EntryMessages.Message, _ db: Database
     ) throws -> UUID? {
         let entries = try entries(of: message.sequence, db) ?? []
+        // Removed by this window, and saved again by another one.
+        if try known.entries[id] == nil && isUsed(id, db) { return nil }
         if entries.contains(where: { $0.id == own }) { return own }
         if known.isMerged, message.isAlone, entries.count == 1 { return entries[0].id }
         if let shown = known.entries[id] {

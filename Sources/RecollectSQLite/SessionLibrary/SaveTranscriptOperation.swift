@@ -224,7 +224,9 @@ struct SaveTranscriptOperation {
         let attachments = reply.flatMap(\.attachments)
         var saved = entry
         let parts = reply.filter { $0.isSameKind(as: entry) }
-        saved.content = parts.map(\.content).joined()
+        let text = parts.map(\.content).joined()
+        // The UI has not removed a text never shown to it.
+        if !text.continues(entry.content) { saved.content = text }
         saved.toolName = parts.first?.toolName
         saved.toolInputData = parts.first?.toolInputData
         saved.attachments = zip(entry.attachments, kept.attachments).filter { attachments.contains($0.1) }.map(\.0)

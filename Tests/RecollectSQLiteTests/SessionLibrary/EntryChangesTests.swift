@@ -1045,18 +1045,18 @@ import Testing
         #expect(try await text(entries()) == ["Answer"])
     }
 
-    @Test("An increment of a reply leaves a longer text that a window has saved")
-    func longerIncrement() async throws {
+    @Test("An increment of a reply leaves a longer text that a window has saved", arguments: [" ", "\u{0}"])
+    func longerIncrement(space: String) async throws {
         let ui = window()
         var bubble = ChatMessage(role: .assistant, content: "", isComplete: false)
         let writer = try await history.saveReply(ConversationMessage(bubble), in: Self.scope)
         try await writer.save("Hello", behind: nil)
-        bubble.content = "Hello world"
+        bubble.content = "Hello\(space)world"
         try await save([bubble], by: ui)
-        try await writer.save("Hello wor", behind: nil)
-        #expect(try await text(entries()) == ["Hello world"])
-        try await writer.save("Hello world!", behind: nil)
-        #expect(try await text(entries()) == ["Hello world!"])
+        try await writer.save("Hello\(space)wor", behind: nil)
+        #expect(try await text(entries()) == ["Hello\(space)world"])
+        try await writer.save("Hello\(space)world!", behind: nil)
+        #expect(try await text(entries()) == ["Hello\(space)world!"])
         try await writer.save("Other", behind: nil)
         #expect(try await text(entries()) == ["Other"])
     }
@@ -1089,9 +1089,9 @@ import Testing
     }
 
     @Test(
-        "A bubble with the later texts of its reply does not repeat them",
-        arguments: ["Found.", "\n\nFou", " Found. And"])
-    func aheadOfParts(later: String) async throws {
+        "A bubble with the later texts of its reply does not repeat them, and keeps its rest",
+        arguments: [("Found.", "Found."), ("\n\nFou", "Found."), (" Found. And", "Found. And")])
+    func aheadOfParts(later: String, saved: String) async throws {
         let ui = window()
         var bubble = ChatMessage(role: .assistant, content: "", isComplete: false)
         let reply = ConversationMessage(bubble)
@@ -1102,9 +1102,52 @@ import Testing
         var whole = reply
         whole.parts = [.text("Let me look"), Self.call, .text("Found.")]
         try await writer.save("Found.", behind: Array(whole.parts.dropLast()))
-        #expect(try await text(entries()) == ["Let me look", "weather", "Found."])
+        #expect(try await text(entries()) == ["Let me look", "weather", saved])
         try await writer.finish(whole, isAppended: true)
-        #expect(try await text(entries()) == ["Let me look", "weather", "Found."])
+        #expect(try await text(entries()) == ["Let me look", "weather", saved])
+    }
+
+    @Test("The rest of a bubble ahead of its reply stays while the writer appends parts and texts")
+    func restBehindParts() async throws {
+        let ui = window()
+        var bubble = ChatMessage(role: .assistant, content: "", isComplete: false)
+        var reply = ConversationMessage(bubble)
+        let writer = try await history.saveReply(reply, in: Self.scope)
+        try await writer.save("Let me look. ", behind: nil)
+        bubble.content = "Let me look. It is sunny, and warm."
+        try await save([bubble], by: ui)
+        reply.parts = [.text("Let me look. "), Self.call]
+        var saved = ["Let me look. ", "weather", "It is sunny, and warm."]
+        try await writer.save("It ", behind: reply.parts)
+        #expect(try await text(entries()) == saved)
+        try await writer.save("It is sun", behind: nil)
+        #expect(try await text(entries()) == saved)
+        reply.parts += [.text("It is sunny"), .toolCall(id: "d", name: "news", arguments: [:])]
+        try await writer.save(nil, behind: reply.parts)
+        #expect(try await text(entries()) == saved + ["news"])
+        try await writer.save("Any", behind: reply.parts)
+        #expect(try await text(entries()) == saved + ["news", "Any"])
+        reply.parts.append(.text("Anything else?"))
+        try await writer.finish(reply, isAppended: true)
+        saved += ["news", "Anything else?"]
+        #expect(try await text(entries()) == saved)
+    }
+
+    @Test(
+        "A bubble behind its reply leaves the text that it lacks when it is marked as complete",
+        arguments: [false, true], [false, true])
+    func behindReply(isInterrupted: Bool, isCompact: Bool) async throws {
+        let ui = window()
+        var (bubble, reply) = try await begin(by: ui)
+        reply.append("one two three")
+        try await waitForIncrement { $0.first?.text == "one two three" }
+        bubble.content = "one two"
+        try await save([bubble], by: ui)
+        try await compact(ui, isCompact)
+        if isInterrupted { try await reply.interrupt() } else { try await reply.finish() }
+        (bubble.isComplete, bubble.wasCancelled) = (true, isInterrupted)
+        try await save([bubble], by: ui)
+        #expect(try await text(entries()) == ["one two three"])
     }
 
     @Test("After a read of a missing session and a merge, edits by others stay", arguments: [false, true])

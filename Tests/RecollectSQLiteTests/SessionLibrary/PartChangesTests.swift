@@ -25,9 +25,9 @@ import Testing
 
     /// Saves a message as an agent, and returns the message with two windows that have read it, and its entries.
     private func shown(
-        _ parts: [ContentPart]
+        _ parts: [ContentPart], id: String = UUID().uuidString
     ) async throws -> (ConversationMessage, [SQLiteSessionStorage], [ChatMessage]) {
-        let message = ConversationMessage(id: UUID().uuidString, role: .assistant, parts: parts)
+        let message = ConversationMessage(id: id, role: .assistant, parts: parts)
         try await history.append([message], to: Self.session.scope(agentId: "a"))
         let windows = [window(), window()]
         for window in windows { _ = try await window.getSession(id: "s") }
@@ -133,6 +133,23 @@ import Testing
         try await checkIDs()
     }
 
+    @Test("An undone deletion leaves a part that an agent has put before the deleted one", arguments: [false, true])
+    func undoneBehindNew(isCompact: Bool) async throws {
+        var (message, windows, shown) = try await shown([.text("one"), .text("two")])
+        message.parts.insert(.text("new"), at: 0)
+        _ = try await history.edit([message], in: Self.session)
+        for window in windows {
+            for transcript in [[shown[1]], shown] {
+                try await save(transcript, by: window)
+                if isCompact { try await compact(window) }
+            }
+            #expect(try await text(entries()).sorted() == ["new", "one", "two"])
+        }
+        try await checkIDs()
+        try await save([shown[1]], by: windows[1])
+        #expect(try await text(entries()) == ["new", "two"])
+    }
+
     @Test("An edited part that an agent has replaced gets an ID of its own if another message has the part's ID")
     func takenID() async throws {
         var (message, windows, shown) = try await shown([.text("one"), Self.call, .text("two")])
@@ -177,6 +194,34 @@ import Testing
         if isEdit { shown[0].content = "edited" } else { shown.removeFirst() }
         try await save(shown, by: windows[1])
         #expect(try await text(entries()).sorted() == (isEdit ? ["edited"] : []) + ["four", "new"])
+        try await checkIDs()
+    }
+
+    @Test(
+        "The last part of a message stays if a window changes another one, removed before", arguments: [false, true],
+        [false, true])
+    func lastPart(isEdit: Bool, isCompact: Bool) async throws {
+        var (message, windows, shown) = try await shown([.text("one"), .text("two"), .text("three")])
+        message.parts.removeFirst()
+        _ = try await history.edit([message], in: Self.session)
+        try await save([shown[0], shown[2]], by: windows[0])
+        #expect(try await text(entries()) == ["three"])
+        if isCompact { try await compact(windows[1]) }
+        if isEdit { shown[1].content = "edited" } else { shown.remove(at: 1) }
+        try await save(shown, by: windows[1])
+        #expect(try await text(entries()).sorted() == (isEdit ? ["edited"] : []) + ["three"])
+        try await checkIDs()
+    }
+
+    @Test("The part left by an agent stays if a window changes the removed one", arguments: [false, true])
+    func partLeft(isEdit: Bool) async throws {
+        // With this message ID, the one left has the ID of the first part.
+        var (message, windows, shown) = try await shown([.text("one"), .text("two")], id: "msg_01")
+        message.parts = [.text("two, extended")]
+        _ = try await history.edit([message], in: Self.session)
+        if isEdit { shown[0].content = "edited" } else { shown.removeFirst() }
+        try await save(shown, by: windows[0])
+        #expect(try await text(entries()).sorted() == (isEdit ? ["edited"] : []) + ["two, extended"])
         try await checkIDs()
     }
 }
