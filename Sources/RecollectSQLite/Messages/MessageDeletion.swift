@@ -37,13 +37,14 @@ enum MessageDeletion {
         return (gone.count, orphans)
     }
 
-    /// Deletes the rows of a scope before its window. Records no change in the feed: a trim is not a deletion.
+    /// Deletes the rows of a scope before its window. The feed shows that messages have expired, and not which ones.
     static func deleteTrimmed(scope: ScopeRowID, before position: Position, _ db: Database) throws -> [String] {
         let sequences: [SequenceNumber] = try db.values(
             "SELECT sequence FROM message WHERE scope_row_id = ? AND position < ?", scope, position)
         guard let session: SessionRowID = try db.value("SELECT session_row_id FROM scope WHERE id = ?", scope) else {
             return []
         }
+        if !sequences.isEmpty { try db.recordChange(.sessionRearranged, MessageQueries.id(of: session, db)) }
         return try remove(sequences, session: session, db)
     }
 
