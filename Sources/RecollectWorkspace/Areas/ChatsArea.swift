@@ -79,48 +79,45 @@ public struct ChatsArea: Sendable {
         let details = try await history.session(session)
         let stored = try await history.messages(of: session, agentId: nil, page: PageRequest(limit: .max)).elements
         let messages = stored.map { AgentMessage(agentId: $0.agentId, message: $0.message) }
-        let deleted = try await deletions(of: messages, in: session, of: history, since: last)
-        let state = SynchronizedChat(
-            session, title: details?.title, messages, after: last, deleted: deleted, change: change)
-        let (published, local) = try await publish(state, of: messages, since: last)
-        if details?.discardedAt == nil { try await save(published, over: local, in: session, of: history) }
+        let feed = try await changes(of: session, in: history, after: last)
+        // A missing session has not removed its title.
+        let title = details == nil ? last?.chat.title : details?.title
+        let state = SynchronizedChat(session, title: title, messages, after: last, feed, change: change)
+        let (published, local) = try await publish(state, of: messages, since: last, feed)
+        if details?.discardedAt == nil {
+            try await save(published, over: local, in: session, of: history, title: details?.title, messages)
+        }
         return published
     }
 
-    /// Returns the IDs of the last synchronization, missing in a history, and deleted from it since.
-    private func deletions(
-        of messages: [AgentMessage], in session: SessionKey, of history: some HistoryStore,
-        since last: SynchronizedChat?
-    ) async throws -> Set<ByteString> {
-        let missing = SynchronizedChat.missing(in: messages, after: last)
-        guard let last, !missing.published.isEmpty || !missing.pending.isEmpty else { return [] }
-        var deleted: Set<ByteString> = []
-        // The feed of an older history ends before the cursor. It is read after the messages, so it has every deletion.
-        var cursor = last.change
+    /// Returns the changes of a session since the last synchronization. The feed of an older history ends before it.
+    func changes(
+        of session: SessionKey, in history: some HistoryStore, after last: SynchronizedChat?
+    ) async throws -> SessionChanges {
+        var changes = SessionChanges()
+        guard var cursor = last?.change else { return changes }
         while true {
             let page = try await history.changes(after: cursor, limit: 10_000)
-            guard let end = page.last?.cursor else { break }
+            guard let end = page.last?.cursor else { return changes }
             cursor = end
-            for change in page where change.concerns(session) {
-                switch change.kind {
-                case .messageDeleted: deleted.insert(ByteString(change.messageId ?? ""))
-                case .sessionRearranged, .sessionDeleted, .userDeleted: deleted.formUnion(missing.published)
-                default: break
-                }
-            }
+            for change in page where change.concerns(session) { changes.add(change) }
         }
-        return deleted.intersection(missing.published.union(missing.pending))
     }
 
     /// Saves the changes of a session's file in the history, and notes them as synchronized.
-    /// - Parameter local: The session in the history, as published.
+    /// - Parameters:
+    ///   - local: The session in the history, as published.
+    ///   - title: The title in the history.
+    ///   - messages: The messages in the history.
     func save(
-        _ published: PublishedChat, over local: SynchronizedChat, in session: SessionKey, of history: some HistoryStore
+        _ published: PublishedChat, over local: SynchronizedChat, in session: SessionKey, of history: some HistoryStore,
+        title: String?, _ messages: [AgentMessage]
     ) async throws {
         var (local, noted) = (local, local)
         if !published.new.isEmpty {
-            // Noted before: a message appended and deleted before the next note is found in the change feed.
-            local.pending.formUnion(published.new.map { ByteString($0.message.id) })
+            // Noted before: a message appended, and then deleted or edited before the next note, is known.
+            let new = Set(published.new.map { ByteString($0.message.id) })
+            local.pending = published.chat.entries.filter { new.contains(ByteString($0.message.id)) }
             try await note(local)
             noted = local
         }
@@ -128,18 +125,20 @@ public struct ChatsArea: Sendable {
             let scope = Scope(userId: session.userId, sessionId: session.sessionId, agentId: batch[0].agentId)
             try await history.append(batch.map(\.message), to: scope)
             local.noteAppended(batch, of: published.chat)
+            try await note(local)
+            noted = local
         }
-        let held = local.chat.entriesByID
+        let held = Dictionary(messages.map { (ByteString($0.message.id), $0.message) }) { first, _ in first }
         let edits = published.edited.compactMap { item in
-            held[ByteString(item.message.id)].map { MessageEdit(of: $0.message, to: item.message) }
+            held[ByteString(item.message.id)].map { MessageEdit(of: $0, to: item.message) }
         }
         if !edits.isEmpty {
             // If the history has another edit by now, the next synchronization merges both.
             let edited = try await history.edit(edits, in: session)
             local.noteEdited(Set(edited.map { ByteString($0.new.id) }), of: published.chat)
         }
-        if !published.chat.title.hasSameBytes(as: local.chat.title),
-            try await history.session(session)?.title.hasSameBytes(as: local.chat.title) ?? false
+        if !published.chat.title.hasSameBytes(as: title),
+            try await history.session(session)?.title.hasSameBytes(as: title) ?? (title == nil)
         {
             try await history.update(session, with: SessionDetails(title: published.chat.title ?? ""), makesNew: false)
             local.noteRenamed(as: published.chat)
@@ -162,22 +161,24 @@ public struct ChatsArea: Sendable {
     ///   - state: The session in the history.
     ///   - messages: All messages of the session in order, with their agents.
     ///   - last: The session in the history at the last synchronization.
+    ///   - feed: The changes since then.
     /// - Returns: The result, and the session in the history.
     func publish(
-        _ state: SynchronizedChat, of messages: [AgentMessage], since last: SynchronizedChat?
+        _ state: SynchronizedChat, of messages: [AgentMessage], since last: SynchronizedChat?, _ feed: SessionChanges
     ) async throws -> (PublishedChat, local: SynchronizedChat) {
         let sessionId = state.chat.session
         let path = path(of: sessionId)
         // Noted before the file is written: otherwise a later edit would count as another one of the same number.
-        if last.map(state.isSame) != true { try await note(state) }
+        if last.map({ state.isNoted(by: $0, feed) }) != true { try await note(state) }
         return try await workspace.writing { [workspace] in
             var result: (PublishedChat, local: SynchronizedChat)?
             _ = try workspace.writer.update(path, by: .recollect) { file in
                 let current = try workspace.chat(in: file, of: sessionId)
                 var local = state
-                local.place(as: current, after: last)
+                local.place(as: current)
                 let merged = local.merged(with: current, since: last)
-                if let file, let current, merged.lacksChanges(of: current, since: last?.chat, unless: local.isReplaced)
+                if let file, let current,
+                    merged.lacksChanges(of: current, since: last?.chat, unless: local.replacements())
                 {
                     _ = try workspace.writer.keep(file.bytes, beside: path)
                 }
@@ -186,7 +187,7 @@ public struct ChatsArea: Sendable {
                     _ = try workspace.writer.keep(local.chat.bytes, beside: path, as: .written)
                 }
                 local.deletions.merge(merged.deletions, uniquingKeysWith: max)
-                result = (PublishedChat(merged, of: messages), local)
+                result = (PublishedChat(merged, of: messages, since: last), local)
                 return merged.bytes
             }
             guard let result else { throw RecollectError(.inputOutput, "\(path) was not written") }
@@ -276,14 +277,18 @@ public struct PublishedChat: Sendable {
     /// The IDs of messages in the history deleted on another device.
     public let deletedElsewhere: [String]
 
-    fileprivate init(_ chat: ChatProjection, of messages: [AgentMessage]) {
+    fileprivate init(_ chat: ChatProjection, of messages: [AgentMessage], since last: SynchronizedChat?) {
+        let known = last?.chat.entriesByID ?? [:]
         let held = Dictionary(grouping: messages) { ByteString($0.message.id) }
         self.chat = chat
         new = chat.entries.flatMap { entry -> [AgentMessage] in
             let agents = Set((held[ByteString(entry.message.id)] ?? []).map { ByteString($0.agentId) })
             // A message not yet assigned to an agent is assigned in the history.
             guard agents != [ByteString("")] else { return [] }
-            return entry.agentMessages.filter { !agents.contains(ByteString($0.agentId)) }
+            // An agent's copy missing since the last synchronization has expired, and another agent still has the message.
+            let expired =
+                agents.isEmpty ? [] : Set((known[ByteString(entry.message.id)]?.agents ?? []).map { ByteString($0) })
+            return entry.agentMessages.filter { !agents.union(expired).contains(ByteString($0.agentId)) }
         }
         edited = chat.entries.compactMap { entry in
             let copy = held[ByteString(entry.message.id)]?.first

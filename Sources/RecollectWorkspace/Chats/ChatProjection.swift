@@ -16,7 +16,8 @@ import RecollectCore
 ///
 /// `revision` counts the edits of a message, and `restores` its returns after a deletion. The state of a message with
 /// the greater numbers is the later one, whichever device has it: an older file brings back neither a replaced text nor
-/// a deleted message.
+/// a deleted message. `replaced` has the hashes of the contents replaced by a message. A content that is not among them
+/// was made at the same time.
 public struct ChatProjection: Equatable, Sendable {
     /// A message and its position in the session.
     struct Entry: Equatable, Sendable {
@@ -29,10 +30,14 @@ public struct ChatProjection: Equatable, Sendable {
         var revision: Int
         /// The number of times the message was added again after its deletion.
         var restores: Int
+        /// The hashes of earlier contents that this one replaced: it was made by a person or device that had them.
+        var replaced: Set<String>
 
         /// Creates an entry. An empty agent ID is dropped if there are others: the message was assigned since.
-        init(agents: [String], after: String? = nil, message: ConversationMessage, revision: Int = 0, restores: Int = 0)
-        {
+        init(
+            agents: [String], after: String? = nil, message: ConversationMessage, revision: Int = 0, restores: Int = 0,
+            replaced: Set<String> = []
+        ) {
             let all = Set(agents.map { ByteString($0) })
             let assigned = all.subtracting([ByteString("")])
             self.agents = assigned.isEmpty ? [""] : assigned.sorted().map(\.string)
@@ -40,12 +45,32 @@ public struct ChatProjection: Equatable, Sendable {
             self.message = message
             self.revision = revision
             self.restores = restores
+            self.replaced = replaced
         }
 
         init(agentId: String, after: String? = nil, message: ConversationMessage, revision: Int = 0, restores: Int = 0)
         {
             self.init(agents: [agentId], after: after, message: message, revision: revision, restores: restores)
         }
+
+        /// Whether the message replaced a content, or has it.
+        func follows(_ content: ByteString) -> Bool {
+            message.json == content || replaced.contains(Self.hash(content))
+        }
+
+        /// Replaces the content.
+        mutating func replace(with message: ConversationMessage, revision: Int) {
+            // Without a hash, an older file may be kept beside the newer one.
+            if replaced.count < Self.mostReplaced { replaced.insert(Self.hash(self.message.json)) }
+            self.message = message
+            self.revision = revision
+        }
+
+        static func hash(_ content: ByteString) -> String {
+            String(ContentHash(of: content.string.utf8).rawValue.prefix(16))
+        }
+
+        private static let mostReplaced = 64
 
         /// The message for each of its agents.
         var agentMessages: [AgentMessage] { agents.map { AgentMessage(agentId: $0, message: message) } }
@@ -240,7 +265,7 @@ extension ChatProjection {
 
 extension ChatProjection.Entry {
     /// The members of an entry beside those of its message. Fields of a message with these names are in `fields`.
-    private static let members: Set = ["agent", "agents", "after", "revision", "restores", "fields"]
+    private static let members: Set = ["agent", "agents", "after", "revision", "restores", "replaced", "fields"]
 
     fileprivate init(json: JSONValue, _ unread: inout JSONNumbers) throws {
         guard var fields = json.objectValue else { throw RecollectError(.unreadable, "a message is no object") }
@@ -252,13 +277,16 @@ extension ChatProjection.Entry {
         let after = fields.removeValue(forKey: "after")?.stringValue
         let revision = unread.count(fields.removeValue(forKey: "revision"))
         let restores = unread.count(fields.removeValue(forKey: "restores"))
+        let replaced = fields["replaced"]?.arrayValue?.compactMap(\.stringValue)
+        if replaced != nil { fields["replaced"] = nil }
         if let own {
             fields["fields"] = nil
             fields.merge(own) { $1 }
         }
         self.init(
             agents: (agents ?? []) + [agent].compactMap { $0 }, after: after,
-            message: try ConversationMessage(json: .object(fields)), revision: revision, restores: restores)
+            message: try ConversationMessage(json: .object(fields)), revision: revision, restores: restores,
+            replaced: Set(replaced ?? []))
     }
 
     fileprivate func write(to object: inout JSONWriter.Members) {
@@ -275,6 +303,7 @@ extension ChatProjection.Entry {
         if let after { object.member("after") { $0.write(after) } }
         if revision > 0 { object.member("revision") { $0.write(Int64(revision)) } }
         if restores > 0 { object.member("restores") { $0.write(Int64(restores)) } }
+        if !replaced.isEmpty { object.member("replaced") { $0.write(list: replaced.sorted()) { $0.write($1) } } }
     }
 }
 

@@ -12,36 +12,35 @@ struct SynchronizedChat: Equatable, Sendable {
     var chat: ChatProjection
     /// The messages deleted here or on other devices: their IDs, and their restores before the deletion.
     var deletions: [ByteString: Int] = [:]
-    /// The IDs of messages of the file about to be appended to the history.
-    var pending: Set<ByteString> = []
-    /// Hashes of earlier contents of messages, the latest last, and of earlier titles (with the ID `nil`). In a file,
-    /// they are older states, and no changes.
-    var replaced: [ByteString?: [String]] = [:]
+    /// The IDs of messages deleted here. They are restored if the history has them again.
+    var deletedHere: Set<ByteString> = []
+    /// The messages of the file about to be appended to the history.
+    var pending: [ChatProjection.Entry] = []
+    /// The hashes of earlier titles (with the ID `nil`), and of the contents of deleted messages. In a file, they are
+    /// older states, and no changes.
+    var replaced: [ByteString?: Set<String>] = [:]
     /// The end of the history's change feed, read before the session.
     var change: ChangeCursor
 
-    /// The greatest number of earlier contents of a message.
-    private static let mostReplaced = 32
-
-    /// Whether two states are the same, at any position of the feed. A note of the earlier position is as good.
-    func isSame(as other: SynchronizedChat) -> Bool {
-        var other = other
-        other.change = change
-        return self == other
+    /// Whether a note of an earlier state is as good as one of this state: the session has not changed since.
+    func isNoted(by last: SynchronizedChat, _ feed: SessionChanges) -> Bool {
+        var last = last
+        let distance = change.sequence - last.change.sequence
+        last.change = change
+        return self == last && feed.isEmpty && (0..<10_000).contains(distance)
     }
 
-    /// Whether a title or a content of a message is known to be replaced.
-    func isReplaced(_ id: ByteString?, _ content: ByteString) -> Bool {
-        replaced[id]?.contains(Self.hash(content)) ?? false
+    /// Returns whether a title or a content of a message is known to be replaced.
+    func replacements() -> (_ id: ByteString?, _ content: ByteString) -> Bool {
+        let (replaced, held) = (replaced, chat.entriesByID)
+        return { id, content in
+            replaced[id]?.contains(ChatProjection.Entry.hash(content)) ?? false
+                || id.flatMap { held[$0] }?.follows(content) ?? false
+        }
     }
 
     private mutating func noteReplaced(_ content: ByteString, of id: ByteString?) {
-        let hash = Self.hash(content)
-        replaced[id] = ((replaced[id] ?? []).filter { $0 != hash } + [hash]).suffix(Self.mostReplaced)
-    }
-
-    private static func hash(_ content: ByteString) -> String {
-        String(ContentHash(of: content.string.utf8).rawValue.prefix(16))
+        replaced[id, default: []].insert(ChatProjection.Entry.hash(content))
     }
 }
 
@@ -49,19 +48,24 @@ struct SynchronizedChat: Equatable, Sendable {
 
 extension SynchronizedChat {
     /// Creates the state of a session in a history.
+    ///
+    /// A history can be behind, after a restore from a backup. An older content or title without a change in the feed is no
+    /// edit: the state has the later one, and the history gets it.
     /// - Parameters:
     ///   - last: The state at the last synchronization; `nil` if there was none.
+    ///   - title: The session's title; `nil` if it has none, or if there is no session.
     ///   - messages: All messages of the session in order, with their agents.
-    ///   - deleted: The missing IDs deleted since.
+    ///   - feed: The changes since the last synchronization.
     ///   - change: The end of the change feed, read before the messages.
     init(
         _ session: SessionKey, title: String?, _ messages: [AgentMessage], after last: SynchronizedChat?,
-        deleted: Set<ByteString>, change: ChangeCursor
+        _ feed: SessionChanges, change: ChangeCursor
     ) {
-        let known = last?.chat.entriesByID ?? [:]
+        let known = last?.known ?? [:]
         self.init(
             userId: session.userId, chat: ChatProjection(session: session.sessionId, entries: []),
-            deletions: last?.deletions ?? [:], replaced: last?.replaced ?? [:], change: change)
+            deletions: last?.deletions ?? [:], deletedHere: last?.deletedHere ?? [], replaced: last?.replaced ?? [:],
+            change: change)
         var entries: [ChatProjection.Entry] = []
         var previous: String?
         for copies in messages.groupedByID {
@@ -71,67 +75,91 @@ extension SynchronizedChat {
             let agents = copies.filter { $0.message.json == message.json }.map(\.agentId)
             defer { previous = message.id }
             guard let old = known[id] else {
-                let restores = deletions.removeValue(forKey: id).map { min($0 + 1, ChatProjection.mostRevisions) }
-                entries.append(.init(agents: agents, after: previous, message: message, restores: restores ?? 0))
+                var restores = 0
+                if deletedHere.remove(id) != nil, let deleted = deletions.removeValue(forKey: id) {
+                    restores = Self.next(deleted)
+                }
+                entries.append(.init(agents: agents, after: previous, message: message, restores: restores))
                 continue
             }
-            let isEdited = old.message.json != message.json
-            if isEdited { noteReplaced(old.message.json, of: id) }
-            entries.append(
-                .init(
-                    agents: agents, after: old.after, message: message,
-                    revision: isEdited ? Self.next(old.revision) : old.revision, restores: old.restores))
+            var entry = ChatProjection.Entry(
+                agents: agents, after: old.after, message: old.message, revision: old.revision, restores: old.restores,
+                replaced: old.replaced)
+            // An older content without a change in the feed is no edit.
+            if old.message.json != message.json, feed.edited.contains(id) || !old.follows(message.json) {
+                entry.replace(with: message, revision: Self.next(old.revision))
+            }
+            entries.append(entry)
         }
-        for id in deleted {
+        for id in Self.missing(in: messages, after: last)
+        where feed.deletes(id, isPending: last?.chat.entriesByID[id] == nil) {
+            if deletions[id] == nil { deletedHere.insert(id) }
             deletions[id] = max(deletions[id] ?? 0, known[id]?.restores ?? 0)
-            if let old = known[id] { noteReplaced(old.message.json, of: id) }
+            if let old = known[id] {
+                replaced[id, default: []].formUnion(old.replaced)
+                noteReplaced(old.message.json, of: id)
+            }
         }
-        pending = (last?.pending ?? []).subtracting(entries.map { ByteString($0.message.id) }).subtracting(deleted)
-        var titleRevision = last?.chat.titleRevision ?? 0
+        let held = Set(entries.map { ByteString($0.message.id) })
+        pending = (last?.pending ?? []).filter { entry in
+            let id = ByteString(entry.message.id)
+            return !held.contains(id) && deletions[id].map { $0 < entry.restores } ?? true
+        }
+        var (newTitle, titleRevision) = (title, last?.chat.titleRevision ?? 0)
         if let last, !last.chat.title.hasSameBytes(as: title) {
-            titleRevision = Self.next(titleRevision)
-            if let old = last.chat.title { noteReplaced(ByteString(old), of: nil) }
+            let isOlder =
+                title.map { replaced[nil]?.contains(ChatProjection.Entry.hash(ByteString($0))) ?? false } ?? true
+            if isOlder, !feed.isUpdated {
+                newTitle = last.chat.title
+            } else {
+                titleRevision = Self.next(titleRevision)
+                if let old = last.chat.title { noteReplaced(ByteString(old), of: nil) }
+            }
         }
         chat = ChatProjection(
-            session: session.sessionId, title: title, titleRevision: titleRevision, entries: entries)
+            session: session.sessionId, title: newTitle, titleRevision: titleRevision, entries: entries)
+    }
+
+    /// The messages held by the history after the synchronization, if it was completed.
+    private var known: [ByteString: ChatProjection.Entry] {
+        chat.entriesByID.merging(pending.map { (ByteString($0.message.id), $0) }) { held, _ in held }
     }
 
     /// Returns the IDs that the history should have according to the last synchronization, and has not.
-    static func missing(
-        in messages: [AgentMessage], after last: SynchronizedChat?
-    ) -> (published: Set<ByteString>, pending: Set<ByteString>) {
-        guard let last else { return ([], []) }
-        let held = Set(messages.map { ByteString($0.message.id) })
-        let published = Set(last.chat.entries.map { ByteString($0.message.id) }).subtracting(held)
-        return (published, last.pending.subtracting(held).subtracting(published))
+    static func missing(in messages: [AgentMessage], after last: SynchronizedChat?) -> Set<ByteString> {
+        Set((last?.known ?? [:]).keys).subtracting(messages.map { ByteString($0.message.id) })
     }
 
     private static func next(_ revision: Int) -> Int { min(revision + 1, ChatProjection.mostRevisions) }
 
     // MARK: The file
 
-    /// Takes the positions from the session's file, and the numbers of messages unknown until now.
-    mutating func place(as file: ChatProjection?, after last: SynchronizedChat?) {
-        let (placed, known) = (file?.entriesByID ?? [:], last?.chat.entriesByID ?? [:])
+    /// Takes the positions from the session's file, and the numbers of equal contents: the other device may have edited a
+    /// message and undone that, or deleted and restored it.
+    mutating func place(as file: ChatProjection?) {
+        guard let file else { return }
+        let placed = file.entriesByID
         let entries = chat.entries.map { entry in
-            let id = ByteString(entry.message.id)
-            guard let there = placed[id] else { return entry }
+            guard let there = placed[ByteString(entry.message.id)] else { return entry }
             var entry = entry
             entry.after = there.after
-            if known[id] == nil, there.restores >= entry.restores, there.message.json == entry.message.json {
+            if there.message.json == entry.message.json,
+                (there.restores, there.revision) > (entry.restores, entry.revision)
+            {
                 (entry.revision, entry.restores) = (there.revision, there.restores)
+                entry.replaced.formUnion(there.replaced)
             }
             return entry
         }
-        let takesRevision = last == nil && file?.title.hasSameBytes(as: chat.title) == true
+        let titleRevision = file.title.hasSameBytes(as: chat.title) ? file.titleRevision : 0
         chat = ChatProjection(
-            session: chat.session, title: chat.title,
-            titleRevision: takesRevision ? file?.titleRevision ?? 0 : chat.titleRevision, entries: entries)
+            session: chat.session, title: chat.title, titleRevision: max(chat.titleRevision, titleRevision),
+            entries: entries)
     }
 
     /// Returns the merge with the session's file.
     ///
-    /// A change made without a new revision, by a person, gets one. A message stays with all its agents.
+    /// An edit by a person in the file gets the next revision. A message stays with all its agents.
     func merged(with file: ChatProjection?, since last: SynchronizedChat?) -> ChatProjection {
         let deleted = ChatProjection(session: chat.session, entries: [], deletions: deletions)
         let merged = ChatProjection.merged(
@@ -140,14 +168,16 @@ extension SynchronizedChat {
         let entries = merged.entries.map { entry in
             let id = ByteString(entry.message.id)
             let old = known[id]
-            let isEdited =
-                old.map {
-                    $0.restores == entry.restores && $0.revision == entry.revision
-                        && $0.message.json != entry.message.json
-                } ?? false
-            return ChatProjection.Entry(
+            var result = ChatProjection.Entry(
                 agents: entry.agents + (held[id]?.agents ?? []), after: entry.after, message: entry.message,
-                revision: isEdited ? Self.next(entry.revision) : entry.revision, restores: entry.restores)
+                revision: entry.revision, restores: entry.restores, replaced: entry.replaced)
+            if let old, old.restores == entry.restores, old.revision == entry.revision,
+                old.message.json != entry.message.json, file?.isIntact == false
+            {
+                result.message = old.message
+                result.replace(with: entry.message, revision: Self.next(entry.revision))
+            }
+            return result
         }
         let isRenamed =
             last.map {
@@ -159,22 +189,21 @@ extension SynchronizedChat {
             deletions: merged.deletions, others: merged.others)
     }
 
-    /// Whether a merge lacks changes of this state: made here since the last synchronization, or on two devices at once.
+    /// Whether a merge lacks contents or a title of this state that no one has replaced or deleted knowingly.
     func hasChangesMissing(in merged: ChatProjection, of file: ChatProjection?, since last: SynchronizedChat?) -> Bool {
-        if merged.lacksChanges(of: chat, since: last?.chat) { return true }
-        // Two devices gave different values the same number. A person's edit has no number of its own.
-        guard let file, file.isIntact else { return false }
-        if file.titleRevision == chat.titleRevision, let title = chat.title,
-            ![file.title, merged.title].contains(where: { $0.hasSameBytes(as: title) })
+        let isRenamedByPerson = file?.isIntact == false && last?.chat.title.hasSameBytes(as: chat.title) == true
+        if let title = chat.title, !merged.title.hasSameBytes(as: title), !isRenamedByPerson,
+            merged.titleRevision <= chat.titleRevision || last?.chat.title.hasSameBytes(as: title) != true
         {
             return true
         }
-        let (there, result) = (file.entriesByID, merged.entriesByID)
+        let (known, result) = (last?.known ?? [:], merged.entriesByID)
         return chat.entries.contains { entry in
             let id = ByteString(entry.message.id)
-            guard let other = there[id], let merged = result[id] else { return false }
-            return other.restores == entry.restores && other.revision == entry.revision
-                && other.message.json != entry.message.json && merged.message.json != entry.message.json
+            guard let merged = result[id] else {
+                return last?.deletions[id] == nil && known[id]?.message.json != entry.message.json
+            }
+            return !merged.follows(entry.message.json)
         }
     }
 
@@ -183,14 +212,14 @@ extension SynchronizedChat {
     /// Notes messages of a merged chat as appended to the history.
     mutating func noteAppended(_ messages: some Sequence<AgentMessage>, of merged: ChatProjection) {
         let (there, held) = (merged.entriesByID, chat.entriesByID)
-        let added = messages.map(\.self).groupedByID.compactMap { copies -> ChatProjection.Entry? in
+        let groups = Array(messages).groupedByID
+        let ids = Set(groups.map { ByteString($0[0].message.id) })
+        pending.removeAll { ids.contains(ByteString($0.message.id)) }
+        deletedHere.subtract(ids)
+        for id in ids { deletions[id] = nil }
+        let added = groups.compactMap { copies -> ChatProjection.Entry? in
             let id = ByteString(copies[0].message.id)
-            pending.remove(id)
-            deletions[id] = nil
-            guard let entry = held[id] ?? there[id] else { return nil }
-            return .init(
-                agents: copies.map(\.agentId) + (held[id]?.agents ?? []), after: entry.after, message: entry.message,
-                revision: entry.revision, restores: entry.restores)
+            return (held[id] ?? there[id])?.of(copies.map(\.agentId) + (held[id]?.agents ?? []))
         }
         replace(with: added)
     }
@@ -200,12 +229,7 @@ extension SynchronizedChat {
         let held = chat.entriesByID
         replace(
             with: merged.entries.filter { ids.contains(ByteString($0.message.id)) }.map { entry in
-                let id = ByteString(entry.message.id)
-                let old = held[id]
-                if let old { noteReplaced(old.message.json, of: id) }
-                return .init(
-                    agents: old?.agents ?? entry.agents, after: entry.after, message: entry.message,
-                    revision: entry.revision, restores: entry.restores)
+                entry.of(held[ByteString(entry.message.id)]?.agents ?? entry.agents)
             })
     }
 
@@ -241,12 +265,15 @@ extension SynchronizedChat {
                     }
                 }
             }
-            object.member("pending") { $0.write(list: pending.sorted()) { $0.write($1.string) } }
+            object.member("deletedHere") { $0.write(list: deletedHere.sorted()) { $0.write($1.string) } }
+            object.member("pending") { writer in
+                writer.write(String(decoding: ChatProjection(session: "", entries: pending).bytes, as: UTF8.self))
+            }
             object.member("replaced") { writer in
                 let sorted = replaced.sorted { ($0.key ?? ByteString("")) < ($1.key ?? ByteString("")) }
                 writer.write(list: sorted) { writer, item in
                     let id = item.key.map { JSONValue.string($0.string) } ?? .null
-                    writer.write(list: [id] + item.value.map { .string($0) }) { $0.write($1) }
+                    writer.write(list: [id] + item.value.sorted().map { .string($0) }) { $0.write($1) }
                 }
             }
         }
@@ -269,15 +296,58 @@ extension SynchronizedChat {
             else { return nil }
             return (ByteString(id), Int(restores))
         }
-        let replaced = (head["replaced"]?.arrayValue ?? []).compactMap { item -> (ByteString?, [String])? in
+        let replaced = (head["replaced"]?.arrayValue ?? []).compactMap { item -> (ByteString?, Set<String>)? in
             guard let fields = item.arrayValue, let id = fields.first else { return nil }
-            return (id.stringValue.map { ByteString($0) }, fields.dropFirst().compactMap(\.stringValue))
+            return (id.stringValue.map { ByteString($0) }, Set(fields.dropFirst().compactMap(\.stringValue)))
         }
+        let pending = try head["pending"]?.stringValue.map { try ChatProjection(bytes: Array($0.utf8)).entries }
         self.init(
             userId: userId, chat: try ChatProjection(bytes: Array(bytes[(end + 1)...])),
             deletions: Dictionary(deletions, uniquingKeysWith: max),
-            pending: Set((head["pending"]?.arrayValue ?? []).compactMap { $0.stringValue.map { ByteString($0) } }),
+            deletedHere: Set(
+                (head["deletedHere"]?.arrayValue ?? []).compactMap { $0.stringValue.map { ByteString($0) } }),
+            pending: pending ?? [],
             replaced: Dictionary(replaced) { $1 }, change: ChangeCursor(sequence: change))
+    }
+}
+
+/// The changes of a session in a history's change feed.
+struct SessionChanges: Sendable {
+    /// The IDs of deleted messages.
+    private var deleted: Set<ByteString> = []
+    /// The IDs of edited and added messages.
+    private(set) var edited: Set<ByteString> = []
+    /// Whether messages were moved into a branch, or expired, or the session or its user was deleted.
+    private var isRearranged = false
+    /// Whether the details may have changed.
+    private(set) var isUpdated = false
+    /// Whether there are no changes.
+    private(set) var isEmpty = true
+
+    mutating func add(_ change: HistoryChange) {
+        isEmpty = false
+        let id = ByteString(change.messageId ?? "")
+        switch change.kind {
+        case .messageDeleted: deleted.insert(id)
+        case .messageAdded, .messageEdited: edited.insert(id)
+        case .sessionUpdated: isUpdated = true
+        case .sessionRearranged, .sessionDeleted, .userDeleted: isRearranged = true
+        default: break
+        }
+    }
+
+    /// Whether a missing message was deleted.
+    /// - Parameter isPending: Whether it may never have been appended.
+    func deletes(_ id: ByteString, isPending: Bool) -> Bool {
+        deleted.contains(id) || isRearranged && !isPending
+    }
+}
+
+extension ChatProjection.Entry {
+    /// The entry with other agents.
+    fileprivate func of(_ agents: [String]) -> ChatProjection.Entry {
+        .init(
+            agents: agents, after: after, message: message, revision: revision, restores: restores, replaced: replaced)
     }
 }
 

@@ -42,7 +42,11 @@ extension ChatProjection {
                     agents: newest(entries.map { ($0.agents, 0) }, base: base?.agents, by: \.json)?.value ?? [],
                     after: newest(entries.map { ($0.after, 0) }, base: base?.after) { ByteString($0 ?? "") }?.value
                         ?? nil,
-                    message: message.value, revision: message.revision, restores: restores)
+                    message: message.value, revision: message.revision, restores: restores,
+                    replaced: entries.filter {
+                        $0.revision == message.revision && $0.message.json == message.value.json
+                    }
+                    .reduce(into: []) { $0.formUnion($1.replaced) })
             }
         }
         let others = Dictionary(grouping: versions.flatMap(\.others), by: \.key).compactMapValues { members in
@@ -97,7 +101,8 @@ extension ChatProjection {
                         || old[id].map { content == $0.message.json && agents == $0.agents.json } ?? false)
             }
             return (isKept(content, there.message.json, old[id]?.message.json) || isReplaced(id, content))
-                && isKept(agents, there.agents.json, old[id]?.agents.json)
+                && (Set(entry.agents).isSubset(of: there.agents)
+                    || isKept(agents, there.agents.json, old[id]?.agents.json))
         }
             && version.title.map { ByteString($0) }.map {
                 isKept($0, title.map { ByteString($0) }, base?.title.map { ByteString($0) }) || isReplaced(nil, $0)

@@ -174,11 +174,16 @@ struct ChatsAreaTests {
     private func publish() async throws -> (PublishedChat, local: SynchronizedChat) {
         let last = try await workspace.chats.lastSynchronized("Moby Dick")
         let change = try await history.latestChange()
-        let stored = try await history.messages(of: id, agentId: nil, page: PageRequest(limit: 99)).elements
-        let messages = stored.map { AgentMessage(agentId: $0.agentId, message: $0.message) }
+        let messages = try await stored()
+        let feed = try await workspace.chats.changes(of: id, in: history, after: last)
         return try await workspace.chats.publish(
-            SynchronizedChat(id, title: nil, messages, after: last, deleted: [], change: change),
-            of: messages, since: last)
+            SynchronizedChat(id, title: nil, messages, after: last, feed, change: change), of: messages, since: last,
+            feed)
+    }
+
+    private func stored() async throws -> [AgentMessage] {
+        try await history.messages(of: id, agentId: nil, page: PageRequest(limit: 99)).elements
+            .map { AgentMessage(agentId: $0.agentId, message: $0.message) }
     }
 
     /// Puts a file of the session in place, as a sync service does.
@@ -300,9 +305,10 @@ struct ChatsAreaTests {
         try await other.edit([message("one", "Bob")], in: id)
         try await elsewhere.chats.synchronize(id, with: other)
         let (published, local) = try await publish()
+        let read = try await stored()
         #expect(published.edited.map(\.message.text) == ["Bob"])
         try await history.edit([message("one", "Zoe")], in: id)
-        try await workspace.chats.save(published, over: local, in: id, of: history)
+        try await workspace.chats.save(published, over: local, in: id, of: history, title: nil, read)
         #expect(try await texts(history) == ["Zoe"])
         for _ in 0..<2 {
             try await workspace.chats.synchronize(id, with: history)
@@ -329,6 +335,7 @@ struct ChatsAreaTests {
             configuration: WorkspaceConfiguration(stateURL: folder.url.appendingPathComponent("state")))
         let second = Task { [id, history] in try await same.chats.synchronize(id, with: history) }
         let canceled = Task { [id, history] in try await same.chats.synchronize(id, with: history) }
+        #expect(try same.archive.lockSynchronization(of: path) == nil)
         try await Task.sleep(for: .milliseconds(100))
         #expect(try await published() == ["one"])
         canceled.cancel()
@@ -500,7 +507,7 @@ struct ChatsAreaTests {
         try await elsewhere.chats.synchronize(id, with: other)
         // As a synchronization killed after it has appended a message.
         var (published, local) = try await publish()
-        local.pending.formUnion(published.new.map { ByteString($0.message.id) })
+        local.pending = published.chat.entries.filter { $0.message.id != "one" }
         try workspace.archive.note(synchronized: local.bytes, at: path)
         try await say("two", in: history)
         try await history.deleteMessages(["two"], in: id)
@@ -550,6 +557,188 @@ struct ChatsAreaTests {
         }
         #expect(try await workspace.chats.read("Moby Dick")?.messages.map(\.agentId) == ["a"])
         #expect(try await [texts(history), texts(other)] == [["one"], ["one"]])
+    }
+
+    @Test("chat-projection: a history restored from a backup gets later edits and the title from the file")
+    func behind() async throws {
+        let (elsewhere, other) = (try elsewhere(), SQLiteHistoryStore.inMemory())
+        func synchronizeBoth(_ store: SQLiteHistoryStore) async throws {
+            for _ in 0..<2 {
+                try await workspace.chats.synchronize(id, with: store)
+                try await elsewhere.chats.synchronize(id, with: other)
+            }
+        }
+        try await say("one", "two", in: history)
+        try await history.update(id, with: SessionDetails(title: "Whales"))
+        try await synchronizeBoth(history)
+        try await history.edit([message("one", "later")], in: id)
+        try await history.update(id, with: SessionDetails(title: "A whale"))
+        try await synchronizeBoth(history)
+        for title in ["Whales", nil] {
+            let backup = SQLiteHistoryStore.inMemory()
+            try await say("one", "two", in: backup)
+            if let title { try await backup.update(id, with: SessionDetails(title: title)) }
+            // The feed of a backup ends before the note.
+            var last = try #require(try await workspace.chats.lastSynchronized("Moby Dick"))
+            last.change = ChangeCursor(sequence: 1_000)
+            try workspace.archive.note(synchronized: last.bytes, at: path)
+            try await synchronizeBoth(backup)
+            #expect(
+                try await [texts(backup), texts(other), published()] == Array(repeating: ["later", "two"], count: 3))
+            #expect(try await [backup.session(id)?.title, other.session(id)?.title] == ["A whale", "A whale"])
+            // Its own changes count again.
+            try await backup.deleteMessages(["two"], in: id)
+            try await synchronizeBoth(backup)
+            #expect(try await texts(backup) == ["later"])
+            try await other.append(
+                [message("two", "two")], to: Scope(userId: "ann", sessionId: "Moby Dick", agentId: "a"))
+            try await other.deleteMessages(["two"], in: id)
+            try await say("two", in: backup)
+            try await synchronizeBoth(backup)
+            #expect(try await [texts(backup), texts(other)] == [["later", "two"], ["later", "two"]])
+        }
+        #expect(try await keptVersions().isEmpty)
+    }
+
+    @Test(
+        "chat-projection: an own edit that another device replaced without knowing it is kept, whatever their numbers")
+    func unknownEdit() async throws {
+        let (elsewhere, other) = (try elsewhere(), SQLiteHistoryStore.inMemory())
+        try await say("one", in: history)
+        try await workspace.chats.synchronize(id, with: history)
+        try await elsewhere.chats.synchronize(id, with: other)
+        let common = try await workspace.read(path).bytes
+        for isWritten in [false, true] {
+            let mine = isWritten ? "mine, written" : "mine"
+            try await history.edit([message("one", mine)], in: id)
+            if isWritten {
+                try await workspace.chats.synchronize(id, with: history)
+                try deliver(common)
+            } else {
+                // As a synchronization killed between its note and the file.
+                _ = try await publish()
+                try deliver(common)
+            }
+            for text in ["b1", "b2", "b3"] {
+                try await other.edit([message("one", text)], in: id)
+                try await elsewhere.chats.synchronize(id, with: other)
+            }
+            try await workspace.chats.synchronize(id, with: history)
+            #expect(try await published() == texts(history))
+            let all = try await keptVersions().joined() + texts(history).joined()
+            #expect(all.contains("\"\(mine)\""))
+        }
+    }
+
+    @Test("chat-projection: an edit undone and a message restored on another device count in later changes")
+    func undoneElsewhere() async throws {
+        let (elsewhere, other) = (try elsewhere(), SQLiteHistoryStore.inMemory())
+        func synchronizeBoth() async throws {
+            for _ in 0..<2 {
+                try await elsewhere.chats.synchronize(id, with: other)
+                try await workspace.chats.synchronize(id, with: history)
+            }
+        }
+        try await say("one", "two", in: history)
+        try await history.update(id, with: SessionDetails(title: "T"))
+        try await workspace.chats.synchronize(id, with: history)
+        try await synchronizeBoth()
+        for (text, title) in [("other", "U"), ("one", "T")] {
+            try await other.edit([message("one", text)], in: id)
+            try await other.update(id, with: SessionDetails(title: title))
+            try await elsewhere.chats.synchronize(id, with: other)
+        }
+        let branch = try await other.branch(id, from: "two")
+        try await elsewhere.chats.synchronize(id, with: other)
+        try await other.restoreBranch(branch, in: id)
+        try await synchronizeBoth()
+        try await history.edit([message("one", "a")], in: id)
+        try await history.update(id, with: SessionDetails(title: "A"))
+        try await history.deleteMessages(["two"], in: id)
+        try await workspace.chats.synchronize(id, with: history)
+        #expect(try await elsewhere.chats.synchronize(id, with: other).deletedElsewhere == ["two"])
+        try await synchronizeBoth()
+        #expect(try await [texts(history), texts(other)] == [["a"], ["a", "two"]])
+        #expect(try await [history.session(id)?.title, other.session(id)?.title] == ["A", "A"])
+        #expect(try await keptVersions().isEmpty)
+    }
+
+    @Test("chat-projection: a branch undone before the last synchronization is no evidence of a later deletion")
+    func earlierEvidence() async throws {
+        try await say("one", "two", in: history)
+        try await workspace.chats.synchronize(id, with: history)
+        let branch = try await history.branch(id, from: "two")
+        try await history.restoreBranch(branch, in: id)
+        try await workspace.chats.synchronize(id, with: history)
+        // As a salvage that loses a message, without a change in the feed.
+        let salvaged = SQLiteHistoryStore.inMemory()
+        try await say("two", in: salvaged)
+        for _ in 0..<60 { try await salvaged.update(id, with: SessionDetails(title: "\(UUID())")) }
+        #expect(try await workspace.chats.synchronize(id, with: salvaged).new.map(\.message.id) == ["one"])
+        #expect(try await deletedIDs() == [])
+    }
+
+    @Test("chat-projection: an edit of a message imported by an interrupted synchronization is the later one")
+    func editedBeforeNote() async throws {
+        let (elsewhere, other) = (try elsewhere(), SQLiteHistoryStore.inMemory())
+        try await say("one", in: other)
+        for text in ["y", "z"] {
+            try await other.edit([message("one", text)], in: id)
+            try await elsewhere.chats.synchronize(id, with: other)
+        }
+        var (published, local) = try await publish()
+        local.pending = published.chat.entries
+        try workspace.archive.note(synchronized: local.bytes, at: path)
+        try await history.append(
+            published.new.map(\.message), to: Scope(userId: "ann", sessionId: "Moby Dick", agentId: "a"))
+        try await history.edit([message("one", "a")], in: id)
+        published = try await workspace.chats.synchronize(id, with: history)
+        try await elsewhere.chats.synchronize(id, with: other)
+        #expect(try await [texts(history), texts(other)] == [["a"], ["a"]])
+        #expect(try await keptVersions().isEmpty)
+    }
+
+    @Test("chat-projection: a message deleted on another device stays deleted there if a branch with it is restored")
+    func othersDeletion() async throws {
+        let (elsewhere, other) = (try elsewhere(), SQLiteHistoryStore.inMemory())
+        try await say("one", "two", in: history)
+        try await workspace.chats.synchronize(id, with: history)
+        try await elsewhere.chats.synchronize(id, with: other)
+        try await other.deleteMessages(["two"], in: id)
+        try await elsewhere.chats.synchronize(id, with: other)
+        try await workspace.chats.synchronize(id, with: history)
+        let branch = try await history.branch(id, from: "two")
+        try await workspace.chats.synchronize(id, with: history)
+        try await history.restoreBranch(branch, in: id)
+        #expect(try await workspace.chats.synchronize(id, with: history).deletedElsewhere == ["two"])
+        #expect(try await elsewhere.chats.synchronize(id, with: other).new.isEmpty)
+        #expect(try await texts(other) == ["one"])
+    }
+
+    @Test("chat-projection: messages that expire from an agent's window do not come back")
+    func expired() async throws {
+        let store = SQLiteHistoryStore(
+            directory: folder.url.appendingPathComponent("history"),
+            configuration: HistoryConfiguration(retention: .window))
+        for number in 1...6 {
+            for agent in ["a", "b"] {
+                try await store.append(
+                    [message("\(number)", "\(number)")],
+                    to: Scope(userId: "ann", sessionId: "Moby Dick", agentId: agent),
+                    options: AppendOptions(maxMessages: agent == "a" ? 2 : 4))
+                try await workspace.chats.synchronize(id, with: store)
+            }
+        }
+        func window(_ agent: String) async throws -> [String] {
+            try await store.window(
+                of: Scope(userId: "ann", sessionId: "Moby Dick", agentId: agent), maxMessages: nil
+            ).map(\.text)
+        }
+        #expect(try await window("a") == ["5", "6"])
+        #expect(try await window("b") == ["3", "4", "5", "6"])
+        #expect(try await Set(published()) == ["3", "4", "5", "6"])
+        #expect(try await keptVersions().isEmpty)
+        await store.close()
     }
 
     @Test("chat-projection: another user's session of the same ID is refused")

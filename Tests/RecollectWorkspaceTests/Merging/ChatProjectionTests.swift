@@ -181,7 +181,8 @@ struct ChatProjectionTests {
     @Test("A message of several agents, and fields of a message with names of a file's members, are read back")
     func members() throws {
         let fields: [String: JSONValue] = [
-            "agent": "x", "agents": ["y"], "after": 7, "revision": "r", "restores": .null, "fields": ["own": 1],
+            "agent": "x", "agents": ["y"], "after": 7, "revision": "r", "restores": .null, "replaced": ["x"],
+            "fields": ["own": 1],
             "own": true,
         ]
         let message = ConversationMessage(
@@ -189,7 +190,11 @@ struct ChatProjectionTests {
             unknownFields: fields)
         let chat = ChatProjection(
             session: "c", title: nil, titleRevision: 3,
-            entries: [.init(agents: ["b", "", "a", "b"], after: "0", message: message, revision: 2, restores: 1)])
+            entries: [
+                .init(
+                    agents: ["b", "", "a", "b"], after: "0", message: message, revision: 2, restores: 1, replaced: ["h"]
+                )
+            ])
         let read = try ChatProjection(bytes: chat.bytes)
         #expect(read.isIntact && !read.hasOtherContent && read == chat)
         #expect(read.entries[0].agents == ["a", "b"])
