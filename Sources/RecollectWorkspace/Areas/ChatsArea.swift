@@ -124,10 +124,8 @@ public struct ChatsArea: Sendable {
         for batch in published.new.chunkedByAgent {
             let scope = Scope(userId: session.userId, sessionId: session.sessionId, agentId: batch[0].agentId)
             try await history.append(batch.map(\.message), to: scope)
-            local.noteAppended(batch, of: published.chat)
-            try await note(local)
-            noted = local
         }
+        local.noteAppended(published.new, of: published.chat)
         let held = Dictionary(messages.map { (ByteString($0.message.id), $0.message) }) { first, _ in first }
         let edits = published.edited.compactMap { item in
             held[ByteString(item.message.id)].map { MessageEdit(of: $0, to: item.message) }

@@ -210,9 +210,9 @@ extension SynchronizedChat {
     // MARK: Saving
 
     /// Notes messages of a merged chat as appended to the history.
-    mutating func noteAppended(_ messages: some Sequence<AgentMessage>, of merged: ChatProjection) {
+    mutating func noteAppended(_ messages: [AgentMessage], of merged: ChatProjection) {
         let (there, held) = (merged.entriesByID, chat.entriesByID)
-        let groups = Array(messages).groupedByID
+        let groups = messages.groupedByID
         let ids = Set(groups.map { ByteString($0[0].message.id) })
         pending.removeAll { ids.contains(ByteString($0.message.id)) }
         deletedHere.subtract(ids)

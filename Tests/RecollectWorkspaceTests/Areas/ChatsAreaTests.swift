@@ -670,12 +670,15 @@ struct ChatsAreaTests {
         let branch = try await history.branch(id, from: "two")
         try await history.restoreBranch(branch, in: id)
         try await workspace.chats.synchronize(id, with: history)
-        // As a salvage that loses a message, without a change in the feed.
-        let salvaged = SQLiteHistoryStore.inMemory()
-        try await say("two", in: salvaged)
-        for _ in 0..<60 { try await salvaged.update(id, with: SessionDetails(title: "\(UUID())")) }
-        #expect(try await workspace.chats.synchronize(id, with: salvaged).new.map(\.message.id) == ["one"])
-        #expect(try await deletedIDs() == [])
+        #expect(
+            try await workspace.chats.lastSynchronized("Moby Dick")?.change.sequence
+                == history.latestChange().sequence)
+        // Changes of other sessions are not noted one by one.
+        try await history.append([message("x", "x")], to: Scope(userId: "ann", sessionId: "other", agentId: "a"))
+        try await workspace.chats.synchronize(id, with: history)
+        #expect(
+            try await workspace.chats.lastSynchronized("Moby Dick")?.change.sequence
+                != history.latestChange().sequence)
     }
 
     @Test("chat-projection: an edit of a message imported by an interrupted synchronization is the later one")
