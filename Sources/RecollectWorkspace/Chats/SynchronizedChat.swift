@@ -79,7 +79,10 @@ extension SynchronizedChat {
                 if deletedHere.remove(id) != nil, let deleted = deletions.removeValue(forKey: id) {
                     restores = Self.next(deleted)
                 }
-                entries.append(.init(agents: agents, after: previous, message: message, restores: restores))
+                entries.append(
+                    .init(
+                        agents: agents, after: previous, message: message, restores: restores,
+                        replaced: restores > 0 ? replaced[id] ?? [] : []))
                 continue
             }
             var entry = ChatProjection.Entry(
@@ -93,7 +96,8 @@ extension SynchronizedChat {
         }
         for id in Self.missing(in: messages, after: last)
         where feed.deletes(id, isPending: last?.chat.entriesByID[id] == nil) {
-            if deletions[id] == nil { deletedHere.insert(id) }
+            // A message deleted elsewhere may be moved into a branch here, and back.
+            if deletions[id] == nil || feed.deleted.contains(id) { deletedHere.insert(id) }
             deletions[id] = max(deletions[id] ?? 0, known[id]?.restores ?? 0)
             if let old = known[id] {
                 replaced[id, default: []].formUnion(old.replaced)
@@ -314,7 +318,7 @@ extension SynchronizedChat {
 /// The changes of a session in a history's change feed.
 struct SessionChanges: Sendable {
     /// The IDs of deleted messages.
-    private var deleted: Set<ByteString> = []
+    private(set) var deleted: Set<ByteString> = []
     /// The IDs of edited and added messages.
     private(set) var edited: Set<ByteString> = []
     /// Whether messages were moved into a branch, or expired, or the session or its user was deleted.

@@ -716,6 +716,23 @@ struct ChatsAreaTests {
         #expect(try await workspace.chats.synchronize(id, with: history).deletedElsewhere == ["two"])
         #expect(try await elsewhere.chats.synchronize(id, with: other).new.isEmpty)
         #expect(try await texts(other) == ["one"])
+        // Deleted here, too, and saved again.
+        try await history.deleteMessages(["two"], in: id)
+        try await workspace.chats.synchronize(id, with: history)
+        try await say("two", in: history)
+        try await workspace.chats.synchronize(id, with: history)
+        try await elsewhere.chats.synchronize(id, with: other)
+        #expect(try await texts(other) == ["one", "two"])
+
+        // The other device still has the text that this one deleted.
+        try await history.deleteMessages(["two"], in: id)
+        try await workspace.chats.synchronize(id, with: history)
+        try await history.append(
+            [message("two", "deux")], to: Scope(userId: "ann", sessionId: "Moby Dick", agentId: "a"))
+        try await workspace.chats.synchronize(id, with: history)
+        try await elsewhere.chats.synchronize(id, with: other)
+        #expect(try await texts(other) == ["one", "deux"])
+        #expect(try await keptVersions().isEmpty)
     }
 
     @Test("chat-projection: messages that expire from an agent's window do not come back")
