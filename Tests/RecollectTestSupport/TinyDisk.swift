@@ -24,6 +24,11 @@ package final class TinyDisk {
     }
 
     package func makeReadOnly() throws {
+        // The disk is busy while a process started by another test has not yet closed the files open here.
+        for _ in 0..<50 {
+            if (try? run("mount", "-o", "remount,ro", url.path)) != nil { return }
+            usleep(20_000)
+        }
         try run("mount", "-o", "remount,ro", url.path)
     }
 

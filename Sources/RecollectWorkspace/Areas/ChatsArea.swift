@@ -185,7 +185,7 @@ public struct ChatsArea: Sendable {
                     _ = try workspace.writer.keep(local.chat.bytes, beside: path, as: .written)
                 }
                 local.deletions.merge(merged.deletions, uniquingKeysWith: max)
-                result = (PublishedChat(merged, of: messages, since: last), local)
+                result = (PublishedChat(merged, of: messages), local)
                 return merged.bytes
             }
             guard let result else { throw RecollectError(.inputOutput, "\(path) was not written") }
@@ -275,18 +275,14 @@ public struct PublishedChat: Sendable {
     /// The IDs of messages in the history deleted on another device.
     public let deletedElsewhere: [String]
 
-    fileprivate init(_ chat: ChatProjection, of messages: [AgentMessage], since last: SynchronizedChat?) {
-        let known = last?.chat.entriesByID ?? [:]
+    fileprivate init(_ chat: ChatProjection, of messages: [AgentMessage]) {
         let held = Dictionary(grouping: messages) { ByteString($0.message.id) }
         self.chat = chat
         new = chat.entries.flatMap { entry -> [AgentMessage] in
             let agents = Set((held[ByteString(entry.message.id)] ?? []).map { ByteString($0.agentId) })
             // A message not yet assigned to an agent is assigned in the history.
             guard agents != [ByteString("")] else { return [] }
-            // An agent's copy missing since the last synchronization has expired, and another agent still has the message.
-            let expired =
-                agents.isEmpty ? [] : Set((known[ByteString(entry.message.id)]?.agents ?? []).map { ByteString($0) })
-            return entry.agentMessages.filter { !agents.union(expired).contains(ByteString($0.agentId)) }
+            return entry.agentMessages.filter { !agents.contains(ByteString($0.agentId)) }
         }
         edited = chat.entries.compactMap { entry in
             let copy = held[ByteString(entry.message.id)]?.first

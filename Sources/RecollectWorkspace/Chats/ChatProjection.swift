@@ -25,7 +25,11 @@ public struct ChatProjection: Equatable, Sendable {
         let agents: [String]
         /// The ID of the preceding message; `nil` for the first.
         var after: String?
-        var message: ConversationMessage
+        var message: ConversationMessage {
+            didSet { content = message.json }
+        }
+        /// The canonical JSON text of the message: made once, because contents are compared many times.
+        private(set) var content: ByteString
         /// The number of edits.
         var revision: Int
         /// The number of times the message was added again after its deletion.
@@ -43,6 +47,7 @@ public struct ChatProjection: Equatable, Sendable {
             self.agents = assigned.isEmpty ? [""] : assigned.sorted().map(\.string)
             self.after = after
             self.message = message
+            content = message.json
             self.revision = revision
             self.restores = restores
             self.replaced = replaced
@@ -55,13 +60,13 @@ public struct ChatProjection: Equatable, Sendable {
 
         /// Whether the message replaced a content, or has it.
         func follows(_ content: ByteString) -> Bool {
-            message.json == content || replaced.contains(Self.hash(content))
+            self.content == content || replaced.contains(Self.hash(content))
         }
 
         /// Replaces the content.
         mutating func replace(with message: ConversationMessage, revision: Int) {
             // Without a hash, an older file may be kept beside the newer one.
-            if replaced.count < Self.mostReplaced { replaced.insert(Self.hash(self.message.json)) }
+            if replaced.count < Self.mostReplaced { replaced.insert(Self.hash(self.content)) }
             self.message = message
             self.revision = revision
         }

@@ -32,11 +32,14 @@ struct SynchronizedChat: Equatable, Sendable {
 
     /// Returns whether a title or a content of a message is known to be replaced.
     func replacements() -> (_ id: ByteString?, _ content: ByteString) -> Bool {
-        let (replaced, held) = (replaced, chat.entriesByID)
+        let held = chat.entriesByID
         return { id, content in
-            replaced[id]?.contains(ChatProjection.Entry.hash(content)) ?? false
-                || id.flatMap { held[$0] }?.follows(content) ?? false
+            hasReplaced(content, of: id) || id.flatMap { held[$0] }?.follows(content) ?? false
         }
+    }
+
+    private func hasReplaced(_ content: ByteString, of id: ByteString?) -> Bool {
+        replaced[id]?.contains(ChatProjection.Entry.hash(content)) ?? false
     }
 
     private mutating func noteReplaced(_ content: ByteString, of id: ByteString?) {
@@ -89,30 +92,28 @@ extension SynchronizedChat {
                 agents: agents, after: old.after, message: old.message, revision: old.revision, restores: old.restores,
                 replaced: old.replaced)
             // An older content without a change in the feed is no edit.
-            if old.message.json != message.json, feed.edited.contains(id) || !old.follows(message.json) {
+            let content = message.json
+            if old.content != content, feed.edited.contains(id) || !old.follows(content) {
                 entry.replace(with: message, revision: Self.next(old.revision))
             }
             entries.append(entry)
         }
-        for id in Self.missing(in: messages, after: last)
-        where feed.deletes(id, isPending: last?.chat.entriesByID[id] == nil) {
+        let held = Set(entries.map { ByteString($0.message.id) })
+        let published = last?.chat.entriesByID ?? [:]
+        for (id, old) in known where !held.contains(id) && feed.deletes(id, isPending: published[id] == nil) {
             // A message deleted elsewhere may be moved into a branch here, and back.
             if deletions[id] == nil || feed.deleted.contains(id) { deletedHere.insert(id) }
-            deletions[id] = max(deletions[id] ?? 0, known[id]?.restores ?? 0)
-            if let old = known[id] {
-                replaced[id, default: []].formUnion(old.replaced)
-                noteReplaced(old.message.json, of: id)
-            }
+            deletions[id] = max(deletions[id] ?? 0, old.restores)
+            replaced[id, default: []].formUnion(old.replaced)
+            noteReplaced(old.content, of: id)
         }
-        let held = Set(entries.map { ByteString($0.message.id) })
         pending = (last?.pending ?? []).filter { entry in
             let id = ByteString(entry.message.id)
             return !held.contains(id) && deletions[id].map { $0 < entry.restores } ?? true
         }
         var (newTitle, titleRevision) = (title, last?.chat.titleRevision ?? 0)
         if let last, !last.chat.title.hasSameBytes(as: title) {
-            let isOlder =
-                title.map { replaced[nil]?.contains(ChatProjection.Entry.hash(ByteString($0))) ?? false } ?? true
+            let isOlder = title.map { hasReplaced(ByteString($0), of: nil) } ?? true
             if isOlder, !feed.isUpdated {
                 newTitle = last.chat.title
             } else {
@@ -129,11 +130,6 @@ extension SynchronizedChat {
         chat.entriesByID.merging(pending.map { (ByteString($0.message.id), $0) }) { held, _ in held }
     }
 
-    /// Returns the IDs that the history should have according to the last synchronization, and has not.
-    static func missing(in messages: [AgentMessage], after last: SynchronizedChat?) -> Set<ByteString> {
-        Set((last?.known ?? [:]).keys).subtracting(messages.map { ByteString($0.message.id) })
-    }
-
     private static func next(_ revision: Int) -> Int { min(revision + 1, ChatProjection.mostRevisions) }
 
     // MARK: The file
@@ -147,7 +143,7 @@ extension SynchronizedChat {
             guard let there = placed[ByteString(entry.message.id)] else { return entry }
             var entry = entry
             entry.after = there.after
-            if there.message.json == entry.message.json,
+            if there.content == entry.content,
                 (there.restores, there.revision) > (entry.restores, entry.revision)
             {
                 (entry.revision, entry.restores) = (there.revision, there.restores)
@@ -175,8 +171,8 @@ extension SynchronizedChat {
             var result = ChatProjection.Entry(
                 agents: entry.agents + (held[id]?.agents ?? []), after: entry.after, message: entry.message,
                 revision: entry.revision, restores: entry.restores, replaced: entry.replaced)
-            if let old, old.restores == entry.restores, old.revision == entry.revision,
-                old.message.json != entry.message.json, file?.isIntact == false
+            if let old, file?.isIntact == false, old.restores == entry.restores, old.revision == entry.revision,
+                old.content != entry.content
             {
                 result.message = old.message
                 result.replace(with: entry.message, revision: Self.next(entry.revision))
@@ -205,9 +201,9 @@ extension SynchronizedChat {
         return chat.entries.contains { entry in
             let id = ByteString(entry.message.id)
             guard let merged = result[id] else {
-                return last?.deletions[id] == nil && known[id]?.message.json != entry.message.json
+                return last?.deletions[id] == nil && known[id]?.content != entry.content
             }
-            return !merged.follows(entry.message.json)
+            return !merged.follows(entry.content)
         }
     }
 
@@ -370,12 +366,5 @@ extension [AgentMessage] {
             }
         }
         return groups
-    }
-}
-
-extension String? {
-    /// Whether both are missing, or have the same bytes.
-    func hasSameBytes(as other: String?) -> Bool {
-        map { ByteString($0) } == other.map { ByteString($0) }
     }
 }

@@ -26,7 +26,7 @@ extension ChatProjection {
         else { return nil }
         let merged = merged(base: base, versions: read, session: first.session)
         let apart = zip(versions, read).filter { merged.lacksChanges(of: $1, since: base) }
-        let deleted = read.flatMap { merged.deletedTexts(of: $0, base: base) }
+        let deleted = read.flatMap(merged.deletedTexts)
         return WorkspaceMerge.Result(bytes: merged.bytes, deleted: deleted, apart: apart.map(\.0))
     }
 
@@ -37,17 +37,14 @@ extension ChatProjection {
             let restores = all.map(\.restores).max() ?? 0
             let base = old[id].flatMap { $0.restores == restores ? $0 : nil }
             let entries = all.filter { $0.restores == restores }
-            return newest(entries.map { ($0.message, $0.revision) }, base: base?.message, by: \.json).map { message in
-                Entry(
-                    agents: newest(entries.map { ($0.agents, 0) }, base: base?.agents, by: \.json)?.value ?? [],
-                    after: newest(entries.map { ($0.after, 0) }, base: base?.after) { ByteString($0 ?? "") }?.value
-                        ?? nil,
-                    message: message.value, revision: message.revision, restores: restores,
-                    replaced: entries.filter {
-                        $0.revision == message.revision && $0.message.json == message.value.json
-                    }
-                    .reduce(into: []) { $0.formUnion($1.replaced) })
-            }
+            guard let (newest, revision) = Self.newest(entries.map { ($0, $0.revision) }, base: base, by: \.content)
+            else { return nil }
+            let agents = Self.newest(entries.map { ($0.agents, 0) }, base: base?.agents, by: \.json)?.value
+            let after = Self.newest(entries.map { ($0.after, 0) }, base: base?.after) { ByteString($0 ?? "") }?.value
+            let equal = entries.filter { $0.revision == revision && $0.content == newest.content }
+            return Entry(
+                agents: agents ?? [], after: after ?? nil, message: newest.message, revision: revision,
+                restores: restores, replaced: equal.reduce(into: []) { $0.formUnion($1.replaced) })
         }
         let others = Dictionary(grouping: versions.flatMap(\.others), by: \.key).compactMapValues { members in
             newest(members.map { ($0.value, 0) }, base: base?.others[members[0].key], by: \.json)?.value
@@ -91,27 +88,31 @@ extension ChatProjection {
         func isKept(_ value: ByteString, _ merged: ByteString?, _ old: ByteString?) -> Bool {
             value == merged || value == old
         }
-        return version.entries.allSatisfy { entry in
+        func isKept(_ title: String) -> Bool {
+            let content = ByteString(title)
+            return isKept(content, self.title.map { ByteString($0) }, base?.title.map { ByteString($0) })
+                || isReplaced(nil, content)
+        }
+        let holdsEntries = version.entries.allSatisfy { entry in
             let id = ByteString(entry.message.id)
-            let (content, agents) = (entry.message.json, entry.agents.json)
+            let agents = entry.agents.json
             guard let there = merged[id] else {
                 // Without a base entry, the message may have been changed since it was deleted.
                 return deletions[id] != nil
-                    && (isReplaced(id, content)
-                        || old[id].map { content == $0.message.json && agents == $0.agents.json } ?? false)
+                    && (isReplaced(id, entry.content)
+                        || old[id].map { entry.content == $0.content && agents == $0.agents.json } ?? false)
             }
-            return (isKept(content, there.message.json, old[id]?.message.json) || isReplaced(id, content))
+            return (isKept(entry.content, there.content, old[id]?.content) || isReplaced(id, entry.content))
                 && (Set(entry.agents).isSubset(of: there.agents)
                     || isKept(agents, there.agents.json, old[id]?.agents.json))
         }
-            && version.title.map { ByteString($0) }.map {
-                isKept($0, title.map { ByteString($0) }, base?.title.map { ByteString($0) }) || isReplaced(nil, $0)
-            } ?? true && version.others.allSatisfy { isKept($1.json, others[$0]?.json, base?.others[$0]?.json) }
+        return holdsEntries && version.title.map(isKept) ?? true
+            && version.others.allSatisfy { isKept($1.json, others[$0]?.json, base?.others[$0]?.json) }
     }
 
     /// Returns the texts of a version's messages missing in a merged chat because another version lists them as
     /// deleted. A message without text is returned as JSON.
-    private func deletedTexts(of version: ChatProjection, base: ChatProjection?) -> [String] {
+    private func deletedTexts(of version: ChatProjection) -> [String] {
         version.entries.filter { deletions[ByteString($0.message.id)] != nil }.map(\.message).map {
             $0.text.isEmpty ? $0.json.string : $0.text
         }

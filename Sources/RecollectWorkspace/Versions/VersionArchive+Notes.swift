@@ -32,7 +32,7 @@ extension VersionArchive {
         try explaining("read", self.path) {
             try ifThere {
                 try OpenFolder(path: self.path).folder(Self.chatsFolder)
-                    .file(ContentHash(of: path.description.utf8).rawValue, forWriting: false).readAll()
+                    .file(Self.chatName(path), forWriting: false).readAll()
             }
         }
     }
@@ -41,8 +41,7 @@ extension VersionArchive {
     func note(synchronized chat: [UInt8], at path: WorkspacePath) throws {
         try locked { folder, _ in
             try folder.makeFolder(Self.chatsFolder)
-            let name = ContentHash(of: path.description.utf8).rawValue
-            _ = try folder.folder(Self.chatsFolder).replace(name) { try $0.write(chat, at: 0) }
+            _ = try folder.folder(Self.chatsFolder).replace(Self.chatName(path)) { try $0.write(chat, at: 0) }
         }
     }
 
@@ -52,7 +51,7 @@ extension VersionArchive {
             let folder = try OpenFolder.make(path: self.path)
             try folder.makeFolder(Self.chatsFolder)
             let chats = try folder.folder(Self.chatsFolder)
-            let name = ContentHash(of: path.description.utf8).rawValue + ".lock"
+            let name = Self.chatName(path) + ".lock"
             let file: OpenFile
             do {
                 file = try chats.makeFile(name)
@@ -69,6 +68,8 @@ extension VersionArchive {
     }
 
     private static let chatsFolder = "chats"
+
+    private static func chatName(_ path: WorkspacePath) -> String { ContentHash(of: path.description.utf8).rawValue }
 
     // MARK: Metadata of files
 

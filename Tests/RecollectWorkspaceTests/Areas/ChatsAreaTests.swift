@@ -28,6 +28,15 @@ struct ChatsAreaTests {
             configuration: WorkspaceConfiguration(stateURL: folder.url.appendingPathComponent("elsewhere")))
     }
 
+    /// Says the texts on this device, and synchronizes them with another one.
+    private func otherDevice(having texts: String...) async throws -> (SharedWorkspace, SQLiteHistoryStore) {
+        let (elsewhere, other) = (try elsewhere(), SQLiteHistoryStore.inMemory())
+        for text in texts { try await say(text, in: history) }
+        try await workspace.chats.synchronize(id, with: history)
+        try await elsewhere.chats.synchronize(id, with: other)
+        return (elsewhere, other)
+    }
+
     private func say(_ texts: String..., in history: SQLiteHistoryStore, prefix: String = "") async throws {
         for text in texts {
             let message = ConversationMessage(
@@ -202,10 +211,7 @@ struct ChatsAreaTests {
 
     @Test("chat-projection: a message published and not saved in the history does not count as deleted")
     func interrupted() async throws {
-        let (elsewhere, other) = (try elsewhere(), SQLiteHistoryStore.inMemory())
-        try await say("one", in: history)
-        try await workspace.chats.synchronize(id, with: history)
-        try await elsewhere.chats.synchronize(id, with: other)
+        let (elsewhere, other) = try await otherDevice(having: "one")
         try await say("two", in: other)
         try await elsewhere.chats.synchronize(id, with: other)
         // As a synchronization killed before it saves the additions.
@@ -257,10 +263,7 @@ struct ChatsAreaTests {
 
     @Test("chat-projection: of two edits of a message, one is published, and the other is kept beside the file")
     func editedTwice() async throws {
-        let (elsewhere, other) = (try elsewhere(), SQLiteHistoryStore.inMemory())
-        try await say("one", "two", in: history)
-        try await workspace.chats.synchronize(id, with: history)
-        try await elsewhere.chats.synchronize(id, with: other)
+        let (elsewhere, other) = try await otherDevice(having: "one", "two")
         for (here, there) in [("Ann", "Bob"), ("Zoe", "Max")] {
             try await history.edit([message("one", here)], in: id)
             try await other.edit([message("one", there)], in: id)
@@ -280,10 +283,7 @@ struct ChatsAreaTests {
 
     @Test("chat-projection: an edit of a message deleted on another device is kept beside the file")
     func editedAndDeleted() async throws {
-        let (elsewhere, other) = (try elsewhere(), SQLiteHistoryStore.inMemory())
-        try await say("one", "two", in: history)
-        try await workspace.chats.synchronize(id, with: history)
-        try await elsewhere.chats.synchronize(id, with: other)
+        let (elsewhere, other) = try await otherDevice(having: "one", "two")
         try await other.edit([message("one", "edited")], in: id)
         try await elsewhere.chats.synchronize(id, with: other)
         try await history.deleteMessages(["one"], in: id)
@@ -298,10 +298,7 @@ struct ChatsAreaTests {
 
     @Test("chat-projection: an edit made while a synchronization saves another one stays")
     func editedMeanwhile() async throws {
-        let (elsewhere, other) = (try elsewhere(), SQLiteHistoryStore.inMemory())
-        try await say("one", in: history)
-        try await workspace.chats.synchronize(id, with: history)
-        try await elsewhere.chats.synchronize(id, with: other)
+        let (elsewhere, other) = try await otherDevice(having: "one")
         try await other.edit([message("one", "Bob")], in: id)
         try await elsewhere.chats.synchronize(id, with: other)
         let (published, local) = try await publish()
@@ -403,10 +400,7 @@ struct ChatsAreaTests {
 
     @Test("chat-projection: two devices edit a message the same number of times, and each text stays in a file")
     func editedAtOnce() async throws {
-        let (elsewhere, other) = (try elsewhere(), SQLiteHistoryStore.inMemory())
-        try await say("one", in: history)
-        try await workspace.chats.synchronize(id, with: history)
-        try await elsewhere.chats.synchronize(id, with: other)
+        let (elsewhere, other) = try await otherDevice(having: "one")
         let common = try await workspace.read(path).bytes
         for (here, there) in [("Ann", "Bob"), ("Zoe", "Max")] {
             try await history.edit([message("one", here)], in: id)
@@ -428,10 +422,7 @@ struct ChatsAreaTests {
 
     @Test("chat-projection: messages moved into a branch are deleted in the file, and restored ones are not")
     func branches() async throws {
-        let (elsewhere, other) = (try elsewhere(), SQLiteHistoryStore.inMemory())
-        try await say("one", "two", in: history)
-        try await workspace.chats.synchronize(id, with: history)
-        try await elsewhere.chats.synchronize(id, with: other)
+        let (elsewhere, other) = try await otherDevice(having: "one", "two")
         let branch = try await history.branch(id, from: "one")
         try await say("retry", in: history)
         try await workspace.chats.synchronize(id, with: history)
@@ -499,10 +490,7 @@ struct ChatsAreaTests {
 
     @Test("chat-projection: an imported message deleted before it was noted does not come back")
     func deletedBeforeNote() async throws {
-        let (elsewhere, other) = (try elsewhere(), SQLiteHistoryStore.inMemory())
-        try await say("one", in: history)
-        try await workspace.chats.synchronize(id, with: history)
-        try await elsewhere.chats.synchronize(id, with: other)
+        let (elsewhere, other) = try await otherDevice(having: "one")
         try await say("two", "three", in: other)
         try await elsewhere.chats.synchronize(id, with: other)
         // As a synchronization killed after it has appended a message.
@@ -603,10 +591,7 @@ struct ChatsAreaTests {
     @Test(
         "chat-projection: an own edit that another device replaced without knowing it is kept, whatever their numbers")
     func unknownEdit() async throws {
-        let (elsewhere, other) = (try elsewhere(), SQLiteHistoryStore.inMemory())
-        try await say("one", in: history)
-        try await workspace.chats.synchronize(id, with: history)
-        try await elsewhere.chats.synchronize(id, with: other)
+        let (elsewhere, other) = try await otherDevice(having: "one")
         let common = try await workspace.read(path).bytes
         for isWritten in [false, true] {
             let mine = isWritten ? "mine, written" : "mine"
@@ -703,10 +688,7 @@ struct ChatsAreaTests {
 
     @Test("chat-projection: a message deleted on another device stays deleted there if a branch with it is restored")
     func othersDeletion() async throws {
-        let (elsewhere, other) = (try elsewhere(), SQLiteHistoryStore.inMemory())
-        try await say("one", "two", in: history)
-        try await workspace.chats.synchronize(id, with: history)
-        try await elsewhere.chats.synchronize(id, with: other)
+        let (elsewhere, other) = try await otherDevice(having: "one", "two")
         try await other.deleteMessages(["two"], in: id)
         try await elsewhere.chats.synchronize(id, with: other)
         try await workspace.chats.synchronize(id, with: history)
@@ -777,10 +759,7 @@ struct ChatsAreaTests {
 
     @Test("chat-projection: a discarded session stays discarded, and gets the file's messages after it is restored")
     func discarded() async throws {
-        let (elsewhere, other) = (try elsewhere(), SQLiteHistoryStore.inMemory())
-        try await say("one", in: history)
-        try await workspace.chats.synchronize(id, with: history)
-        try await elsewhere.chats.synchronize(id, with: other)
+        let (elsewhere, other) = try await otherDevice(having: "one")
         try await say("two", in: other)
         try await elsewhere.chats.synchronize(id, with: other)
         try await history.discardSession(id)
@@ -793,10 +772,7 @@ struct ChatsAreaTests {
 
     @Test("chat-projection: a losing edit with a credential is not written beside the file")
     func losingCredential() async throws {
-        let (elsewhere, other) = (try elsewhere(), SQLiteHistoryStore.inMemory())
-        try await say("one", in: history)
-        try await workspace.chats.synchronize(id, with: history)
-        try await elsewhere.chats.synchronize(id, with: other)
+        let (elsewhere, other) = try await otherDevice(having: "one")
         try await history.edit([message("one", "AKIA" + "Q3ZJ7MX2LWTD6VKF")], in: id)
         try await other.edit([message("one", "Zoe")], in: id)
         try await elsewhere.chats.synchronize(id, with: other)
