@@ -2,11 +2,11 @@ import Foundation
 
 /// The heading of an entry in the file of a day, and the entry identified by it.
 ///
-/// An entry without an ID gets one from the day and the number of earlier entries, as `2026-11-21#3`. An entry with
-/// only a time gets the date of that time on the day.
+/// An entry without an ID gets one from the day and its content: see `JournalPage.entries()`. An entry with only a time
+/// gets the date of that time on the day.
 package struct JournalHeading {
     /// The entry. Its text is only the user's text in the heading.
-    package let entry: JournalEntry
+    package private(set) var entry: JournalEntry
     /// The written heading.
     package let written: JournalHeadingLine
 
@@ -15,16 +15,23 @@ package struct JournalHeading {
         written = JournalHeadingLine(of: entry, by: agentId, on: day)
     }
 
-    /// Creates a heading from a line; `nil` if it is not the heading of an entry.
-    /// - Parameter number: The number of earlier entries.
-    package init?(_ line: String, on day: JournalDay, number: Int) {
+    /// Creates a heading from a line; `nil` if it is not the heading of an entry. Without a written ID, the entry's ID is
+    /// empty.
+    package init?(_ line: String, on day: JournalDay) {
         guard let written = JournalHeadingLine(line), let date = written.date ?? day.moment(of: written.time) else {
             return nil
         }
         self.written = written
         entry = JournalEntry(
-            id: written.id ?? Self.idPrefix(on: day) + String(number), date: date, text: written.title,
+            id: written.id ?? "", date: date, text: written.title,
             struckAt: written.struckAt ?? (written.isStruck ? date : nil))
+    }
+
+    /// Returns the heading with an ID for its entry. It is written when the entry is struck out.
+    package func identified(as id: String) -> JournalHeading {
+        var heading = self
+        heading.entry.id = id
+        return heading
     }
 
     /// Returns the heading line of the entry, struck out at a date.

@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 
 /// The file of a day: its unchanged bytes, with the entries in them.
@@ -40,7 +41,7 @@ package struct JournalPage {
 
     /// An entry with its heading and the heading's range in the bytes.
     package struct Entry {
-        package let heading: JournalHeading
+        package fileprivate(set) var heading: JournalHeading
         package let range: Range<Int>
         package var body: [ArraySlice<UInt8>] = []
 
@@ -65,14 +66,36 @@ package struct JournalPage {
     }
 
     /// Returns all entries, in file order.
+    ///
+    /// An entry of a person has no written ID. Its ID has the day, and the hash of its date and text, as
+    /// `2026-11-21#3f2a9c1b04d7`: it stays if other entries are inserted or removed. The second entry of the same content
+    /// ends with `-2`.
     package func entries() -> [Entry] {
+        var entries = readEntries()
+        var taken = Set(entries.compactMap(\.heading.written.id).map { ByteString($0) })
+        for position in entries.indices where entries[position].heading.written.id == nil {
+            let entry = entries[position].whole
+            let content = "\(entry.date.timeIntervalSince1970)\n\(entry.text)"
+            let name =
+                JournalHeading.idPrefix(on: day) + SHA256.hash(data: Data(content.utf8)).lowercaseHexadecimal.prefix(12)
+            var (id, number) = (name, 1)
+            while !taken.insert(ByteString(id)).inserted {
+                number += 1
+                id = "\(name)-\(number)"
+            }
+            entries[position].heading = entries[position].heading.identified(as: id)
+        }
+        return entries
+    }
+
+    private func readEntries() -> [Entry] {
         var entries: [Entry] = []
         var isInEntry = false
         for line in bytes.split(separator: Byte.lineFeed, omittingEmptySubsequences: false) {
             if Self.isHeading(line) {
                 // Windows editors end lines with two bytes; the first is not part of the heading.
                 let text = line.last == Byte.carriageReturn ? line.dropLast() : line
-                let heading = JournalHeading(String(decoding: text, as: UTF8.self), on: day, number: entries.count)
+                let heading = JournalHeading(String(decoding: text, as: UTF8.self), on: day)
                 isInEntry = heading != nil
                 if let heading { entries.append(Entry(heading: heading, range: text.indices)) }
             } else if isInEntry {

@@ -122,4 +122,29 @@ struct WorkspaceJournalTests {
             try folder.text(at: "Journal/user/2026-11-21.md").hasPrefix(whole + "\n\n## 09:12 <!-- note \(entry.id)"))
         #expect(try await journal.entries(by: .user, on: morning).map(\.text) == ["noted", "Called\nthe plumber"])
     }
+
+    @Test("An entry written in an editor is struck out by its content, wherever it is by then")
+    func strikingPeoplesEntries() async throws {
+        let path = "Journal/agent/2026-11-21.md"
+        func put(_ entries: String...) throws {
+            try folder.put("# 2026-11-21\n" + entries.map { "\n## \($0)\n" }.joined(), at: path)
+        }
+        try put("09:00 Dentist", "10:00 Call Ann", "10:00 Call Ann")
+        let all = try await journal.entries(JournalQuery(), in: scribe)
+        #expect(all.map(\.text) == ["Dentist", "Call Ann", "Call Ann"] && Set(all.map(\.id)).count == 3)
+        try put("08:00 Keys", "09:00 Dentist", "10:00 Call Ann", "10:00 Call Ann")
+        try await journal.strike(all[0], at: morning, in: scribe)
+        try await journal.strike(all[2], at: morning, in: scribe)
+        #expect(try await texts(of: scribe) == ["Keys", "Call Ann"])
+        // The written IDs stay with their entries.
+        let struck = try folder.text(at: path)
+        let other = try #require(try await journal.entries(JournalQuery(), in: scribe).last)
+        #expect(other.id == all[1].id)
+        try folder.put(struck.replacing("\n## 08:00 Keys\n", with: ""), at: path)
+        try await journal.strike(other, at: morning, in: scribe)
+        #expect(try await texts(of: scribe).isEmpty)
+        try put("09:00 Plumber")
+        await #expect(throws: RecollectError.self) { try await journal.strike(all[0], at: morning, in: scribe) }
+        #expect(try await texts(of: scribe) == ["Plumber"])
+    }
 }
