@@ -38,6 +38,15 @@ extension WorkspaceTools {
         guard file.bytes.isText else {
             throw ToolArguments.Failure(message: "\(path) is no text, so it cannot be read here.")
         }
+        guard let part = try arguments.text("part"), offset > 0 else {
+            return .object(entry(file, from: offset, isWhole: offset == 0))
+        }
+        guard part == self.part(of: file.version, at: offset) else {
+            throw ToolArguments.Failure(
+                message:
+                    "\(path) has changed since the page before, or this is not its part: read it again from offset = 0."
+            )
+        }
         return .object(entry(file, from: offset))
     }
 
@@ -150,21 +159,32 @@ extension WorkspaceTools {
 
     /// Returns a page of a file: as many whole lines from an offset as fit, or the fitting characters of a longer
     /// line.
-    private func entry(_ file: WorkspaceFile, from offset: Int) -> [String: JSONValue] {
+    /// - Parameter isWhole: Whether the model has read the file up to the offset. Only then does it get the version: a
+    ///   model with a part of a file cannot replace it.
+    private func entry(_ file: WorkspaceFile, from offset: Int, isWhole: Bool = true) -> [String: JSONValue] {
         let page = file.bytes.page(from: min(offset, file.bytes.count), costing: Self.mostBytesOfText)
         var result: [String: JSONValue] = [
             "path": .string(file.path.description), "text": .string(String(decoding: file.bytes[page], as: UTF8.self)),
             "bytes": .integer(Int64(file.bytes.count)),
         ]
-        // A model with only a part of a file cannot replace it.
-        if page.upperBound < file.bytes.count {
+        let next = page.upperBound
+        switch (isWhole, next < file.bytes.count) {
+        case (true, false): result["version"] = .string(shown(file.version))
+        case (true, true):
             result["note"] = .string(
-                "There is more, and the version comes with the end of the file: read on with offset = \(page.upperBound)"
-            )
-        } else {
-            result["version"] = .string(shown(file.version))
+                """
+                There is more, and the version comes with the end of the file: read on with part = \
+                \(part(of: file.version, at: next)) and offset = \(next)
+                """)
+        case (false, true): result["note"] = .string("There is more: read on with offset = \(next)")
+        case (false, false): break
         }
         return result
+    }
+
+    /// Returns the name of the page at an offset, different for each version: pages of two versions are not one file.
+    private func part(of version: ContentHash, at offset: Int) -> String {
+        String(ContentHash(of: "\(version.rawValue) \(offset)".utf8).rawValue.prefix(8))
     }
 
     /// Returns the part of a version shown to the model, long enough for a later write.

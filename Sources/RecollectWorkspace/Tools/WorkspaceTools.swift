@@ -71,6 +71,11 @@ public struct WorkspaceTools: Sendable {
                 "offset": [
                     "type": "integer", "minimum": 0, "description": "The byte to begin at; 0 if left out.",
                 ],
+                "part": [
+                    "type": "string",
+                    "description":
+                        "With an offset: the part named by the page before. Without it, there is no version.",
+                ],
             ],
             required: ["path"], read)
     }

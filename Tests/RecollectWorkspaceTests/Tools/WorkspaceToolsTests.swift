@@ -22,6 +22,14 @@ private final class ToolBench {
 
     deinit { try? FileManager.default.removeItem(at: folder) }
 
+    /// Returns the arguments for the page named by a note.
+    static func nextPage(_ path: String, _ note: String) throws -> [String: JSONValue] {
+        let words = note.split(separator: " ")
+        let part = try #require(words.dropLast(4).last)
+        let offset = try #require(words.last.flatMap { Int64($0) })
+        return ["path": .string(path), "part": .string(String(part)), "offset": .integer(offset)]
+    }
+
     /// Returns the result of a call. Every result must be bounded.
     func call(_ name: String, _ arguments: JSONValue) async throws -> ToolResult {
         let result = try await #require(tools[name]).call(arguments, context: context)
@@ -193,22 +201,47 @@ struct WorkspaceToolsTests {
         let bench = try ToolBench()
         let path = try WorkspacePath("long.txt")
         try await bench.workspace.write(text, to: path, replacing: nil)
-        var (read, offset, pages) = ("", 0, 0)
+        var (read, pages) = ("", 0)
+        var arguments: [String: JSONValue] = ["path": "long.txt"]
         repeat {
-            let page = try await bench.succeed("read_file", ["path": "long.txt", "offset": .integer(Int64(offset))])
+            let page = try await bench.succeed("read_file", .object(arguments))
             read += try #require(page["text"]?.stringValue)
             pages += 1
             // A partial page has no version, so that it cannot be used to replace the whole file.
             #expect((page["version"] == nil) == (page["note"] != nil))
             guard let note = page["note"]?.stringValue else { break }
-            offset = try #require(note.split(separator: " ").last.flatMap { Int($0) })
+            arguments = try ToolBench.nextPage("long.txt", note)
         } while pages < 100
         #expect(Array(read.utf8) == Array(text.utf8))
         // An offset inside a character starts with the whole character; an offset past the end returns nothing.
         _ = try await bench.succeed("read_file", ["path": "long.txt", "offset": 1])
-        #expect(try await bench.succeed("read_file", ["path": "long.txt", "offset": 2_000_000])["text"] == "")
+        let pastEnd = try await bench.succeed("read_file", ["path": "long.txt", "offset": 2_000_000])
+        #expect(pastEnd["text"] == "" && pastEnd["version"] == nil)
         // The error of a stale write is bounded, too.
         _ = try await bench.fail("write_file", ["path": "long.txt", "text": "x", "version": "new"])
+    }
+
+    @Test("stale-version: pages of two versions of a file are not read as one, and give no version to replace it")
+    func changedBetweenPages() async throws {
+        let bench = try ToolBench()
+        let path = try WorkspacePath("long.txt")
+        let text = String(repeating: "A line as any other.\n", count: 1_000)
+        let file = try await bench.workspace.write(text, to: path, replacing: nil)
+        let first = try await bench.succeed("read_file", ["path": "long.txt"])
+        let next = try ToolBench.nextPage("long.txt", try #require(first["note"]?.stringValue))
+        #expect(try await bench.succeed("read_file", .object(next))["version"] != nil)
+        try await bench.workspace.write("B" + text.dropFirst(), to: path, replacing: file.version)
+        let refused = try await bench.fail("read_file", .object(next))
+        #expect(refused["error"]?.stringValue?.contains("read it again from offset = 0") == true)
+        // Without the part, or with that of another page, there is text, and no version.
+        let offset = try #require(next["offset"])
+        let rest = try await bench.succeed("read_file", ["path": "long.txt", "offset": offset])
+        #expect(rest["text"]?.stringValue?.isEmpty == false && rest["version"] == nil)
+        let again = try await bench.succeed("read_file", ["path": "long.txt"])
+        var other = try ToolBench.nextPage("long.txt", try #require(again["note"]?.stringValue))
+        #expect(other["offset"] == offset)
+        other["offset"] = 20_000
+        _ = try await bench.fail("read_file", .object(other))
     }
 
     @Test("An error of the archive reaches the model without the archive's path")
