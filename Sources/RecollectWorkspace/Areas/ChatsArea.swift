@@ -79,27 +79,31 @@ public struct ChatsArea: Sendable {
         let details = try await history.session(session)
         let stored = try await history.messages(of: session, agentId: nil, page: PageRequest(limit: .max)).elements
         let messages = stored.map { AgentMessage(agentId: $0.agentId, message: $0.message) }
-        let feed = try await changes(of: session, in: history, after: last)
+        let feed = try await changes(of: session, in: history, after: last, to: change)
         // A missing session has not removed its title.
         let title = details == nil ? last?.chat.title : details?.title
         let state = SynchronizedChat(session, title: title, messages, after: last, feed, change: change)
         let (published, local) = try await publish(state, of: messages, since: last, feed)
-        if details?.discardedAt == nil {
+        // A session discarded or deleted by now must not come back.
+        let now = try await history.session(session)
+        if now?.discardedAt == nil, now != nil || details == nil {
             try await save(published, over: local, in: session, of: history, title: details?.title, messages)
         }
         return published
     }
 
-    /// Returns the changes of a session since the last synchronization. The feed of an older history ends before it.
+    /// Returns the changes of a session since the last synchronization.
+    /// - Parameter end: The end of the feed.
     func changes(
-        of session: SessionKey, in history: some HistoryStore, after last: SynchronizedChat?
+        of session: SessionKey, in history: some HistoryStore, after last: SynchronizedChat?, to end: ChangeCursor
     ) async throws -> SessionChanges {
         var changes = SessionChanges()
         guard var cursor = last?.change else { return changes }
+        changes.isBehind = end < cursor
         while true {
             let page = try await history.changes(after: cursor, limit: 10_000)
-            guard let end = page.last?.cursor else { return changes }
-            cursor = end
+            guard let next = page.last?.cursor else { return changes }
+            cursor = next
             for change in page where change.concerns(session) { changes.add(change) }
         }
     }
@@ -171,16 +175,16 @@ public struct ChatsArea: Sendable {
         return try await workspace.writing { [workspace] in
             var result: (PublishedChat, local: SynchronizedChat)?
             _ = try workspace.writer.update(path, by: .recollect) { file in
-                let current = try workspace.chat(in: file, of: sessionId)
+                let current = try workspace.chat(in: file, of: sessionId)?.numbered(since: last?.chat)
                 var local = state
                 local.place(as: current)
                 let merged = local.merged(with: current, since: last)
                 if let file, let current,
-                    merged.lacksChanges(of: current, since: last?.chat, unless: local.replacements())
+                    merged.lacksChanges(of: current, since: last?.chat, replaced: local.replaced)
                 {
                     _ = try workspace.writer.keep(file.bytes, beside: path)
                 }
-                if local.hasChangesMissing(in: merged, of: current, since: last) {
+                if local.hasChangesMissing(in: merged, since: last) {
                     // Written here: the content is checked for credentials.
                     _ = try workspace.writer.keep(local.chat.bytes, beside: path, as: .written)
                 }
@@ -286,7 +290,7 @@ public struct PublishedChat: Sendable {
         }
         edited = chat.entries.compactMap { entry in
             let copy = held[ByteString(entry.message.id)]?.first
-            guard let copy, copy.message.json != entry.message.json else { return nil }
+            guard let copy, copy.message.json != entry.content else { return nil }
             return AgentMessage(agentId: copy.agentId, message: entry.message)
         }
         deletedElsewhere = chat.deletions.keys.filter { held[$0] != nil }.sorted().map(\.string)

@@ -16,8 +16,8 @@ import RecollectCore
 ///
 /// `revision` counts the edits of a message, and `restores` its returns after a deletion. The state of a message with
 /// the greater numbers is the later one, whichever device has it: an older file brings back neither a replaced text nor
-/// a deleted message. `replaced` has the hashes of the contents replaced by a message. A content that is not among them
-/// was made at the same time.
+/// a deleted message. `replaced` has the states replaced by a message, each as its numbers and the hash of its content.
+/// A state that is not among them was made at the same time. The title has `titleRevision` and `titleReplaced`.
 public struct ChatProjection: Equatable, Sendable {
     /// A message and its position in the session.
     struct Entry: Equatable, Sendable {
@@ -25,57 +25,51 @@ public struct ChatProjection: Equatable, Sendable {
         let agents: [String]
         /// The ID of the preceding message; `nil` for the first.
         var after: String?
-        var message: ConversationMessage {
-            didSet { content = message.json }
-        }
-        /// The canonical JSON text of the message: made once, because contents are compared many times.
-        private(set) var content: ByteString
-        /// The number of edits.
-        var revision: Int
-        /// The number of times the message was added again after its deletion.
-        var restores: Int
-        /// The hashes of earlier contents that this one replaced: it was made by a person or device that had them.
-        var replaced: Set<String>
+        private(set) var message: ConversationMessage
+        /// The canonical JSON text of the message, and its numbers. The text is made once, because contents are compared
+        /// many times.
+        private(set) var revision: ChatRevision
 
         /// Creates an entry. An empty agent ID is dropped if there are others: the message was assigned since.
-        init(
-            agents: [String], after: String? = nil, message: ConversationMessage, revision: Int = 0, restores: Int = 0,
-            replaced: Set<String> = []
-        ) {
+        /// - Parameter revision: The numbers of the message's content.
+        init(agents: [String], after: String?, message: ConversationMessage, revision: ChatRevision) {
             let all = Set(agents.map { ByteString($0) })
             let assigned = all.subtracting([ByteString("")])
             self.agents = assigned.isEmpty ? [""] : assigned.sorted().map(\.string)
             self.after = after
             self.message = message
-            content = message.json
             self.revision = revision
-            self.restores = restores
-            self.replaced = replaced
         }
 
-        init(agentId: String, after: String? = nil, message: ConversationMessage, revision: Int = 0, restores: Int = 0)
-        {
-            self.init(agents: [agentId], after: after, message: message, revision: revision, restores: restores)
+        /// Creates an entry.
+        /// - Parameter number: The number of edits.
+        init(
+            agents: [String], after: String? = nil, message: ConversationMessage, number: Int = 0, restores: Int = 0,
+            replaced: Set<String> = []
+        ) {
+            self.init(
+                agents: agents, after: after, message: message,
+                revision: ChatRevision(
+                    content: message.json, number: number, restores: restores, replaced: replaced))
         }
 
-        /// Whether the message replaced a content, or has it.
-        func follows(_ content: ByteString) -> Bool {
-            self.content == content || replaced.contains(Self.hash(content))
+        /// The entry of other agents.
+        func of(_ agents: [String]) -> Entry {
+            Entry(agents: agents, after: after, message: message, revision: revision)
         }
 
-        /// Replaces the content.
-        mutating func replace(with message: ConversationMessage, revision: Int) {
-            // Without a hash, an older file may be kept beside the newer one.
-            if replaced.count < Self.mostReplaced { replaced.insert(Self.hash(self.content)) }
+        /// Replaces the message, as the next edit.
+        /// - Parameter isKnown: Whether the writer had the message replaced.
+        mutating func replace(with message: ConversationMessage, isKnown: Bool = true) {
+            revision.replace(with: message.json, isKnown: isKnown)
             self.message = message
-            self.revision = revision
         }
 
-        static func hash(_ content: ByteString) -> String {
-            String(ContentHash(of: content.string.utf8).rawValue.prefix(16))
-        }
+        /// Takes the numbers of a later revision with the same content.
+        mutating func join(_ other: ChatRevision) { revision.join(other) }
 
-        private static let mostReplaced = 64
+        /// The content of the message.
+        var content: ByteString { revision.content }
 
         /// The message for each of its agents.
         var agentMessages: [AgentMessage] { agents.map { AgentMessage(agentId: $0, message: message) } }
@@ -84,9 +78,9 @@ public struct ChatProjection: Equatable, Sendable {
     /// The session's ID.
     public let session: String
     /// The session's title; `nil` if it has none.
-    public internal(set) var title: String?
-    /// The number of changes of the title.
-    var titleRevision: Int
+    public var title: String? { titleRevision.content.string.isEmpty ? nil : titleRevision.content.string }
+    /// The title with the number of its changes.
+    var titleRevision: ChatRevision
     /// The messages with their agents, each below its preceding message. Messages with the same preceding message are
     /// sorted by timestamp, then by the bytes of their IDs. A message of several agents is listed once for each.
     public var messages: [AgentMessage] { entries.flatMap(\.agentMessages) }
@@ -106,30 +100,47 @@ public struct ChatProjection: Equatable, Sendable {
     /// Creates a projection. Of entries with the same ID, the first is kept. Entries without a restore after their
     /// deletion are dropped, and so are deletions before a restore.
     init(
-        session: String, title: String? = nil, titleRevision: Int = 0, entries: [Entry],
+        session: String, title: ChatRevision = ChatRevision(content: ByteString("")), entries: [Entry],
         deletions: [ByteString: Int] = [:], others: [String: JSONValue] = [:]
     ) {
         self.init(
-            session: session, title: title, titleRevision: titleRevision, entries: entries, deletions: deletions,
-            others: others, isIntact: true, hasOtherContent: false)
+            session: session, title: title, entries: entries, deletions: deletions, others: others, isIntact: true,
+            hasOtherContent: false)
     }
 
     private init(
-        session: String, title: String?, titleRevision: Int, entries: [Entry], deletions: [ByteString: Int],
+        session: String, title: ChatRevision, entries: [Entry], deletions: [ByteString: Int],
         others: [String: JSONValue], isIntact: Bool, hasOtherContent: Bool
     ) {
         let present = entries.filter { entry in
-            deletions[ByteString(entry.message.id)].map { entry.restores > $0 } ?? true
+            deletions[ByteString(entry.message.id)].map { entry.revision.restores > $0 } ?? true
         }
         let restored = Set(present.map { ByteString($0.message.id) })
         self.session = session
-        self.title = title
-        self.titleRevision = titleRevision
+        titleRevision = title
         self.entries = Self.ordered(present)
         self.deletions = deletions.filter { !restored.contains($0.key) }
         self.others = others.filter { !Self.members.contains($0.key) }
         self.isIntact = isIntact
         self.hasOtherContent = hasOtherContent
+    }
+
+    // MARK: - Edits by people
+
+    /// Returns the chat with the next numbers for edits by people in the file: these have no numbers of their own.
+    func numbered(since base: ChatProjection?) -> ChatProjection {
+        guard !isIntact, let base else { return self }
+        let old = base.entriesByID
+        let entries = entries.map { entry in
+            let revision = entry.revision.numbered(since: old[ByteString(entry.message.id)]?.revision)
+            return Entry(agents: entry.agents, after: entry.after, message: entry.message, revision: revision)
+        }
+        // A file with neither a title nor a change of it has none to merge.
+        let hasTitle = title != nil || titleRevision.number > 0
+        return ChatProjection(
+            session: session, title: hasTitle ? titleRevision.numbered(since: base.titleRevision) : titleRevision,
+            entries: entries, deletions: deletions, others: others, isIntact: isIntact,
+            hasOtherContent: hasOtherContent)
     }
 
     // MARK: - Order
@@ -166,7 +177,7 @@ public struct ChatProjection: Equatable, Sendable {
 extension ChatProjection {
     private static let format = "recollect.chat/1"
     private static let members: Set = [
-        "format", "session", "title", "titleRevision", "messages", "deleted", "heads", "sha256",
+        "format", "session", "title", "titleRevision", "titleReplaced", "messages", "deleted", "heads", "sha256",
     ]
 
     /// The file's bytes.
@@ -176,7 +187,7 @@ extension ChatProjection {
             object.member("format") { $0.write(Self.format) }
             object.member("session") { $0.write(session) }
             if let title { object.member("title") { $0.write(title) } }
-            if titleRevision > 0 { object.member("titleRevision") { $0.write(Int64(titleRevision)) } }
+            object.numbers(of: titleRevision, "titleRevision", "titleReplaced")
         }
         let lines = entries.map { entry in
             var line = JSONWriter()
@@ -211,7 +222,9 @@ extension ChatProjection {
     /// Creates a projection from a file's bytes, edited or not.
     /// - Throws: `unreadable` if the bytes are not a projection; `newerSchema` for a newer format.
     init(bytes: [UInt8]) throws {
-        let fields = try bytes.withUnsafeBytes { try JSONValue.parse(object: $0) }
+        // Editors on Windows begin a file with a byte order mark.
+        let text = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes.dropFirst(3) : bytes[...]
+        let fields = try text.withUnsafeBytes { try JSONValue.parse(object: $0) }
         guard let format = fields["format"]?.stringValue, format.hasPrefix("recollect.chat/") else {
             throw RecollectError(.unreadable, "the file is not a chat that Recollect wrote")
         }
@@ -229,13 +242,15 @@ extension ChatProjection {
         }
         let optional: [JSONValue] = (strings + [fields["title"]]).compactMap { $0 }
         let isListUnread = listed.map { $0.count != deletions.count } ?? (fields["deleted"] != nil)
+        let title = ChatRevision(
+            content: ByteString(fields["title"]?.stringValue ?? ""), number: unread.count(fields["titleRevision"]),
+            replaced: Set(fields["titleReplaced"]?.arrayValue?.compactMap(\.stringValue) ?? []))
         let read = ChatProjection(
-            session: session, title: fields["title"]?.stringValue,
-            titleRevision: unread.count(fields["titleRevision"]), entries: entries,
+            session: session, title: title, entries: entries,
             deletions: Dictionary(deletions, uniquingKeysWith: max), others: fields)
         self.init(
-            session: read.session, title: read.title, titleRevision: read.titleRevision, entries: read.entries,
-            deletions: read.deletions, others: read.others, isIntact: read.bytes == bytes,
+            session: read.session, title: title, entries: read.entries, deletions: read.deletions,
+            others: read.others, isIntact: read.bytes == bytes,
             hasOtherContent: read.entries.count < entries.count || isListUnread || unread.areFound
                 || optional.contains { $0.stringValue == nil && $0 != .null })
     }
@@ -255,17 +270,12 @@ private struct JSONNumbers {
     /// Returns a count; 0 if it is missing or no count.
     mutating func count(_ value: JSONValue?) -> Int {
         guard let value, value != .null else { return 0 }
-        guard case .integer(let number) = value, (0...Int64(ChatProjection.mostRevisions)).contains(number) else {
+        guard case .integer(let number) = value, (0...Int64(ChatRevision.most)).contains(number) else {
             areFound = true
             return 0
         }
         return Int(number)
     }
-}
-
-extension ChatProjection {
-    /// The greatest number of a revision or restore. Every JSON parser reads it exactly.
-    static let mostRevisions = 1 << 53
 }
 
 extension ChatProjection.Entry {
@@ -280,7 +290,7 @@ extension ChatProjection.Entry {
         let agents = fields["agents"]?.arrayValue?.compactMap(\.stringValue)
         if agents != nil { fields["agents"] = nil }
         let after = fields.removeValue(forKey: "after")?.stringValue
-        let revision = unread.count(fields.removeValue(forKey: "revision"))
+        let number = unread.count(fields.removeValue(forKey: "revision"))
         let restores = unread.count(fields.removeValue(forKey: "restores"))
         let replaced = fields["replaced"]?.arrayValue?.compactMap(\.stringValue)
         if replaced != nil { fields["replaced"] = nil }
@@ -290,7 +300,7 @@ extension ChatProjection.Entry {
         }
         self.init(
             agents: (agents ?? []) + [agent].compactMap { $0 }, after: after,
-            message: try ConversationMessage(json: .object(fields)), revision: revision, restores: restores,
+            message: try ConversationMessage(json: .object(fields)), number: number, restores: restores,
             replaced: Set(replaced ?? []))
     }
 
@@ -306,9 +316,17 @@ extension ChatProjection.Entry {
             object.member("agent") { $0.write(agent) }
         }
         if let after { object.member("after") { $0.write(after) } }
-        if revision > 0 { object.member("revision") { $0.write(Int64(revision)) } }
-        if restores > 0 { object.member("restores") { $0.write(Int64(restores)) } }
-        if !replaced.isEmpty { object.member("replaced") { $0.write(list: replaced.sorted()) { $0.write($1) } } }
+        object.numbers(of: revision, "revision", "replaced")
+    }
+}
+
+extension JSONWriter.Members {
+    fileprivate mutating func numbers(of revision: ChatRevision, _ number: String, _ replaced: String) {
+        if revision.number > 0 { member(number) { $0.write(Int64(revision.number)) } }
+        if revision.restores > 0 { member("restores") { $0.write(Int64(revision.restores)) } }
+        if !revision.replaced.isEmpty {
+            member(replaced) { $0.write(list: revision.replaced.sorted()) { $0.write($1) } }
+        }
     }
 }
 

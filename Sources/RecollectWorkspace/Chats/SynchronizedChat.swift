@@ -12,13 +12,12 @@ struct SynchronizedChat: Equatable, Sendable {
     var chat: ChatProjection
     /// The messages deleted here or on other devices: their IDs, and their restores before the deletion.
     var deletions: [ByteString: Int] = [:]
-    /// The IDs of messages deleted here. They are restored if the history has them again.
+    /// The IDs of messages deleted here. They are restored if they are added to the history again.
     var deletedHere: Set<ByteString> = []
     /// The messages of the file about to be appended to the history.
     var pending: [ChatProjection.Entry] = []
-    /// The hashes of earlier titles (with the ID `nil`), and of the contents of deleted messages. In a file, they are
-    /// older states, and no changes.
-    var replaced: [ByteString?: Set<String>] = [:]
+    /// The states of deleted messages. In a file, they are older states, and no changes.
+    var replaced: [ByteString: Set<String>] = [:]
     /// The end of the history's change feed, read before the session.
     var change: ChangeCursor
 
@@ -28,22 +27,6 @@ struct SynchronizedChat: Equatable, Sendable {
         let distance = change.sequence - last.change.sequence
         last.change = change
         return self == last && feed.isEmpty && (0..<10_000).contains(distance)
-    }
-
-    /// Returns whether a title or a content of a message is known to be replaced.
-    func replacements() -> (_ id: ByteString?, _ content: ByteString) -> Bool {
-        let held = chat.entriesByID
-        return { id, content in
-            hasReplaced(content, of: id) || id.flatMap { held[$0] }?.follows(content) ?? false
-        }
-    }
-
-    private func hasReplaced(_ content: ByteString, of id: ByteString?) -> Bool {
-        replaced[id]?.contains(ChatProjection.Entry.hash(content)) ?? false
-    }
-
-    private mutating func noteReplaced(_ content: ByteString, of id: ByteString?) {
-        replaced[id, default: []].insert(ChatProjection.Entry.hash(content))
     }
 }
 
@@ -69,68 +52,74 @@ extension SynchronizedChat {
             userId: session.userId, chat: ChatProjection(session: session.sessionId, entries: []),
             deletions: last?.deletions ?? [:], deletedHere: last?.deletedHere ?? [], replaced: last?.replaced ?? [:],
             change: change)
+        let published = last?.chat.entriesByID ?? [:]
         var entries: [ChatProjection.Entry] = []
         var previous: String?
         for copies in messages.groupedByID {
-            let message = copies[0].message
-            let id = ByteString(message.id)
-            // Copies with other content stay in the history alone.
-            let agents = copies.filter { $0.message.json == message.json }.map(\.agentId)
-            defer { previous = message.id }
-            guard let old = known[id] else {
-                var restores = 0
-                if deletedHere.remove(id) != nil, let deleted = deletions.removeValue(forKey: id) {
-                    restores = Self.next(deleted)
-                }
+            let id = ByteString(copies[0].message.id)
+            let contents = copies.map(\.message.json)
+            defer { previous = copies[0].message.id }
+            let old = known[id]
+            // Agents may have messages of the same ID. Those with other content stay in the history alone.
+            let index = old.flatMap {
+                contents.firstIndex(of: $0.content) ?? contents.firstIndex(where: $0.revision.has)
+            }
+            let (message, content) = (copies[index ?? 0].message, contents[index ?? 0])
+            let agents = zip(copies, contents).filter { $0.1 == content }.map(\.0.agentId)
+            guard var entry = old?.of(agents) else {
                 entries.append(
-                    .init(
-                        agents: agents, after: previous, message: message, restores: restores,
-                        replaced: restores > 0 ? replaced[id] ?? [] : []))
+                    .init(agents: agents, after: previous, message: message, revision: added(content, of: id, feed)))
                 continue
             }
-            var entry = ChatProjection.Entry(
-                agents: agents, after: old.after, message: old.message, revision: old.revision, restores: old.restores,
-                replaced: old.replaced)
-            // An older content without a change in the feed is no edit.
-            let content = message.json
-            if old.content != content, feed.edited.contains(id) || !old.follows(content) {
-                entry.replace(with: message, revision: Self.next(old.revision))
+            if content != entry.content {
+                let isOlder = entry.revision.has(content)
+                let isDeleted = feed.deletes(id, isPending: published[id] == nil)
+                if feed.edited.contains(id) || (isOlder ? feed.isRearranged : !isDeleted) {
+                    entry.replace(with: message, isKnown: !feed.isBehind)
+                } else if !isOlder {
+                    // The published copy was deleted, and another agent's one is no edit of it.
+                    continue
+                }
             }
             entries.append(entry)
         }
         let held = Set(entries.map { ByteString($0.message.id) })
-        let published = last?.chat.entriesByID ?? [:]
         for (id, old) in known where !held.contains(id) && feed.deletes(id, isPending: published[id] == nil) {
             // A message deleted elsewhere may be moved into a branch here, and back.
             if deletions[id] == nil || feed.deleted.contains(id) { deletedHere.insert(id) }
-            deletions[id] = max(deletions[id] ?? 0, old.restores)
-            replaced[id, default: []].formUnion(old.replaced)
-            noteReplaced(old.content, of: id)
+            deletions[id] = max(deletions[id] ?? 0, old.revision.restores)
+            replaced[id, default: []].formUnion(old.revision.replaced)
+            replaced[id, default: []].insert(old.revision.state)
         }
         pending = (last?.pending ?? []).filter { entry in
             let id = ByteString(entry.message.id)
-            return !held.contains(id) && deletions[id].map { $0 < entry.restores } ?? true
+            return !held.contains(id) && deletions[id].map { $0 < entry.revision.restores } ?? true
         }
-        var (newTitle, titleRevision) = (title, last?.chat.titleRevision ?? 0)
-        if let last, !last.chat.title.hasSameBytes(as: title) {
-            let isOlder = title.map { hasReplaced(ByteString($0), of: nil) } ?? true
-            if isOlder, !feed.isUpdated {
-                newTitle = last.chat.title
-            } else {
-                titleRevision = Self.next(titleRevision)
-                if let old = last.chat.title { noteReplaced(ByteString(old), of: nil) }
-            }
+        let content = ByteString(title ?? "")
+        var newTitle = last?.chat.titleRevision ?? ChatRevision(content: content)
+        if newTitle.content != content, feed.isUpdated || !(title == nil || newTitle.has(content)) {
+            newTitle.replace(with: content, isKnown: !feed.isBehind)
         }
-        chat = ChatProjection(
-            session: session.sessionId, title: newTitle, titleRevision: titleRevision, entries: entries)
+        chat = ChatProjection(session: session.sessionId, title: newTitle, entries: entries)
+    }
+
+    /// Returns the revision of a message that the history did not have at the last synchronization.
+    ///
+    /// A message deleted here is restored if the feed shows its return. A history that is behind still has it.
+    private mutating func added(_ content: ByteString, of id: ByteString, _ feed: SessionChanges) -> ChatRevision {
+        let states = replaced[id] ?? []
+        let isReturned =
+            feed.edited.contains(id) || feed.isRearranged && ChatRevision.hasState(of: content, in: states)
+        guard isReturned, deletedHere.remove(id) != nil, let deleted = deletions.removeValue(forKey: id) else {
+            return ChatRevision(content: content)
+        }
+        return ChatRevision(content: content, restores: ChatRevision.next(deleted), replaced: states)
     }
 
     /// The messages held by the history after the synchronization, if it was completed.
     private var known: [ByteString: ChatProjection.Entry] {
         chat.entriesByID.merging(pending.map { (ByteString($0.message.id), $0) }) { held, _ in held }
     }
-
-    private static func next(_ revision: Int) -> Int { min(revision + 1, ChatProjection.mostRevisions) }
 
     // MARK: The file
 
@@ -139,71 +128,41 @@ extension SynchronizedChat {
     mutating func place(as file: ChatProjection?) {
         guard let file else { return }
         let placed = file.entriesByID
-        let entries = chat.entries.map { entry in
-            guard let there = placed[ByteString(entry.message.id)] else { return entry }
-            var entry = entry
-            entry.after = there.after
-            if there.content == entry.content,
-                (there.restores, there.revision) > (entry.restores, entry.revision)
-            {
-                (entry.revision, entry.restores) = (there.revision, there.restores)
-                entry.replaced.formUnion(there.replaced)
-            }
-            return entry
-        }
-        let titleRevision = file.title.hasSameBytes(as: chat.title) ? file.titleRevision : 0
+        var title = chat.titleRevision
+        title.join(file.titleRevision)
         chat = ChatProjection(
-            session: chat.session, title: chat.title, titleRevision: max(chat.titleRevision, titleRevision),
-            entries: entries)
+            session: chat.session, title: title,
+            entries: chat.entries.map { entry in
+                guard let there = placed[ByteString(entry.message.id)] else { return entry }
+                var entry = entry
+                entry.after = there.after
+                entry.join(there.revision)
+                return entry
+            })
     }
 
-    /// Returns the merge with the session's file.
-    ///
-    /// An edit by a person in the file gets the next revision. A message stays with all its agents.
+    /// Returns the merge with the session's file. A message stays with all its agents.
     func merged(with file: ChatProjection?, since last: SynchronizedChat?) -> ChatProjection {
         let deleted = ChatProjection(session: chat.session, entries: [], deletions: deletions)
         let merged = ChatProjection.merged(
             base: last?.chat, versions: [file, chat, deleted].compactMap { $0 }, session: chat.session)
-        let (known, held) = (last?.chat.entriesByID ?? [:], chat.entriesByID)
-        let entries = merged.entries.map { entry in
-            let id = ByteString(entry.message.id)
-            let old = known[id]
-            var result = ChatProjection.Entry(
-                agents: entry.agents + (held[id]?.agents ?? []), after: entry.after, message: entry.message,
-                revision: entry.revision, restores: entry.restores, replaced: entry.replaced)
-            if let old, file?.isIntact == false, old.restores == entry.restores, old.revision == entry.revision,
-                old.content != entry.content
-            {
-                result.message = old.message
-                result.replace(with: entry.message, revision: Self.next(entry.revision))
-            }
-            return result
-        }
-        let isRenamed =
-            last.map {
-                $0.chat.titleRevision == merged.titleRevision && !$0.chat.title.hasSameBytes(as: merged.title)
-            } ?? false
+        let held = chat.entriesByID
         return ChatProjection(
-            session: merged.session, title: merged.title,
-            titleRevision: isRenamed ? Self.next(merged.titleRevision) : merged.titleRevision, entries: entries,
+            session: merged.session, title: merged.titleRevision,
+            entries: merged.entries.map { $0.of($0.agents + (held[ByteString($0.message.id)]?.agents ?? [])) },
             deletions: merged.deletions, others: merged.others)
     }
 
     /// Whether a merge lacks contents or a title of this state that no one has replaced or deleted knowingly.
-    func hasChangesMissing(in merged: ChatProjection, of file: ChatProjection?, since last: SynchronizedChat?) -> Bool {
-        let isRenamedByPerson = file?.isIntact == false && last?.chat.title.hasSameBytes(as: chat.title) == true
-        if let title = chat.title, !merged.title.hasSameBytes(as: title), !isRenamedByPerson,
-            merged.titleRevision <= chat.titleRevision || last?.chat.title.hasSameBytes(as: title) != true
-        {
-            return true
-        }
+    func hasChangesMissing(in merged: ChatProjection, since last: SynchronizedChat?) -> Bool {
+        if chat.title != nil, !merged.titleRevision.follows(chat.titleRevision) { return true }
         let (known, result) = (last?.known ?? [:], merged.entriesByID)
         return chat.entries.contains { entry in
             let id = ByteString(entry.message.id)
             guard let merged = result[id] else {
                 return last?.deletions[id] == nil && known[id]?.content != entry.content
             }
-            return !merged.follows(entry.content)
+            return !merged.revision.follows(entry.revision)
         }
     }
 
@@ -235,15 +194,13 @@ extension SynchronizedChat {
 
     /// Notes the title of a merged chat as saved in the history.
     mutating func noteRenamed(as merged: ChatProjection) {
-        if let old = chat.title { noteReplaced(ByteString(old), of: nil) }
-        (chat.title, chat.titleRevision) = (merged.title, merged.titleRevision)
+        chat.titleRevision = merged.titleRevision
     }
 
     private mutating func replace(with entries: [ChatProjection.Entry]) {
         // Of entries with the same ID, the first is kept.
         chat = ChatProjection(
-            session: chat.session, title: chat.title, titleRevision: chat.titleRevision, entries: entries + chat.entries
-        )
+            session: chat.session, title: chat.titleRevision, entries: entries + chat.entries)
     }
 }
 
@@ -270,10 +227,8 @@ extension SynchronizedChat {
                 writer.write(String(decoding: ChatProjection(session: "", entries: pending).bytes, as: UTF8.self))
             }
             object.member("replaced") { writer in
-                let sorted = replaced.sorted { ($0.key ?? ByteString("")) < ($1.key ?? ByteString("")) }
-                writer.write(list: sorted) { writer, item in
-                    let id = item.key.map { JSONValue.string($0.string) } ?? .null
-                    writer.write(list: [id] + item.value.sorted().map { .string($0) }) { $0.write($1) }
+                writer.write(list: replaced.sorted { $0.key < $1.key }) { writer, item in
+                    writer.write(list: [item.key.string] + item.value.sorted()) { $0.write($1) }
                 }
             }
         }
@@ -296,9 +251,9 @@ extension SynchronizedChat {
             else { return nil }
             return (ByteString(id), Int(restores))
         }
-        let replaced = (head["replaced"]?.arrayValue ?? []).compactMap { item -> (ByteString?, Set<String>)? in
-            guard let fields = item.arrayValue, let id = fields.first else { return nil }
-            return (id.stringValue.map { ByteString($0) }, Set(fields.dropFirst().compactMap(\.stringValue)))
+        let replaced = (head["replaced"]?.arrayValue ?? []).compactMap { item -> (ByteString, Set<String>)? in
+            guard let fields = item.arrayValue?.compactMap(\.stringValue), let id = fields.first else { return nil }
+            return (ByteString(id), Set(fields.dropFirst()))
         }
         let pending = try head["pending"]?.stringValue.map { try ChatProjection(bytes: Array($0.utf8)).entries }
         self.init(
@@ -318,11 +273,14 @@ struct SessionChanges: Sendable {
     /// The IDs of edited and added messages.
     private(set) var edited: Set<ByteString> = []
     /// Whether messages were moved into a branch, or expired, or the session or its user was deleted.
-    private var isRearranged = false
+    private(set) var isRearranged = false
     /// Whether the details may have changed.
     private(set) var isUpdated = false
     /// Whether there are no changes.
     private(set) var isEmpty = true
+    /// Whether the history ends before the last synchronization: it was restored from a backup, and its changes since then
+    /// are unknown.
+    var isBehind = false
 
     mutating func add(_ change: HistoryChange) {
         isEmpty = false
@@ -340,14 +298,6 @@ struct SessionChanges: Sendable {
     /// - Parameter isPending: Whether it may never have been appended.
     func deletes(_ id: ByteString, isPending: Bool) -> Bool {
         deleted.contains(id) || isRearranged && !isPending
-    }
-}
-
-extension ChatProjection.Entry {
-    /// The entry with other agents.
-    fileprivate func of(_ agents: [String]) -> ChatProjection.Entry {
-        .init(
-            agents: agents, after: after, message: message, revision: revision, restores: restores, replaced: replaced)
     }
 }
 

@@ -113,7 +113,7 @@ struct ChatsAreaTests {
         try await workspace.chats.synchronize(id, with: history)
         let other = ChatProjection(
             session: "other",
-            entries: [.init(agentId: "a", message: ConversationMessage(id: "2", role: .user, text: "elsewhere"))])
+            entries: [.init(agents: ["a"], message: ConversationMessage(id: "2", role: .user, text: "elsewhere"))])
         try Data(other.bytes).write(to: workspace.rootURL.appendingPathComponent(path.description))
         #expect(try await workspace.chats.synchronize(id, with: history).new.isEmpty)
         #expect(try await workspace.chats.read("Moby Dick")?.messages.map(\.message.id) == ["one"])
@@ -184,7 +184,7 @@ struct ChatsAreaTests {
         let last = try await workspace.chats.lastSynchronized("Moby Dick")
         let change = try await history.latestChange()
         let messages = try await stored()
-        let feed = try await workspace.chats.changes(of: id, in: history, after: last)
+        let feed = try await workspace.chats.changes(of: id, in: history, after: last, to: change)
         return try await workspace.chats.publish(
             SynchronizedChat(id, title: nil, messages, after: last, feed, change: change), of: messages, since: last,
             feed)
@@ -808,5 +808,170 @@ struct ChatsAreaTests {
         #expect(try await workspace.chats.read("Moby Dick")?.title == nil)
         #expect(try await [history.session(id)?.title, other.session(id)?.title] == [nil, nil])
         #expect(try await keptVersions().count == 1)
+    }
+
+    @Test(
+        "chat-projection: an edit back to an earlier text is kept beside another edit made at the same time",
+        arguments: ["zebra", "aardvark"])
+    func editedBack(_ there: String) async throws {
+        let (elsewhere, other) = try await otherDevice(having: "one")
+        func synchronizeBoth() async throws {
+            for _ in 0..<2 {
+                try await workspace.chats.synchronize(id, with: history)
+                try await elsewhere.chats.synchronize(id, with: other)
+            }
+        }
+        try await history.edit([message("one", "middle")], in: id)
+        try await synchronizeBoth()
+        try await history.edit([message("one", "one")], in: id)
+        try await other.edit([message("one", there)], in: id)
+        try await synchronizeBoth()
+        let found = try await published()
+        #expect(try await [texts(history), texts(other)] == [found, found])
+        let all = try await keptVersions() + found.map { "\"\($0)\"}" }
+        for text in ["one", there] { #expect(all.contains { $0.contains("\"\(text)\"}") }) }
+    }
+
+    @Test("chat-projection: of two edits made at the same time, an older file does not bring back the losing one")
+    func olderLoser() async throws {
+        let (elsewhere, other) = try await otherDevice(having: "one")
+        let common = try await workspace.read(path).bytes
+        var older: [[UInt8]] = []
+        for (device, store, text) in [(workspace, history, "aaa"), (elsewhere, other, "bbb")] {
+            try deliver(common)
+            try await store.edit([message("one", text)], in: id)
+            try await store.update(id, with: SessionDetails(title: text))
+            try await device.chats.synchronize(id, with: store)
+            older.append(try await workspace.read(path).bytes)
+        }
+        for bytes in older + older {
+            try deliver(bytes)
+            for (device, store) in [(workspace, history), (elsewhere, other), (workspace, history)] {
+                try await device.chats.synchronize(id, with: store)
+            }
+            #expect(try await [texts(history), texts(other), published()] == [["bbb"], ["bbb"], ["bbb"]])
+            #expect(try await [history.session(id)?.title, other.session(id)?.title] == ["bbb", "bbb"])
+        }
+        #expect(
+            try await keptVersions().contains { $0.contains("\"aaa\"}") && $0.contains("\"title\":\"aaa\"") })
+    }
+
+    @Test("chat-projection: a history restored from a backup brings back no deleted message, and loses no edit")
+    func editedBehind() async throws {
+        let (elsewhere, other) = (try elsewhere(), SQLiteHistoryStore.inMemory())
+        func synchronizeBoth(_ store: SQLiteHistoryStore) async throws -> [PublishedChat] {
+            var published: [PublishedChat] = []
+            for _ in 0..<2 {
+                published.append(try await workspace.chats.synchronize(id, with: store))
+                try await elsewhere.chats.synchronize(id, with: other)
+            }
+            return published
+        }
+        let backup = SQLiteHistoryStore.inMemory()
+        for store in [history, backup] { try await say("one", "two", in: store) }
+        _ = try await synchronizeBoth(history)
+        try await other.edit([message("one", "later")], in: id)
+        try await other.update(id, with: SessionDetails(title: "Later"))
+        for store in [history, other] { try await store.deleteMessages(["two"], in: id) }
+        _ = try await synchronizeBoth(history)
+        // The feed of a backup ends before the note.
+        var last = try #require(try await workspace.chats.lastSynchronized("Moby Dick"))
+        last.change = ChangeCursor(sequence: 1_000)
+        try workspace.archive.note(synchronized: last.bytes, at: path)
+        try await backup.edit([message("one", "amended")], in: id)
+        try await backup.update(id, with: SessionDetails(title: "Amended"))
+        #expect(try await synchronizeBoth(backup).map(\.deletedElsewhere) == [["two"], ["two"]])
+        let found = try await published()
+        #expect(try await [texts(backup), texts(other)] == [found + ["two"], found])
+        let all = try await keptVersions().joined() + found.joined()
+        #expect(all.contains("later") && all.contains("amended"))
+        #expect(all.contains("\"Later\"") && found.count == 1)
+        // A later edit of the message brings it back, and so does saving it again.
+        try await backup.deleteMessages(["two"], in: id)
+        _ = try await synchronizeBoth(backup)
+        try await say("two", in: backup)
+        _ = try await synchronizeBoth(backup)
+        #expect(try await texts(other) == found + ["two"])
+    }
+
+    @Test("chat-projection: when one agent's copy of an ID expires, another agent's message replaces no text")
+    func expiredCopy() async throws {
+        let store = SQLiteHistoryStore(
+            directory: folder.url.appendingPathComponent("history"),
+            configuration: HistoryConfiguration(retention: .window))
+        let (elsewhere, other) = (try elsewhere(), SQLiteHistoryStore.inMemory())
+        func append(_ id: String, _ text: String, to agent: String) async throws {
+            try await store.append(
+                [message(id, text)], to: Scope(userId: "ann", sessionId: "Moby Dick", agentId: agent),
+                options: AppendOptions(maxMessages: 2))
+        }
+        try await append("1", "first of a", to: "a")
+        try await append("1", "first of b", to: "b")
+        for round in 2...4 {
+            for _ in 0..<2 {
+                try await workspace.chats.synchronize(id, with: store)
+                try await elsewhere.chats.synchronize(id, with: other)
+            }
+            try await append("\(round)", "\(round)", to: "a")
+        }
+        #expect(try await texts(other).contains("first of a"))
+        #expect(try await store.message("1", in: id, agentId: "b")?.message.text == "first of b")
+        #expect(try await store.message("1", in: id, agentId: "a") == nil)
+        #expect(try await keptVersions().isEmpty)
+        await store.close()
+    }
+
+    @Test("chat-projection: a session deleted or discarded during the synchronization does not come back")
+    func deletedDuringTheCall() async throws {
+        let (elsewhere, other) = try await otherDevice(having: "one")
+        for isDeleted in [false, true] {
+            try await say(isDeleted ? "three" : "two", in: other)
+            try await elsewhere.chats.synchronize(id, with: other)
+            let watched = WatchedHistory(history)
+            watched.hold(.session("Moby Dick"))
+            async let synchronized = workspace.chats.synchronize(id, with: watched)
+            await watched.waitForHeld(.session("Moby Dick"))
+            if isDeleted { try await history.deleteSession(id) } else { try await history.discardSession(id) }
+            watched.letGo(.session("Moby Dick"))
+            #expect(try await !synchronized.new.isEmpty)
+            let session = try await history.session(id)
+            #expect(isDeleted ? session == nil : session?.discardedAt != nil)
+        }
+    }
+
+    @Test("chat-projection: a title that loses against one with more changes is kept beside the file")
+    func unknownTitle() async throws {
+        let (elsewhere, other) = try await otherDevice(having: "one")
+        let common = try await workspace.read(path).bytes
+        try await history.update(id, with: SessionDetails(title: "mine"))
+        try await workspace.chats.synchronize(id, with: history)
+        try deliver(common)
+        for title in ["b1", "b2"] {
+            try await other.update(id, with: SessionDetails(title: title))
+            try await elsewhere.chats.synchronize(id, with: other)
+        }
+        try await workspace.chats.synchronize(id, with: history)
+        #expect(try await [history.session(id)?.title, workspace.chats.read("Moby Dick")?.title] == ["b2", "b2"])
+        #expect(try await keptVersions().map { $0.contains("\"title\":\"mine\"") } == [true])
+    }
+
+    @Test("chat-projection: a branch restored under an ID used again since gets its text back on all devices")
+    func restoredBeforeReuse() async throws {
+        let (elsewhere, other) = try await otherDevice(having: "one")
+        let branch = try await history.branch(id, from: "one")
+        try await history.append(
+            [message("one", "other")], to: Scope(userId: "ann", sessionId: "Moby Dick", agentId: "b"))
+        func synchronizeBoth() async throws {
+            for _ in 0..<2 {
+                try await workspace.chats.synchronize(id, with: history)
+                try await elsewhere.chats.synchronize(id, with: other)
+            }
+        }
+        try await synchronizeBoth()
+        #expect(try await Set(texts(other)) == ["other"])
+        try await history.restoreBranch(branch, in: id)
+        try await synchronizeBoth()
+        #expect(try await history.message("one", in: id, agentId: "a")?.message.text == "one")
+        #expect(try await published().contains("one"))
     }
 }

@@ -415,7 +415,7 @@ struct ConflictResolutionTests {
         let synced = try SyncedWorkspace()
         let chat = ChatProjection(
             session: "c",
-            entries: [.init(agentId: "", message: ConversationMessage(id: "1", role: .user, text: "x"))])
+            entries: [.init(agents: [""], message: ConversationMessage(id: "1", role: .user, text: "x"))])
         try synced.put("{\"format\":", at: "Chats/c.json")
         try synced.put(String(decoding: chat.bytes, as: UTF8.self), at: "Chats/c 2.json")
         try await synced.workspace.resolveConflicts()

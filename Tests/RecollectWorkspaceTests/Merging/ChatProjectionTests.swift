@@ -41,13 +41,14 @@ struct ChatProjectionTests {
         let edited = RandomChats.sample.replacingOccurrences(of: "Call me.", with: "Call me Ishmael.")
         let read = try ChatProjection(bytes: Array(edited.utf8))
         #expect(!read.isIntact && read.entries[0].message.text == "Call me Ishmael.")
+        #expect(try ChatProjection(bytes: [0xEF, 0xBB, 0xBF] + Array(edited.utf8)).entries == read.entries)
     }
 
     @Test("Messages follow their predecessors, regardless of dates, and concurrent sequences are not interleaved")
     func order() {
         func entry(_ id: String, after: String?, at second: Double) -> ChatProjection.Entry {
             .init(
-                agentId: "a", after: after,
+                agents: ["a"], after: after,
                 message: ConversationMessage(
                     id: id, role: .user, text: id, timestamp: Date(timeIntervalSince1970: second)))
         }
@@ -116,7 +117,8 @@ struct ChatProjectionTests {
         let base = RandomChats.sample
         let without = String(
             decoding: ChatProjection(
-                session: chat.session, title: chat.title, entries: [chat.entries[1]], deletions: [ByteString("1"): 0]
+                session: chat.session, title: chat.titleRevision, entries: [chat.entries[1]],
+                deletions: [ByteString("1"): 0]
             ).bytes, as: UTF8.self)
         for (old, new) in [("Call me.", "AAA"), (#""historian"},"#, #""AAA"},"#)] {
             let changed = base.replacing(old, with: new)
@@ -154,16 +156,18 @@ struct ChatProjectionTests {
         let hand = base.replacing("Call me.", with: "Z")
         for known in [base, nil] {
             #expect(try merged(known, edited, base).chat.entries[0].message.text == "A")
-            #expect(try merged(known, edited, hand).chat.entries[0].message.text == "A")
-            #expect(try merged(known, edited, hand).apart.contains(hand))
+            // An edit by hand is the next one after the base's, and otherwise has the file's number.
+            let (won, lost) = known == nil ? ("A", hand) : ("Z", edited)
+            #expect(try merged(known, edited, hand).chat.entries[0].message.text == won)
+            #expect(try merged(known, edited, hand).apart.contains(lost))
         }
         let chat = try ChatProjection(bytes: Array(base.utf8))
         func version(deleted: Int? = nil, restores: Int? = nil) -> String {
-            var entry = chat.entries[0]
-            entry.restores = restores ?? 0
+            let message = chat.entries[0].message
+            let entry = ChatProjection.Entry(agents: ["historian"], message: message, restores: restores ?? 0)
             return String(
                 decoding: ChatProjection(
-                    session: chat.session, title: chat.title,
+                    session: chat.session, title: chat.titleRevision,
                     entries: (restores == nil ? [] : [entry]) + [chat.entries[1]],
                     deletions: deleted.map { [ByteString("1"): $0] } ?? [:]
                 ).bytes, as: UTF8.self)
@@ -189,10 +193,10 @@ struct ChatProjectionTests {
             id: "1", role: .user, parts: [.text("one")], timestamp: Date(timeIntervalSince1970: 1),
             unknownFields: fields)
         let chat = ChatProjection(
-            session: "c", title: nil, titleRevision: 3,
+            session: "c", title: ChatRevision(content: ByteString(""), number: 3, replaced: ["h"]),
             entries: [
                 .init(
-                    agents: ["b", "", "a", "b"], after: "0", message: message, revision: 2, restores: 1, replaced: ["h"]
+                    agents: ["b", "", "a", "b"], after: "0", message: message, number: 2, restores: 1, replaced: ["h"]
                 )
             ])
         let read = try ChatProjection(bytes: chat.bytes)
@@ -207,7 +211,7 @@ struct ChatProjectionTests {
             session: "c",
             entries: (0..<100_000).map { number in
                 .init(
-                    agentId: "", after: number == 0 ? nil : "\(number - 1)",
+                    agents: [""], after: number == 0 ? nil : "\(number - 1)",
                     message: ConversationMessage(
                         id: "\(number)", role: .user, text: "x", timestamp: Date(timeIntervalSince1970: 0)))
             })
@@ -239,7 +243,13 @@ struct RandomChats {
         let versions = ["a", "b", "c"].map { grown(base, by: $0) }
         let other = grown(ChatProjection(session: "c", entries: []), by: "other")
         let givenBase = [base, nil, other].randomElement(using: &random) ?? nil
-        return (givenBase.map(Self.text), versions.map(Self.text))
+        return (givenBase.map(Self.text), versions.map { edited(Self.text($0)) })
+    }
+
+    /// Returns a file edited by a person half the time: another text, and no new number.
+    private mutating func edited(_ file: String) -> String {
+        let text = ["x", "y"].randomElement(using: &random) ?? ""
+        return Bool.random(using: &random) ? file : file.replacing(#""text":"x""#, with: #""text":"\#(text)""#)
     }
 
     private mutating func grown(_ chat: ChatProjection, by name: String) -> ChatProjection {
@@ -249,13 +259,19 @@ struct RandomChats {
             let text = ["x", "caf\u{E9}", "cafe\u{301}", "\u{0}\"\n"].randomElement(using: &random) ?? ""
             if let position = entries.indices.randomElement(using: &random), Bool.random(using: &random) {
                 if Bool.random(using: &random) {
-                    entries[position].message.parts = [.text(text)]
-                    entries[position].revision += Int.random(in: 0...1, using: &random)
+                    var message = entries[position].message
+                    message.parts = [.text(text)]
+                    entries[position].replace(with: message, isKnown: Bool.random(using: &random))
                 } else if Bool.random(using: &random) {
-                    entries[position].restores += Int.random(in: 0...1, using: &random)
+                    let entry = entries[position]
+                    entries[position] = .init(
+                        agents: entry.agents, after: entry.after, message: entry.message,
+                        number: entry.revision.number,
+                        restores: entry.revision.restores + Int.random(in: 0...1, using: &random),
+                        replaced: entry.revision.replaced)
                 } else if Bool.random(using: &random) {
                     let entry = entries.remove(at: position)
-                    deletions[ByteString(entry.message.id)] = entry.restores
+                    deletions[ByteString(entry.message.id)] = entry.revision.restores
                 } else {
                     entries.remove(at: position)
                 }
@@ -268,29 +284,30 @@ struct RandomChats {
             let moment = Date(timeIntervalSince1970: Double(Int.random(in: 0...3, using: &random)))
             entries.append(
                 .init(
-                    agentId: ["", "a"].randomElement(using: &random) ?? "",
+                    agents: [["", "a"].randomElement(using: &random) ?? ""],
                     after: entries.randomElement(using: &random)?.message.id,
                     message: ConversationMessage(id: id, role: .user, text: text, timestamp: moment)))
         }
-        let title = [chat.title, "Tea", "Tee", nil].randomElement(using: &random) ?? nil
+        var title = chat.titleRevision
+        if let new = ["Tea", "Tee", "", nil].randomElement(using: &random) ?? nil {
+            title.replace(with: ByteString(new))
+        }
         var others = chat.others
         if let key = ["notes", "é\\"].randomElement(using: &random), Bool.random(using: &random) {
             others[key] = [1, "x", ["a": .null]].randomElement(using: &random)
         }
-        let titleRevision = chat.titleRevision + Int.random(in: 0...1, using: &random)
         return ChatProjection(
-            session: "c", title: title, titleRevision: titleRevision, entries: entries, deletions: deletions,
-            others: others)
+            session: "c", title: title, entries: entries, deletions: deletions, others: others)
     }
 
     private static func text(_ chat: ChatProjection) -> String { String(decoding: chat.bytes, as: UTF8.self) }
 
     static let sample: String = text(
         ChatProjection(
-            session: "moby-dick", title: "Whales",
+            session: "moby-dick", title: ChatRevision(content: ByteString("Whales")),
             entries: ["Call me.", "Ishmael?"].enumerated().map { number, words in
                 .init(
-                    agentId: "historian", after: number == 0 ? nil : "1",
+                    agents: ["historian"], after: number == 0 ? nil : "1",
                     message: ConversationMessage(
                         id: "\(number + 1)", role: number == 0 ? .user : .assistant, text: words,
                         timestamp: Date(timeIntervalSince1970: 1_763_719_200)))

@@ -94,7 +94,7 @@ struct LifeTexts {
     private func chat(adding word: String, to entries: [ChatProjection.Entry]) -> [UInt8] {
         let message = ConversationMessage(
             id: word, role: .user, text: "said", timestamp: Date(timeIntervalSince1970: 1_768_500_000))
-        let entry = ChatProjection.Entry(agentId: "ahab", after: entries.last?.message.id, message: message)
+        let entry = ChatProjection.Entry(agents: ["ahab"], after: entries.last?.message.id, message: message)
         return ChatProjection(session: "moby", entries: entries + [entry]).bytes
     }
 }

@@ -73,7 +73,7 @@ import Testing
     private func message(_ word: String) -> ChatProjection.Entry {
         let message = ConversationMessage(
             id: word, role: .user, text: word, timestamp: Date(timeIntervalSince1970: 1_768_500_000))
-        return ChatProjection.Entry(agentId: "ahab", message: message)
+        return ChatProjection.Entry(agents: ["ahab"], message: message)
     }
 
     @Test("chat-edits: an edited chat file is imported, and a broken one is kept beside the chat")
