@@ -36,7 +36,8 @@ extension SharedWorkspace {
     /// Replaces the text of a file, atomically and durably, with the user as the author.
     ///
     /// The expected version is the one last read with `readFile(at:)` or written with this method, by this instance.
-    /// Without one, the file must not exist. Blocks.
+    /// Without one, the file must not exist. If several views edit a file, use `read(_:download:)` and
+    /// `write(_:to:replacing:by:)` instead. Blocks.
     /// - Throws: `FileChangedError` with the current content if the file has another version or is missing: read
     ///   it, merge, and write again. `invalidArgument` for a URL outside the root. As `write(_:to:replacing:by:)`.
     public func writeFile(_ content: String, to url: URL) throws {

@@ -18,7 +18,7 @@ extension WorkspaceWriter {
             mark: .begun, path: path,
             version: WorkspaceVersion(
                 hash: file.version, date: date, author: author, kind: .movedAway, otherPath: newPath))
-        try keepVersions(of: file)
+        try keepVersions(of: file, beside: newPath)
         let begun = try archive.begin([arrival, departure], keeping: [file.bytes])
         saveDetails(of: path)
         defer { forgetDetails(of: path) }
@@ -89,7 +89,7 @@ extension WorkspaceWriter {
             mark: .begun, path: path,
             version: WorkspaceVersion(
                 hash: file.version, date: configuration.now().wholeMilliseconds, author: author, kind: .trashed))
-        try keepVersions(of: file)
+        try keepVersions(of: file, beside: path)
         let begun = try archive.begin([change], keeping: [file.bytes])
         saveDetails(of: path)
         try changing(path, from: file.version, to: nil, begun) {
@@ -98,10 +98,12 @@ extension WorkspaceWriter {
         finish(begun)
     }
 
-    /// Archives the file's conflicting versions at the provider. They are removed with the file.
-    private func keepVersions(of file: WorkspaceFile) throws {
+    /// Writes the file's conflicting versions at the provider beside a path. They are removed with the file.
+    private func keepVersions(of file: WorkspaceFile, beside path: WorkspacePath) throws {
         do {
-            try keep(provider.conflictVersions(of: file.path), of: file)
+            let versions = try provider.conflictVersions(of: file.path)
+            try keep(versions, of: file)
+            for version in versions where version.bytes != file.bytes { _ = try keep(version.bytes, beside: path) }
         } catch let error as RecollectError where error.code == .notFound {
             // The file is missing, too. Its removal throws the error.
         }

@@ -41,6 +41,36 @@ import Testing
         }
     }
 
+    @Test(
+        "conflict-copies: another device's version of a moved or trashed file stays as a file",
+        arguments: [true, false])
+    func versionOfMovedFile(isMoved: Bool) async throws {
+        let fleet = try SimulatedFleet(seed: 1, behaviour: CloudBehavior(conflicts: .fileVersions))
+        let (path, newPath) = (WorkspacePath(checked: ["notes", "plan.md"]), WorkspacePath(checked: ["trip.md"]))
+        try await fleet[0].write("Plan\n", to: path, replacing: nil)
+        try fleet.cloud.syncCompletely()
+        for index in 0..<2 { try await fleet[index].append("by \(index)\n", to: path) }
+        try fleet.cloud.syncCompletely()
+        #expect(try await fleet[0].status().conflicted == [path])
+        let won = try await fleet[0].read(path)
+        if isMoved {
+            try await fleet[0].move(path, to: newPath)
+        } else {
+            try await fleet[0].trash(path, replacing: won.version)
+        }
+        try fleet.cloud.syncCompletely()
+        for index in 0..<2 {
+            _ = try await fleet[index].resolveConflicts()
+            try fleet.cloud.syncCompletely()
+        }
+        let lost = won.text.contains("by 0") ? "by 1" : "by 0"
+        for index in 0..<2 {
+            let files = fleet.devices[index].device.files().mapValues { String(decoding: $0, as: UTF8.self) }
+            #expect(files["trip.md"] == (isMoved ? won.text : nil))
+            #expect(files.contains { $0.key.contains("kept") && $0.value == "Plan\n\(lost)\n" }, "\(files)")
+        }
+    }
+
     /// The ids of the messages in the file.
     private func ids(_ fleet: SimulatedFleet) throws -> Set<String> {
         guard let bytes = fleet.cloud.files()["Chats/moby.json"] else { return [] }
