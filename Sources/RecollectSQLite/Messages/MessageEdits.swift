@@ -9,7 +9,7 @@ enum MessageEdits {
         var orphans: [String] = []
     }
 
-    /// Edits the messages with these IDs, of all agents or of one.
+    /// Edits the messages with these IDs, of all agents or of one. Unchanged notes of a chat UI move with their parts.
     /// - Parameter known: The only content to replace; `nil` for any.
     static func edit(
         _ messages: [ConversationMessage], in session: SessionKey, agentId: String? = nil,
@@ -23,7 +23,8 @@ enum MessageEdits {
                 guard let old = try MessageQueries.message(sequence, db), known?.hasSameContent(as: old) ?? true
                 else { continue }
                 outcome.known += 1
-                outcome.orphans += try replace(old, at: sequence, with: message, of: number, session, db)
+                outcome.orphans += try replace(
+                    old, at: sequence, with: message.movingNotes(from: old), of: number, session, db)
             }
         }
         return outcome

@@ -38,10 +38,17 @@ struct ChatMessageEdits {
     /// - Parameters:
     ///   - id: The ID of the entry within the message.
     ///   - isAlone: Whether the message was shown or saved as this entry alone.
+    ///   - others: The other known entries of the message in the transcript, for an unknown entry.
     ///   - shown: The entries of the message shown or saved before.
     mutating func apply(
-        _ change: ChatMessageChange, to id: UUID, isAlone: Bool, shown: () -> [KnownChatMessage]?
+        _ change: ChatMessageChange, to id: UUID, isAlone: Bool, beside others: [ChatMessage],
+        shown: () -> [KnownChatMessage]?
     ) -> Outcome {
+        if !others.isEmpty, hasID(of: change.entry), !isLate(change) {
+            // The other entries show the message. This one was removed before, and its part may have another text by now.
+            if others.contains(where: change.entry.hasSameContent) { return .edited }
+            if !entries.contains(where: change.entry.hasSameContent) { return applyWithoutPart(change) }
+        }
         let isOne = (isAlone || hasID(of: change.entry)) && entries.count > 1
         if !isOne || change.entry.messageType != .text,
             let index = index(
@@ -60,9 +67,9 @@ struct ChatMessageEdits {
     /// and the parts that a streaming text has, or else the first part. Other entries stay.
     private mutating func applyToAll(_ change: ChatMessageChange) -> Outcome {
         let shown = entries.indices.filter { isShown($0, as: change.entry) }
-        guard let first = shown.first else { return applyWithoutPart(change) }
+        guard let first = emptyPart(of: change) ?? shown.first else { return applyWithoutPart(change) }
         let isThere =
-            change.isEarlier(than: joined(shown))
+            !shown.isEmpty && change.isEarlier(than: joined(shown))
             || change.known == nil && parts(among: shown) { $0.content.hasSameBytes(as: change.entry.content) } != nil
         var replaced = change.known.flatMap { parts(among: shown, where: $0.hasSameContent) } ?? []
         if change.isStreaming || change.known == nil {
@@ -164,6 +171,14 @@ struct ChatMessageEdits {
     /// unknown type has no text.
     private func isShown(_ index: Int, as entry: ChatMessage) -> Bool {
         entries[index].isSameKind(as: entry) && !entries[index].content.isEmpty
+    }
+
+    /// Returns the index of the part of an entry shown as an empty text. A part of an unknown type is not it.
+    private func emptyPart(of change: ChatMessageChange) -> Int? {
+        guard let known = change.known, message.parts.contains(.text("")) else { return nil }
+        return entries.firstIndex {
+            $0.messageType == .text && $0.content.isEmpty && known.hasSameContent(as: $0)
+        }
     }
 
     /// Returns some entries as one.

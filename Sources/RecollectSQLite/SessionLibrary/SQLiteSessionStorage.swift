@@ -24,8 +24,9 @@ import RecollectCore
 ///   Messages read from a list do not count as shown: a window may have an older transcript. Two windows with one
 ///   session need two storages over the same history.
 ///   After a merge of two shown sessions, a transcript of one of them removes no messages of the other, until a transcript
-///   has messages of both, or `getSession` reads them. Messages moved into a branch are not removed from the session after
-///   another window has restored it.
+///   has messages of both, or `getSession` reads them. A rename is no merge: the next transcript under the new ID removes
+///   the shown messages that it lacks. Messages moved into a branch are not removed from the session after another window
+///   has restored it.
 /// - It writes only new entries and entries edited by the UI, so an entry deleted or edited elsewhere meanwhile
 ///   stays deleted or edited. An entry edited by the UI is saved again even if it was deleted elsewhere.
 /// - If both have edited an entry, only the fields changed by the UI are replaced, metadata and attachments one by one. If
@@ -35,7 +36,8 @@ import RecollectCore
 ///   a message of its own. A part that another writer has made a message of its own is edited and removed there.
 /// - A UI without tools may show a message of several parts as one entry. The changed text of this entry replaces the texts
 ///   that it showed, or the first one if other writers have changed all of them. Tool calls, results and other texts stay,
-///   also if the entry is removed.
+///   also if the entry is removed. Beside known entries of these parts, such an entry becomes a message of its own, unless
+///   a part has its content.
 /// - The entry of a streaming reply is saved by the reply. Before the end, a removed one is shown again, and removed
 ///   fields come back: interrupt the reply first. After the end, its text counts as saved by the storage that began it
 ///   in a known session, also before a transcript has it. Its removal needs a transcript with the entry first.

@@ -130,11 +130,12 @@ struct SaveTranscriptOperation {
             let change = ChatMessageChange(
                 transcriptEntry(at: index), keptAs: entry, from: known.entries[entry.id],
                 isEnd: known.isEnd(transcriptEntry(at: index)))
+            let others = change.known == nil ? knownEntries(beside: entry.id, of: location.message) : []
             var isMissing = false
             for sequence in location.all {
                 try edit(sequence) { edit in
                     if edit.isLate(change) { outcome.partlySaved[entry.id] = change.withoutContent }
-                    let outcome = edit.apply(change, to: location.entryId, isAlone: location.isAlone) {
+                    let outcome = edit.apply(change, to: location.entryId, isAlone: location.isAlone, beside: others) {
                         known.parts(ofMessageWith: entry.id)
                     }
                     if outcome == .editedAsOne { shownAsOne.insert(sequence) }
@@ -176,6 +177,12 @@ struct SaveTranscriptOperation {
             outcome.orphans += try MessageDeletion.delete(deleted, of: number, session, db).orphans
         }
         return found
+    }
+
+    /// Returns the other entries of a message in the transcript that the storage has shown or saved.
+    private func knownEntries(beside id: UUID, of message: SequenceNumber) -> [ChatMessage] {
+        let ids = Set(known.messages.ids(of: message)).subtracting([id])
+        return ids.isEmpty ? [] : difference.transcript.filter { ids.contains($0.id) }
     }
 
     // MARK: Adding

@@ -164,6 +164,28 @@ import Testing
         #expect(try await text(entries()) == ["ONE", "weather", "two"])
     }
 
+    @Test(
+        "The edit of an empty text leaves a text added by an agent since", arguments: [false, true],
+        [(false, false), (true, false), (false, true)])
+    func emptyText(isStreaming: Bool, variant: (isFirst: Bool, isCompact: Bool)) async throws {
+        let (isFirst, isCompact) = variant
+        let ui = window()
+        var bubble = ChatMessage(role: .assistant, content: "", isComplete: !isStreaming)
+        try await save([bubble], by: ui)
+        var message = try #require(try await history.message(bubble.id.uuidString, in: Self.session)).message
+        message.parts.insert(.text("new"), at: isFirst ? 0 : 1)
+        _ = try await history.edit([message], in: Self.session)
+        try await compact(ui, isCompact)
+        bubble.content = "edited"
+        try await save([bubble], by: ui)
+        // An increment behind a complete text waits for its completion.
+        let isSaved = isFirst || !isStreaming
+        #expect(try await text(entries()) == (isFirst ? ["new", "edited"] : [isSaved ? "edited" : "", "new"]))
+        bubble.isComplete = true
+        try await save([bubble], by: ui)
+        #expect(try await text(entries()) == (isFirst ? ["new", "edited"] : ["edited", "new"]))
+    }
+
     @Test("Parts of unknown types stay if the text beside them is edited")
     func unknownPart() async throws {
         let ui = window()
@@ -195,6 +217,51 @@ import Testing
         if isEdit { transcript[0].content = "ONE" } else { transcript.removeFirst() }
         try await save(transcript, by: ui)
         #expect(try await text(entries()) == ["Hm."] + (isEdit ? ["ONE"] : []) + ["weather", "two"])
+    }
+
+    @Test(
+        "Fields that a UI has given to a part stay with it when an agent edits the parts beside it",
+        arguments: [
+            [.text("new"), .text("one"), call], [call], [call, .text("one")], [call, .text("new")],
+            [.text("one"), .thinking("Hm.", signature: nil), .toolCall(id: "c", name: "forecast", arguments: [:])],
+        ] as [[ContentPart]])
+    func movedFields(parts: [ContentPart]) async throws {
+        let ui = window()
+        var message = ConversationMessage(
+            id: UUID().uuidString, role: .assistant, parts: [.text("one"), Self.call],
+            metadata: ["partFields": ["1": ["key": 1]]])
+        try await history.append([message], to: Self.scope)
+        var transcript = try #require(try await ui.getSession(id: "s")).messages
+        transcript[1].content = "running"
+        transcript[1].metadata["rating"] = 5
+        try await save(transcript, by: ui)
+        message = try #require(try await history.message(message.id, in: Self.session)).message
+        message.parts = parts
+        _ = try await history.edit([message], in: Self.session)
+        for entry in try await entries() {
+            let isCall = entry.messageType == .toolUse
+            #expect((entry.content == "running") == isCall)
+            #expect(entry.metadata["rating"] == (isCall ? 5 : nil))
+        }
+        message = try #require(try await history.message(message.id, in: Self.session)).message
+        let index = parts.firstIndex { $0.belongsToToolExchange } ?? 0
+        #expect(message.metadata["partFields"] == [String(index): ["key": 1]])
+        #expect(message.parts == parts)
+    }
+
+    @Test("Fields of a part leave the message with it, and those given by the writer stay")
+    func removedFields() async throws {
+        var message = ConversationMessage(
+            id: UUID().uuidString, role: .assistant, parts: [.text("one"), Self.call],
+            metadata: ["partFields": ["1": ["key": 1]], "chat": ["1": ["content": "running"]]])
+        try await history.append([message], to: Self.scope)
+        let given = message
+        message.parts = [.text("one"), .text("two")]
+        message.metadata["partFields"] = ["0": ["key": 2]]
+        _ = try await history.edit([message], in: Self.session)
+        #expect(try await text(entries()) == ["one", "two"])
+        message = try #require(try await history.message(given.id, in: Self.session)).message
+        #expect(message.metadata == ["partFields": ["0": ["key": 2]]])
     }
 
     // MARK: Fields

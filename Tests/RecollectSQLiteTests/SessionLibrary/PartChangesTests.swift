@@ -150,6 +150,32 @@ import Testing
         #expect(try await text(entries()) == ["new", "two"])
     }
 
+    @Test(
+        "An undone deletion leaves the parts beside it, if its message was shown with more parts since",
+        arguments: [nil, "edited"], [0, 1, 2])
+    func undoneBesideParts(edited: String?, variant: Int) async throws {
+        var (message, windows, deleted) = try await shown([.text("one")])
+        message.parts = variant == 1 ? [.text("new"), .text("one")] : [.text("one"), .text("new")]
+        _ = try await history.edit([message], in: Self.session)
+        if let edited {
+            var others = try await entries()
+            others[variant == 1 ? 1 : 0].content = edited
+            try await save(others, by: windows[1])
+        }
+        let current = try #require(try await windows[0].getSession(id: "s")).messages
+        if variant == 2 {
+            // The part left has the ID of the message again.
+            message.parts = [.text(edited ?? "one")]
+            _ = try await history.edit([message], in: Self.session)
+        }
+        for _ in 0...1 {
+            try await save(deleted + current, by: windows[0])
+            let saved = variant == 2 ? [] : ["new"]
+            #expect(try await text(entries()).sorted() == (edited.map { [$0] } ?? []) + saved + ["one"])
+        }
+        try await checkIDs()
+    }
+
     @Test("An edited part that an agent has replaced gets an ID of its own if another message has the part's ID")
     func takenID() async throws {
         var (message, windows, shown) = try await shown([.text("one"), Self.call, .text("two")])

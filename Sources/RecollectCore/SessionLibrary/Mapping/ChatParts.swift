@@ -54,6 +54,37 @@ extension ContentPart {
         if case .attachment(let attachment) = self { return attachment }
         return nil
     }
+
+    /// Whether the part can be an edit of another one.
+    fileprivate func isEdit(of other: ContentPart) -> Bool {
+        switch (self, other) {
+        case (.toolCall(let id, _, _), .toolCall(let former, _, _)),
+            (.toolResult(let id, _), .toolResult(let former, _)):
+            id.hasSameBytes(as: former)
+        case (.text, .text), (.audioTranscript, .audioTranscript), (.thinking, .thinking), (.unknown, .unknown): true
+        default: false
+        }
+    }
+}
+
+extension [ContentPart] {
+    /// Returns the former index of each part, before an edit of the list: that of an equal part or, among the remaining
+    /// ones, of the first of its kind.
+    func order(from old: [ContentPart]) -> [Int?] {
+        let start = zip(self, old).prefix { $0 == $1 }.count
+        let end = zip(dropFirst(start).reversed(), old.dropFirst(start).reversed()).prefix { $0 == $1 }.count
+        var order = indices.map { index -> Int? in
+            index < start ? index : index >= count - end ? index - count + old.count : nil
+        }
+        var rest = [Int](start..<old.count - end)
+        for isSame: (ContentPart, ContentPart) -> Bool in [(==), { $0.isEdit(of: $1) }] {
+            for index in start..<count - end where order[index] == nil {
+                guard let former = rest.firstIndex(where: { isSame(self[index], old[$0]) }) else { continue }
+                order[index] = rest.remove(at: former)
+            }
+        }
+        return order
+    }
 }
 
 extension JSONValue {

@@ -60,7 +60,7 @@ extension ConversationMessage {
         var message = self
         let parts = kept.enumerated().flatMap { $1.entry.parts(showing: $1.chat, isFirst: $0 == 0) }
         message.parts = parts.map(\.part)
-        message.movePartFields(to: parts.map(\.index))
+        message.move(Self.partFields, to: parts.map(\.index))
         if kept.count == 1 { message.take(last.chat, insteadOf: last.entry.chat) }
         if last.chat.isComplete, message.isStreaming { message.isStreaming = false }
         if last.chat.wasCancelled != last.entry.chat.wasCancelled { message.isInterrupted = last.chat.wasCancelled }
@@ -170,14 +170,29 @@ extension ConversationMessage {
         if !notes.isEmpty { metadata[Self.notes] = .object(notes) }
     }
 
-    /// Moves the fields of parts to the new positions of their parts, given as old indices in the new order.
-    private mutating func movePartFields(to order: [Int?]) {
-        guard let fields = metadata[Self.partFields]?.objectValue else { return }
+    /// Moves the notes or the fields of parts to the new positions of their parts, given as old indices in the new order.
+    private mutating func move(_ key: String, to order: [Int?]) {
+        guard let fields = metadata[key]?.objectValue else { return }
         var moved: [String: JSONValue] = [:]
         for (index, old) in order.enumerated() {
             guard let old, let value = fields[String(old)] else { continue }
             moved[String(index)] = value
         }
-        metadata[Self.partFields] = moved.isEmpty ? nil : .object(moved)
+        metadata[key] = moved.isEmpty ? nil : .object(moved)
+    }
+
+    /// Returns the message as an edit of another one, with unchanged notes and fields of parts moved with their parts.
+    /// Writers of parts need not know them.
+    package func movingNotes(from old: ConversationMessage) -> ConversationMessage {
+        let unchanged = Self.hidden.filter { key in metadata[key].map { old.metadata.hasMember(key, $0) } ?? false }
+        guard !unchanged.isEmpty, parts != old.parts else { return self }
+        var message = self
+        let order = parts.order(from: old.parts)
+        for key in unchanged {
+            // The note of attachments alone is that of the first entry.
+            if key == Self.notes, old.parts.allSatisfy({ $0.attachment != nil }) { continue }
+            message.move(key, to: order)
+        }
+        return message
     }
 }
