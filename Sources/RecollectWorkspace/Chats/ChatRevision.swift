@@ -1,3 +1,4 @@
+import Foundation
 import RecollectCore
 
 /// A title or the content of a message, with the number of its changes and the states that it replaced.
@@ -42,8 +43,9 @@ struct ChatRevision: Equatable, Sendable {
     /// Replaces the content, as the next edit.
     /// - Parameter isKnown: Whether the writer had the content replaced.
     mutating func replace(with content: ByteString, isKnown: Bool = true) {
-        // Without its state, an older file may be kept beside the newer one.
-        if isKnown, replaced.count < 64 { replaced.insert(state) }
+        if isKnown { replaced.insert(state) }
+        // A file with an older state is kept beside the newer one.
+        while replaced.count > 64, let oldest = replaced.min(by: Self.isBefore) { replaced.remove(oldest) }
         self.content = content
         number = Self.next(number)
     }
@@ -75,6 +77,10 @@ struct ChatRevision: Equatable, Sendable {
     private static func isBefore(_ left: ChatRevision, _ right: ChatRevision) -> Bool {
         (left.restores, left.number) == (right.restores, right.number)
             ? left.content < right.content : (left.restores, left.number) < (right.restores, right.number)
+    }
+
+    private static func isBefore(_ left: String, _ right: String) -> Bool {
+        left.compare(right, options: .numeric) == .orderedAscending
     }
 
     /// Returns the next number of edits or restores.

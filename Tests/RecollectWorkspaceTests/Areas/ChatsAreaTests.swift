@@ -974,4 +974,16 @@ struct ChatsAreaTests {
         #expect(try await history.message("one", in: id, agentId: "a")?.message.text == "one")
         #expect(try await published().contains("one"))
     }
+
+    @Test("chat-projection: after many edits of a message, the latest ones are known as replaced")
+    func manyEdits() async throws {
+        let (elsewhere, other) = try await otherDevice(having: "one")
+        for number in 1...70 {
+            try await history.edit([message("one", "\(number)")], in: id)
+            try await workspace.chats.synchronize(id, with: history)
+            try await elsewhere.chats.synchronize(id, with: other)
+        }
+        #expect(try await texts(other) == ["70"])
+        #expect(try await keptVersions().isEmpty)
+    }
 }
