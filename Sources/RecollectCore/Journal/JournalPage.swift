@@ -73,16 +73,18 @@ package struct JournalPage {
     package func entries() -> [Entry] {
         var entries = readEntries()
         var taken = Set(entries.compactMap(\.heading.written.id).map { ByteString($0) })
+        var numbers: [String: Int] = [:]
         for position in entries.indices where entries[position].heading.written.id == nil {
             let entry = entries[position].whole
             let content = "\(entry.date.timeIntervalSince1970)\n\(entry.text)"
-            let name =
-                JournalHeading.idPrefix(on: day) + SHA256.hash(data: Data(content.utf8)).lowercaseHexadecimal.prefix(12)
-            var (id, number) = (name, 1)
-            while !taken.insert(ByteString(id)).inserted {
-                number += 1
-                id = "\(name)-\(number)"
-            }
+            let hash = SHA256.hash(data: Data(content.utf8)).lowercaseHexadecimal.prefix(12)
+            let name = JournalHeading.idPrefix(on: day) + hash
+            var id: String
+            repeat {
+                let number = numbers[name, default: 0] + 1
+                numbers[name] = number
+                id = number == 1 ? name : "\(name)-\(number)"
+            } while !taken.insert(ByteString(id)).inserted
             entries[position].heading = entries[position].heading.identified(as: id)
         }
         return entries

@@ -52,7 +52,7 @@ public struct ChatsArea: Sendable {
     /// deleted in the file, and so are all messages of a deleted session. A restored message is no longer marked. A
     /// message missing for any other reason, as in a lost history or in one restored from a backup, is appended again.
     /// Messages deleted on another device are returned, but not deleted from the history, because anyone may have written
-    /// the file. To a discarded session, the file's changes are not saved: they would restore it.
+    /// the file. To a session discarded, or deleted during the call, the file's changes are not saved: they would restore it.
     ///
     /// The file of a different session is replaced. An unreadable file is archived and replaced. A file without changes
     /// is not written, so devices with the same messages stop writing. Calls for one session run one after the other,
