@@ -49,6 +49,7 @@ extension LibraryLife {
         let before = try await history.write { try DerivedTables(settling: $0) }
         let after = try await history.write { try DerivedTables(rebuilding: $0) }
         faults += before.differences(from: after)
+        if try await !history.erasesAll() { faults.append("an erasure that does not end") }
         faults += try await history.read { try DerivedTables.orphans($0) }
         let used = try await history.read { try DerivedTables.attachments($0) }
         if used != model.attachments { faults.append("the attachments in use") }

@@ -196,14 +196,16 @@ extension CloudState {
         guard let copy = names.first(where: isFree) else { return }
         duplicatedFolders += 1
         let inside = entries.keys.filter { SimulatedDisk.folders(above: $0).contains(folder) && bytes(at: $0) != nil }
-        for path in inside.sorted() {
+        let isSplit = behaviour.duplicatesFolders == .splits
+        let staying = isSplit ? inside.sorted().filter { _ in random(below: 2) == 0 } : []
+        // Of a split folder, at least one file moves.
+        for path in inside.sorted() where staying.count == inside.count || !staying.contains(path) {
             guard let head = head(of: path) else { continue }
-            if behaviour.duplicatesFolders == .splits && random(below: 2) == 0 { continue }
             let variant = ByteString(copy.string + path.string.dropFirst(folder.string.count))
             let id = addRevision(parents: [], bytes: head.bytes, modified: head.modified, device: head.device)
             let losers = entries[path]?.losers ?? []
             entries[variant] = Entry(head: id)
-            guard behaviour.duplicatesFolders == .splits else { continue }
+            guard isSplit else { continue }
             // A moved file keeps its versions.
             entries[variant]?.losers = losers
             entries[path]?.losers = []
