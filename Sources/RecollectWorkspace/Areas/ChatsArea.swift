@@ -57,8 +57,8 @@ public struct ChatsArea: Sendable {
     /// The file of a different session is replaced. An unreadable file is archived and replaced. A file without changes
     /// is not written, so devices with the same messages stop writing. Calls for one session run one after the other,
     /// also in several processes with this state folder. An interrupted or canceled synchronization is completed by the
-    /// next one. If several agents have a message with one ID and different contents, only the first one is published. Of
-    /// an attachment, only the hash is in the file.
+    /// next one. If several agents have a message with one ID and different contents, only the first one is published, and
+    /// remains the published one until it is deleted. Of an attachment, only the hash is in the file.
     /// - Throws: `newerSchema` for a file of a newer version; `notLocal`; `credential` for a message resembling a
     ///   credential; `invalidArgument` if another user's session of the same ID is synchronized here; as
     ///   `SharedWorkspace.write(_:to:replacing:by:)`; and errors of the history.
@@ -78,7 +78,7 @@ public struct ChatsArea: Sendable {
         let change = try await history.latestChange()
         let details = try await history.session(session)
         let stored = try await history.messages(of: session, agentId: nil, page: PageRequest(limit: .max)).elements
-        let messages = stored.map { AgentMessage(agentId: $0.agentId, message: $0.message) }
+        let messages = stored.map { AgentMessage(agentId: $0.agentId, message: $0.message) }.copies(after: last)
         let feed = try await changes(of: session, in: history, after: last, to: change)
         // A missing session has not removed its title.
         let title = details == nil ? last?.chat.title : details?.title
@@ -87,7 +87,7 @@ public struct ChatsArea: Sendable {
         // A session discarded or deleted by now must not come back.
         let now = try await history.session(session)
         if now?.discardedAt == nil, now != nil || details == nil {
-            try await save(published, over: local, in: session, of: history, title: details?.title, messages)
+            try await save(published, over: local, in: session, of: history, title: details?.title)
         }
         return published
     }
@@ -112,10 +112,9 @@ public struct ChatsArea: Sendable {
     /// - Parameters:
     ///   - local: The session in the history, as published.
     ///   - title: The title in the history.
-    ///   - messages: The messages in the history.
     func save(
         _ published: PublishedChat, over local: SynchronizedChat, in session: SessionKey, of history: some HistoryStore,
-        title: String?, _ messages: [AgentMessage]
+        title: String?
     ) async throws {
         var (local, noted) = (local, local)
         if !published.new.isEmpty {
@@ -130,13 +129,9 @@ public struct ChatsArea: Sendable {
             try await history.append(batch.map(\.message), to: scope)
         }
         local.noteAppended(published.new, of: published.chat)
-        let held = Dictionary(messages.map { (ByteString($0.message.id), $0.message) }) { first, _ in first }
-        let edits = published.edited.compactMap { item in
-            held[ByteString(item.message.id)].map { MessageEdit(of: $0, to: item.message) }
-        }
-        if !edits.isEmpty {
+        if !published.edits.isEmpty {
             // If the history has another edit by now, the next synchronization merges both.
-            let edited = try await history.edit(edits, in: session)
+            let edited = try await history.edit(published.edits, in: session)
             local.noteEdited(Set(edited.map { ByteString($0.new.id) }), of: published.chat)
         }
         if !published.chat.title.hasSameBytes(as: title),
@@ -161,12 +156,12 @@ public struct ChatsArea: Sendable {
     /// Writes the merge of a session's file and its messages in the history.
     /// - Parameters:
     ///   - state: The session in the history.
-    ///   - messages: All messages of the session in order, with their agents.
+    ///   - messages: All messages of the session in order.
     ///   - last: The session in the history at the last synchronization.
     ///   - feed: The changes since then.
     /// - Returns: The result, and the session in the history.
     func publish(
-        _ state: SynchronizedChat, of messages: [AgentMessage], since last: SynchronizedChat?, _ feed: SessionChanges
+        _ state: SynchronizedChat, of messages: [MessageCopies], since last: SynchronizedChat?, _ feed: SessionChanges
     ) async throws -> (PublishedChat, local: SynchronizedChat) {
         let sessionId = state.chat.session
         let path = path(of: sessionId)
@@ -179,8 +174,10 @@ public struct ChatsArea: Sendable {
                 var local = state
                 local.place(as: current)
                 let merged = local.merged(with: current, since: last)
+                // A history that is behind has not had the last contents.
+                let base = feed.isBehind ? nil : last?.chat
                 if let file, let current,
-                    merged.lacksChanges(of: current, since: last?.chat, replaced: local.replaced)
+                    merged.lacksChanges(of: current, since: base, replaced: local.replaced)
                 {
                     _ = try workspace.writer.keep(file.bytes, beside: path)
                 }
@@ -189,7 +186,7 @@ public struct ChatsArea: Sendable {
                     _ = try workspace.writer.keep(local.chat.bytes, beside: path, as: .written)
                 }
                 local.deletions.merge(merged.deletions, uniquingKeysWith: max)
-                result = (PublishedChat(merged, of: messages), local)
+                result = (PublishedChat(merged, over: local, of: messages), local)
                 return merged.bytes
             }
             guard let result else { throw RecollectError(.inputOutput, "\(path) was not written") }
@@ -278,21 +275,26 @@ public struct PublishedChat: Sendable {
     public let edited: [AgentMessage]
     /// The IDs of messages in the history deleted on another device.
     public let deletedElsewhere: [String]
+    /// The edits of the messages in the history.
+    let edits: [MessageEdit]
 
-    fileprivate init(_ chat: ChatProjection, of messages: [AgentMessage]) {
-        let held = Dictionary(grouping: messages) { ByteString($0.message.id) }
+    fileprivate init(_ chat: ChatProjection, over local: SynchronizedChat, of messages: [MessageCopies]) {
+        let held = Dictionary(uniqueKeysWithValues: messages.map { ($0.id, $0) })
+        let published = local.chat.entriesByID
         self.chat = chat
         new = chat.entries.flatMap { entry -> [AgentMessage] in
-            let agents = Set((held[ByteString(entry.message.id)] ?? []).map { ByteString($0.agentId) })
+            let agents = Set((held[ByteString(entry.message.id)]?.all ?? []).map { ByteString($0.agentId) })
             // A message not yet assigned to an agent is assigned in the history.
             guard agents != [ByteString("")] else { return [] }
             return entry.agentMessages.filter { !agents.contains(ByteString($0.agentId)) }
         }
-        edited = chat.entries.compactMap { entry in
-            let copy = held[ByteString(entry.message.id)]?.first
-            guard let copy, copy.message.json != entry.content else { return nil }
-            return AgentMessage(agentId: copy.agentId, message: entry.message)
+        let changed = chat.entries.compactMap { entry -> (MessageCopies, ConversationMessage)? in
+            let id = ByteString(entry.message.id)
+            guard published[id] != nil, let copies = held[id], copies.content != entry.content else { return nil }
+            return (copies, entry.message)
         }
+        edited = changed.map { AgentMessage(agentId: $0.agents[0], message: $1) }
+        edits = changed.map { MessageEdit(of: $0.message, to: $1) }
         deletedElsewhere = chat.deletions.keys.filter { held[$0] != nil }.sorted().map(\.string)
     }
 }

@@ -58,6 +58,11 @@ public struct ChatProjection: Equatable, Sendable {
             Entry(agents: agents, after: after, message: message, revision: revision)
         }
 
+        /// Whether the message may be that of some agents. An agent may have adopted a message without an agent.
+        func concerns(_ others: [String]) -> Bool {
+            agents.contains { agent in agent.isEmpty || others.contains { $0.isEmpty || $0.hasSameBytes(as: agent) } }
+        }
+
         /// Replaces the message, as the next edit.
         /// - Parameter isKnown: Whether the writer had the message replaced.
         mutating func replace(with message: ConversationMessage, isKnown: Bool = true) {

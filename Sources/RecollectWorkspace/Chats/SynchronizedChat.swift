@@ -40,11 +40,11 @@ extension SynchronizedChat {
     /// - Parameters:
     ///   - last: The state at the last synchronization; `nil` if there was none.
     ///   - title: The session's title; `nil` if it has none, or if there is no session.
-    ///   - messages: All messages of the session in order, with their agents.
+    ///   - messages: All messages of the session in order.
     ///   - feed: The changes since the last synchronization.
     ///   - change: The end of the change feed, read before the messages.
     init(
-        _ session: SessionKey, title: String?, _ messages: [AgentMessage], after last: SynchronizedChat?,
+        _ session: SessionKey, title: String?, _ messages: [MessageCopies], after last: SynchronizedChat?,
         _ feed: SessionChanges, change: ChangeCursor
     ) {
         let known = last?.known ?? [:]
@@ -55,20 +55,16 @@ extension SynchronizedChat {
         let published = last?.chat.entriesByID ?? [:]
         var entries: [ChatProjection.Entry] = []
         var previous: String?
-        for copies in messages.groupedByID {
-            let id = ByteString(copies[0].message.id)
-            let contents = copies.map(\.message.json)
-            defer { previous = copies[0].message.id }
-            let old = known[id]
-            // Agents may have messages of the same ID. Those with other content stay in the history alone.
-            let index = old.flatMap {
-                contents.firstIndex(of: $0.content) ?? contents.firstIndex(where: $0.revision.has)
-            }
-            let (message, content) = (copies[index ?? 0].message, contents[index ?? 0])
-            let agents = zip(copies, contents).filter { $0.1 == content }.map(\.0.agentId)
-            guard var entry = old?.of(agents) else {
-                entries.append(
-                    .init(agents: agents, after: previous, message: message, revision: added(content, of: id, feed)))
+        for copies in messages {
+            let (id, message, content) = (copies.id, copies.message, copies.content)
+            defer { previous = message.id }
+            if copies.areOthers { continue }
+            guard var entry = known[id]?.of(copies.agents) else {
+                let revision = added(content, of: id, feed)
+                // With the ID of a message deleted here, it stays in the history alone.
+                if !deletedHere.contains(id) {
+                    entries.append(.init(agents: copies.agents, after: previous, message: message, revision: revision))
+                }
                 continue
             }
             if content != entry.content {
@@ -117,14 +113,15 @@ extension SynchronizedChat {
     }
 
     /// The messages held by the history after the synchronization, if it was completed.
-    private var known: [ByteString: ChatProjection.Entry] {
+    fileprivate var known: [ByteString: ChatProjection.Entry] {
         chat.entriesByID.merging(pending.map { (ByteString($0.message.id), $0) }) { held, _ in held }
     }
 
     // MARK: The file
 
     /// Takes the positions from the session's file, and the numbers of equal contents: the other device may have edited a
-    /// message and undone that, or deleted and restored it.
+    /// message and undone that, or deleted and restored it. A message with the ID of other agents' message in the file stays
+    /// in the history alone.
     mutating func place(as file: ChatProjection?) {
         guard let file else { return }
         let placed = file.entriesByID
@@ -132,8 +129,9 @@ extension SynchronizedChat {
         title.join(file.titleRevision)
         chat = ChatProjection(
             session: chat.session, title: title,
-            entries: chat.entries.map { entry in
+            entries: chat.entries.compactMap { entry in
                 guard let there = placed[ByteString(entry.message.id)] else { return entry }
+                guard there.concerns(entry.agents) else { return nil }
                 var entry = entry
                 entry.after = there.after
                 entry.join(there.revision)
@@ -301,7 +299,53 @@ struct SessionChanges: Sendable {
     }
 }
 
+/// The messages of one ID in a history. Agents may have different ones; one of them is in the session's file.
+struct MessageCopies: Sendable {
+    let id: ByteString
+    /// The messages of all agents, in order; at least one.
+    let all: [AgentMessage]
+    /// The message in the file. The others stay in the history alone.
+    let message: ConversationMessage
+    /// The canonical JSON text of the message.
+    let content: ByteString
+    /// The agents with the message.
+    let agents: [String]
+    /// Whether the file has the message of another agent, missing in the history. None of these is an edit of it.
+    let areOthers: Bool
+
+    /// Creates the messages of one ID.
+    /// - Parameters:
+    ///   - old: The message in the file at the last synchronization.
+    ///   - replaced: The states of the deleted message, which may come back.
+    fileprivate init(_ all: [AgentMessage], after old: ChatProjection.Entry?, replaced: Set<String>) {
+        let contents = all.map(\.message.json)
+        var index = contents.firstIndex { ChatRevision.hasState(of: $0, in: replaced) }
+        if let old {
+            index =
+                contents.firstIndex(of: old.content) ?? contents.firstIndex(where: old.revision.has)
+                ?? all.firstIndex { old.concerns([$0.agentId]) }
+        }
+        areOthers = old != nil && index == nil
+        id = ByteString(all[0].message.id)
+        self.all = all
+        message = all[index ?? 0].message
+        let content = contents[index ?? 0]
+        self.content = content
+        agents = zip(all, contents).filter { $0.1 == content }.map(\.0.agentId)
+    }
+}
+
 extension [AgentMessage] {
+    /// Returns the messages of a history by ID, in the order of their first ones.
+    /// - Parameter last: The state at the last synchronization; `nil` if there was none.
+    func copies(after last: SynchronizedChat?) -> [MessageCopies] {
+        let (known, replaced) = (last?.known ?? [:], last?.replaced ?? [:])
+        return groupedByID.map { all in
+            let id = ByteString(all[0].message.id)
+            return MessageCopies(all, after: known[id], replaced: replaced[id] ?? [])
+        }
+    }
+
     /// The messages of the same ID together, in the order of their first ones.
     fileprivate var groupedByID: [[AgentMessage]] {
         var groups: [[AgentMessage]] = []
