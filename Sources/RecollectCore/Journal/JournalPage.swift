@@ -3,7 +3,8 @@ import Foundation
 
 /// The file of a day: its unchanged bytes, with the entries in them.
 ///
-/// An entry is a heading (`JournalHeading`) and the text up to the next heading of the first or second level.
+/// An entry is a heading (`JournalHeading`) and the text up to the next heading of the first or second level outside of
+/// code blocks.
 /// Quoted lines are returned without the quotation mark, others unchanged. Empty lines around the text are ignored.
 package struct JournalPage {
     package let day: JournalDay
@@ -93,8 +94,8 @@ package struct JournalPage {
     private func readEntries() -> [Entry] {
         var entries: [Entry] = []
         var isInEntry = false
-        for line in bytes.split(separator: Byte.lineFeed, omittingEmptySubsequences: false) {
-            if Self.isHeading(line) {
+        for (line, isCode) in JournalLines(bytes[...]) {
+            if !isCode, Self.isHeading(line) {
                 // Windows editors end lines with two bytes; the first is not part of the heading.
                 let text = line.last == Byte.carriageReturn ? line.dropLast() : line
                 let heading = JournalHeading(String(decoding: text, as: UTF8.self), on: day)

@@ -50,10 +50,10 @@ struct MarkdownSections {
         var fence: CodeFence?
         return lines.enumerated().compactMap { number, line in
             if let open = fence {
-                if open.isClosed(by: line) { fence = nil }
+                if open.isClosed(by: line.utf8) { fence = nil }
                 return nil
             }
-            fence = CodeFence(line)
+            fence = CodeFence(line.utf8)
             guard fence == nil else { return nil }
             let level = line.prefix { $0 == "#" }.count
             guard (1...6).contains(level), line.dropFirst(level).first?.isWhitespace ?? false else { return nil }

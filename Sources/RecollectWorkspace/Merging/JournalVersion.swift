@@ -11,6 +11,8 @@ struct JournalVersion {
     var entries: [ByteText: Entry] = [:]
     /// The unchanged lines of the entries' headings.
     private(set) var headings: [ArraySlice<UInt8>] = []
+    /// The entries without an ID in the file, in order.
+    private var unnamed: [KnownEntries.ReadEntry] = []
     /// The IDs given to entries without one, by their time.
     private var givenIDs: [String: Set<ByteText>] = [:]
 
@@ -19,6 +21,13 @@ struct JournalVersion {
         var heading: Heading
         var struck: Strike
         var wordings: Alternatives
+
+        /// Returns the entry with another ID.
+        func named(_ id: ByteText) -> Entry {
+            var line = heading.line
+            line.id = id.text
+            return Entry(heading: Heading(line), struck: struck, wordings: wordings)
+        }
 
         func isSame(as other: Entry) -> Bool {
             heading == other.heading && struck == other.struck && wordings.isSame(as: other.wordings)
@@ -79,30 +88,39 @@ extension JournalVersion {
         entries.reserveCapacity(known.count)
         /// The first byte of the current entry.
         var start = text.startIndex
-        var position = start
-        while position < text.endIndex {
-            let end = text[position...].firstIndex(of: UInt8(ascii: "\n")) ?? text.endIndex
-            if Self.isHeading(text[position..<end]) {
-                take(text[start..<position], knowing: &known)
-                headings.append(text[position..<end])
-                start = position
-            }
-            position = end + 1
+        for (line, isCode) in JournalLines(text) where !isCode && Self.isHeading(line) {
+            take(text[start..<line.startIndex], knowing: &known)
+            headings.append(line)
+            start = line.startIndex
         }
         take(text[start...], knowing: &known)
+        nameEntries()
         if let base { takeIDs(of: base) }
+    }
+
+    /// Gives IDs to the entries without one. The second entry of the same content has an ID with `-2` at the end.
+    private mutating func nameEntries() {
+        var numbers: [ByteText: Int] = [:]
+        for read in unnamed {
+            var id = read.id
+            repeat {
+                let number = numbers[read.id, default: 0] + 1
+                numbers[read.id] = number
+                if number > 1 { id = ByteText("\(read.id.text)-\(number)") }
+            } while entries[id] != nil
+            givenIDs[read.entry.heading.line.time, default: []].insert(id)
+            entries[id] = id == read.id ? read.entry : read.entry.named(id)
+        }
+        unnamed = []
     }
 
     /// Gives entries the IDs of the base's, if both had none and are the only ones at their time.
     private mutating func takeIDs(of base: JournalVersion) {
         for (time, given) in givenIDs where given.count == 1 {
             guard let known = base.givenIDs[time], known.count == 1, let old = given.first, let new = known.first,
-                entries[new] == nil, var entry = entries.removeValue(forKey: old)
+                entries[new] == nil, let entry = entries.removeValue(forKey: old)
             else { continue }
-            var heading = entry.heading.line
-            heading.id = new.text
-            entry.heading = Heading(heading)
-            entries[new] = entry
+            entries[new] = entry.named(new)
         }
     }
 
@@ -111,7 +129,7 @@ extension JournalVersion {
         let text = ByteText(text)
         guard !headings.isEmpty else { return takeHead(text.lines.trimmingBlankLines) }
         guard let read = known.entry(text) else { return }
-        if read.isGivenID { givenIDs[read.entry.heading.line.time, default: []].insert(read.id) }
+        guard !read.isGivenID else { return unnamed.append(read) }
         var entry = read.entry
         // Removed first, so that adding texts does not copy the existing ones.
         if var other = entries.removeValue(forKey: read.id) {

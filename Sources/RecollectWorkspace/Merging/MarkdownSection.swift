@@ -1,4 +1,5 @@
 import Foundation
+import RecollectCore
 
 /// A text for merging: a tree of sections by heading, each with its lines. Sections with the same heading and the
 /// same parent are one section.
@@ -173,8 +174,8 @@ extension MarkdownSection {
         /// Returns the fenced code block beginning here. A block without an end is closed: otherwise a merge could
         /// put lines into it.
         private func fencedBlock() -> (text: String, count: Int)? {
-            guard syntax != .plain, let fence = lines.first.flatMap(CodeFence.init) else { return nil }
-            let closing = lines.dropFirst().firstIndex(where: fence.isClosed)
+            guard syntax != .plain, let fence = lines.first.flatMap({ CodeFence($0.utf8) }) else { return nil }
+            let closing = lines.dropFirst().firstIndex { fence.isClosed(by: $0.utf8) }
             let block = lines[...(closing ?? lines.index(before: lines.endIndex))]
             let text = (closing == nil ? block.trimmingBlankLines + [fence.marks] : block).joined(separator: "\n")
             return (text, block.count)

@@ -241,6 +241,37 @@ struct JournalMergeTests {
         #expect((counts.last ?? 0) <= 8 * 14, "\(counts)\n\(text)")
     }
 
+    @Test("journal: headings in a code block are text of their entry")
+    func codeBlock() throws {
+        let log = "## 09:00 Log\n\n~~~\n## 08:00 start\n\n## 08:30 stop\n~~~\n\nDone.\n"
+        let both = try merged(base: log, log, log + "\n## 10:00 Tea\n")
+        #expect(entries(both).map(\.text) == ["Log\n~~~\n## 08:00 start\n\n## 08:30 stop\n~~~\n\nDone.", "Tea"])
+        #expect(entries(log).count == 1)
+        // Without its end, or with an entry written by Recollect in it, it is no code block.
+        let open = log.replacing("~~~\n\nDone.\n", with: "\n\(day)")
+        #expect(entries(open).map(\.text) == ["Log\n~~~", "start", "stop", "first", "second"])
+        #expect(entries(open + "~~~\n").count == 5)
+        #expect(entries(try merged(base: open, open + "~~~\n", open)).count == 5)
+        // Searching for ends takes linear time.
+        let fences = "## 09:00 Log\n" + String(repeating: "```a\n", count: 20_000)
+        #expect(entries(fences + day).count == 3)
+    }
+
+    @Test("journal: entries of a person with one content are several entries")
+    func equalEntries() throws {
+        let base = String(repeating: "## 09:00 +1\n\n", count: 3)
+        let both = try merged(base: base, base, base + "## 10:00 Milk\n")
+        #expect(entries(both).map(\.text) == ["+1", "+1", "+1", "Milk"])
+        #expect(try merged(both, base) == both)
+        // One of them is deleted, or struck out.
+        let fewer = try merged(base: base, base, String(base.dropFirst("## 09:00 +1\n\n".count)))
+        #expect(entries(fewer).map(\.text) == ["+1", "+1"])
+        let struck = "## ~~09:00~~ Tea\n\n## 09:00 Tea\n"
+        let kept = entries(try merged(base: "## 09:00 Tea\n", struck, "## 09:00 Tea\n\n## 11:00 Milk\n"))
+        #expect(kept.map(\.text) == ["Tea", "Tea", "Milk"])
+        #expect(kept.map { $0.struckAt != nil } == [true, false, false])
+    }
+
     @Test("Line endings, Unicode normalization and an appended paragraph do not cause a conflict")
     func sameness() throws {
         let composed = page(("A", 0, "café\nat noon"))
