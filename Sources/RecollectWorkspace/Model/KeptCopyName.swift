@@ -27,7 +27,7 @@ enum KeptCopyName {
     /// Returns the name for a content beside a file, up to 255 bytes.
     static func name(for name: String, holding hash: ContentHash, digits: Int = lengths[0]) -> String {
         let mark = mark(hash, digits)
-        // Dropping all but one character of the name always leaves enough room.
+        // One scalar of the name always has enough room.
         return shortened(name, adding: mark, room: 255) ?? mark
     }
 
@@ -41,15 +41,20 @@ enum KeptCopyName {
     }
 
     /// Adds a mark before the extension of a name. If the result is too long, characters before the mark are
-    /// dropped from the end.
-    /// - Returns: `nil` without room for one character of the name, the mark and the extension.
+    /// dropped from the end; of a single character, its last scalars.
+    /// - Returns: `nil` without room for one scalar of the name, the mark and the extension.
     static func shortened(_ name: String, adding mark: String, room: Int) -> String? {
         let dot = name.lastIndex(of: ".") ?? name.endIndex
         let suffix = name[dot...].utf8.count <= 32 && dot > name.startIndex ? name[dot...] : ""
         var stem = name.dropLast(suffix.count)
         while stem.utf8.count + mark.utf8.count + suffix.utf8.count > room {
-            guard stem.count > 1 else { return nil }
-            stem.removeLast()
+            let last = stem.index(before: stem.endIndex)
+            if last > stem.startIndex {
+                stem.removeLast()
+            } else {
+                guard stem.unicodeScalars.count > 1 else { return nil }
+                stem.unicodeScalars.removeLast()
+            }
         }
         return stem + mark + suffix
     }

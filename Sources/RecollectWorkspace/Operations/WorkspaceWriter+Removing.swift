@@ -98,12 +98,15 @@ extension WorkspaceWriter {
         finish(begun)
     }
 
-    /// Writes the file's conflicting versions at the provider beside a path. They are removed with the file.
+    /// Writes the file's conflicting versions at the provider beside a path, and removes them at the provider.
     private func keepVersions(of file: WorkspaceFile, beside path: WorkspacePath) throws {
         do {
             let versions = try provider.conflictVersions(of: file.path)
             try keep(versions, of: file)
             for version in versions where version.bytes != file.bytes { _ = try keep(version.bytes, beside: path) }
+            try provider.resolve(versions, of: file.path)
+        } catch is ContentMismatch {
+            throw FileChangedError(path: file.path, current: file)
         } catch let error as RecollectError where error.code == .notFound {
             // The file is missing, too. Its removal throws the error.
         }

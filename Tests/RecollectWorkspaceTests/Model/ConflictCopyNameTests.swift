@@ -140,8 +140,11 @@ struct ConflictCopyNameTests {
         for name in [
             "context.md", "README", "日本語.md", String(repeating: "é", count: 126) + ".md",
             String(repeating: "x", count: 255),
+            // One character.
+            "a" + String(repeating: "\u{316}", count: 123) + ".bin",
         ] {
             let kept = KeptCopyName.name(for: name, holding: hash)
+            #expect(KeptCopyName.paths(for: hash, beside: try WorkspacePath(name)).map(\.name).first == kept)
             #expect(ConflictCopyName(kept) == nil && kept.contains(" (kept \(hash.rawValue.prefix(8)))"))
             #expect(try WorkspacePath(kept).name == kept)
         }

@@ -234,6 +234,29 @@ struct FolderProviderTests {
     }
 
     @Test(
+        "name-collisions: of two normalizations of a name, none remains at its path if it is moved or trashed",
+        .enabled(if: keepsForms, "the file system ignores Unicode normalization"))
+    func formCollisionRemoved() async throws {
+        let workspace = try SharedWorkspace(
+            root: folder.root,
+            configuration: WorkspaceConfiguration(stateURL: folder.url.appendingPathComponent("state")))
+        for newName in [nil, "b.md"] {
+            try folder.put("decomposed", at: "e\u{301}.md")
+            try folder.put("composed", at: "\u{E9}.md")
+            let path = try WorkspacePath("é.md")
+            if let newName {
+                try await workspace.move(path, to: WorkspacePath(newName))
+            } else {
+                try await workspace.trash(path, replacing: ContentHash(of: "composed".utf8))
+            }
+            let kept = KeptCopyName.name(for: newName ?? "é.md", holding: ContentHash(of: "decomposed".utf8))
+            let names = try folder.names().filter { !$0.hasPrefix(".") }
+            #expect(names.sorted() == [kept, newName].compactMap { $0 }.sorted())
+            for name in names { try FileManager.default.removeItem(at: folder.root.appendingPathComponent(name)) }
+        }
+    }
+
+    @Test(
         "name-collisions: of two normalizations of a name, one is the file and one a conflict version",
         .enabled(if: keepsForms, "the file system ignores Unicode normalization"))
     func formCollision() throws {
