@@ -67,15 +67,10 @@ extension SynchronizedChat {
                 }
                 continue
             }
-            if content != entry.content {
-                let isOlder = entry.revision.has(content)
-                let isDeleted = feed.deletes(id, isPending: published[id] == nil)
-                if feed.edited.contains(id) || (isOlder ? feed.isRearranged : !isDeleted) {
-                    entry.replace(with: message, isKnown: !feed.isBehind)
-                } else if !isOlder {
-                    // The published copy was deleted, and another agent's one is no edit of it.
-                    continue
-                }
+            if content != entry.content,
+                feed.edited.contains(id) || feed.isRearranged || !entry.revision.has(content)
+            {
+                entry.replace(with: message, isKnown: !feed.isBehind)
             }
             entries.append(entry)
         }

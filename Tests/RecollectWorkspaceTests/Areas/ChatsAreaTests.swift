@@ -1076,12 +1076,14 @@ struct ChatsAreaTests {
         #expect(try await keptVersions().map { $0.contains("\"title\":\"mine\"") } == [true])
     }
 
-    @Test("chat-projection: a branch restored under an ID used again since gets its text back on all devices")
-    func restoredBeforeReuse() async throws {
+    @Test(
+        "chat-projection: a branch restored under an ID used again since gets its text back on all devices",
+        arguments: ["a", "b"])
+    func restoredBeforeReuse(agent: String) async throws {
         let (elsewhere, other) = try await otherDevice(having: "one")
         let branch = try await history.branch(id, from: "one")
         try await history.append(
-            [message("one", "other")], to: Scope(userId: "ann", sessionId: "Moby Dick", agentId: "b"))
+            [message("one", "other")], to: Scope(userId: "ann", sessionId: "Moby Dick", agentId: agent))
         func synchronizeBoth() async throws {
             for _ in 0..<2 {
                 try await workspace.chats.synchronize(id, with: history)
@@ -1089,12 +1091,25 @@ struct ChatsAreaTests {
             }
         }
         try await synchronizeBoth()
-        #expect(try await texts(other) == ["one"])
+        // Another agent's message is another one.
+        #expect(try await texts(other) == [agent == "a" ? "other" : "one"])
         try await history.restoreBranch(branch, in: id)
         try await synchronizeBoth()
         #expect(try await history.message("one", in: id, agentId: "a")?.message.text == "one")
         #expect(try await published() == ["one"])
         #expect(try await texts(other) == ["one"])
+    }
+
+    @Test("chat-projection: of several agents' messages, the deleted one is published if it comes back")
+    func returnedCopy() {
+        let (own, others) = (message("1", "of a"), message("1", "of b"))
+        var last = SynchronizedChat(
+            userId: "ann", chat: ChatProjection(session: "Moby Dick", entries: []), change: ChangeCursor(sequence: 1))
+        last.replaced = [ByteString("1"): [ChatRevision(content: own.json).state]]
+        let copies = [AgentMessage(agentId: "b", message: others), AgentMessage(agentId: "a", message: own)]
+            .copies(after: last)
+        #expect(copies.map(\.message) == [own])
+        #expect(copies[0].agents == ["a"])
     }
 
     @Test("chat-projection: after many edits of a message, the latest ones are known as replaced")
