@@ -128,14 +128,18 @@ final class WorkspaceScanner: Sendable {
     private static let guardName = "massDeletion"
     private static let rootName = "root"
 
-    /// Returns everything in the root, and settles leftovers of killed writers at most once an hour; `nil` if the
-    /// root is missing.
+    /// Returns everything in the root, and settles leftovers of killed writers in the first scan, then at most once an
+    /// hour; `nil` if the root is missing.
     private func resolvedListing(_ state: inout State, now: Date) throws -> WorkspaceListing? {
         let listing = try listingIfAvailable()
         let isDue = state.leftoversResolved.map { abs(now.timeIntervalSince($0)) >= 3_600 } ?? true
         guard let listing, isDue else { return listing }
+        // Syncthing removes such a file if its modification date is older than a day, so the first scan also settles recent
+        // ones.
+        let isFirst = state.leftoversResolved == nil
         state.leftoversResolved = now
-        return try resolveLeftovers(among: listing.items).kept.isEmpty ? listing : listingIfAvailable()
+        return try resolveLeftovers(among: listing.items, includingRecent: isFirst).kept.isEmpty
+            ? listing : listingIfAvailable()
     }
 
     /// Returns everything in the root; `nil` if the root is missing.

@@ -18,8 +18,8 @@ extension FolderProvider {
     /// it is renamed to `name (kept …)`, or to `unnamed (kept …)` if its temporary name does not include the
     /// original name.
     ///
-    /// Does not wait. While another Recollect writer uses the folder, nothing is report. On file systems without
-    /// locks, and without `includingRecent`, only files older than an hour are report.
+    /// Does not wait. While another Recollect writer uses the folder, nothing is changed. On file systems without
+    /// locks, and without `includingRecent`, only files older than an hour are settled.
     /// - Throws: `unavailable`, and disk errors.
     public func resolveLeftovers(
         in path: WorkspacePath, includingRecent: Bool,

@@ -95,7 +95,7 @@ extension FolderProvider {
         }
         let holds = Result { try content(of: aside, in: folder) == expected }
         if case .success(true) = holds {
-            // The file no longer has its name. If this fails, the leftovers are report later.
+            // The file no longer has its name. If this fails, the leftovers are settled later.
             try? folder.remove(aside)
             return try folder.synchronize()
         }
@@ -137,7 +137,7 @@ extension FolderProvider {
         }
         let holds = Result { try content(of: staged, in: folder) == expected }
         if case .success(true) = holds {
-            // The file is written. If this fails, the leftovers are report later.
+            // The file is written. If this fails, the leftovers are settled later.
             try? folder.remove(staged)
             return
         }

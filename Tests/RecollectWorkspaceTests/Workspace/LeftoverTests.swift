@@ -79,6 +79,21 @@ import Testing
         #expect(try texts() == [removal == 1 ? "a.md" : "b.md": "life 0"])
     }
 
+    @Test("The first scan of a workspace settles recent leftovers, unless a writer is active")
+    func recent() throws {
+        let name = TemporaryName.aside(for: "a.md")
+        try folder.put("now", at: "a.md")
+        try folder.put("foreign", at: name)
+        let open = { try SharedWorkspace(root: folder.root, configuration: WorkspaceConfiguration(stateURL: state)) }
+        var writer = try FolderProvider(root: folder.root).folder(at: .root)
+        #expect(try writer?.lockAgainstWriters(patience: .zero) == true)
+        _ = try open().scanner.scan()
+        #expect(try temporaryNames() == [name])
+        writer = nil
+        _ = try open().scanner.scan()
+        #expect(try texts() == ["a.md": "now", kept("foreign", of: "a.md"): "foreign"])
+    }
+
     @Test("A leftover with a text archived only for another file becomes a file")
     func anotherFile() async throws {
         try await later().write("template", to: path("b.md"), replacing: nil)
