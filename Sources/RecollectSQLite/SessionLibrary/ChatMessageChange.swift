@@ -16,6 +16,7 @@ struct ChatMessageChange {
     private let isEnd: Bool
     private let hash: ChatMessageHash
 
+    /// Creates the change of an entry.
     /// - Parameters:
     ///   - entry: The entry in the transcript.
     ///   - kept: The same entry, with attachments stored by hash.

@@ -10,6 +10,7 @@ final class EntryMessages: Sendable {
     struct Message: Hashable, Sendable {
         private let number: Int64
 
+        /// Creates an entry of a message.
         /// - Parameters:
         ///   - isAlone: Whether the message has no other entry.
         ///   - index: The index of the entry in the message.

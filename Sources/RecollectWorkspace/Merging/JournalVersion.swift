@@ -166,6 +166,7 @@ extension JournalVersion {
         /// The number of different entries.
         var count: Int { entries.count }
 
+        /// Creates an empty collection for a day.
         /// - Parameter day: The file's day.
         init(day: String) {
             self.day = day

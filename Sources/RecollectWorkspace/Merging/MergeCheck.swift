@@ -27,6 +27,7 @@ struct MergeCheck {
         fileprivate private(set) var journalLines: [JournalLine]?
         private var parts = Numbering<JournalLine.Part>()
 
+        /// Creates the texts of a merge.
         /// - Parameter isJournal: Whether the texts are days of the journal.
         init(_ versions: [String], base: String?, isJournal: Bool) {
             var numbering = LineNumbering()
@@ -147,6 +148,7 @@ struct MergeCheck {
 
         var parts: [Int] { [words, heading].compactMap { $0 } }
 
+        /// Creates the words of a line.
         /// - Parameter withHeading: Whether to number the heading of an entry.
         init(_ line: String, withHeading: Bool, _ numbering: inout Numbering<Part>) {
             var heading = JournalHeadingLine(line)

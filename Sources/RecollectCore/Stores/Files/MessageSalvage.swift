@@ -102,7 +102,7 @@ struct MessageSalvage {
         case damaged(end: Int)
     }
 
-    /// What the objects read so far show about lines inside messages.
+    /// The findings about lines inside messages, from the objects read so far.
     private struct Lines {
         /// Whether a message had a line with an object indented no deeper than itself.
         var areInMessages = false
