@@ -55,7 +55,6 @@
         func recover() async throws {
             let recall = try await made()
             #expect(try await recall.run("workspace", "recover").output == "Nothing was left behind.\n")
-            try recall.write("shared/.syncthing.recollect-0123456789abcdef-茶.md.tmp", "foreign\n")
             let state = recall.folder + "/home/data/Recollect/Workspaces"
             let names = try FileManager.default.contentsOfDirectory(atPath: state)
             let log = "\(state)/\(try #require(names.first))/log"
@@ -63,6 +62,7 @@
             let status = try await recall.run("workspace", "status")
             #expect(status.code == 0 && status.messages.contains("log.damaged-"), "\(status)")
             #expect(try await recall.run("workspace", "ls").code == 0)
+            try recall.write("shared/.syncthing.recollect-0123456789abcdef-茶.md.tmp", "foreign\n")
             let recovery = try await recall.run("workspace", "recover", "--json").json()
             #expect(recovery["files"]?.arrayValue?.count == 1 && recovery["removedLeftovers"] == 0)
             #expect(recovery["damagedLogs"]?.arrayValue?.count == 1)
