@@ -4,8 +4,8 @@ import Foundation
 /// The file of a day: its unchanged bytes, with the entries in them.
 ///
 /// An entry is a heading (`JournalHeading`) and the text up to the next heading of the first or second level outside of
-/// code blocks.
-/// Quoted lines are returned without the quotation mark, others unchanged. Empty lines around the text are ignored.
+/// code blocks. Quoted lines are returned without the quotation mark, others unchanged. Empty lines around the text are
+/// ignored.
 package struct JournalPage {
     package let day: JournalDay
     package private(set) var bytes: [UInt8]

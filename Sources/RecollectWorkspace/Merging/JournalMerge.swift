@@ -7,10 +7,11 @@ import RecollectCore
 /// order and grouping of merges do not matter, merging is idempotent, and merging a result with one of its
 /// versions gives the same result. Only if several versions changed one text of the base, their grouping may matter.
 ///
-/// - An **entry** is a heading and the text up to the next entry's heading outside of code blocks. It is identified by its ID. An entry
-///   without one gets the ID of the base's entry at the same time, if both are the only ones, else an ID from the day,
-///   its time and its text, the same on all devices; the second one of the same content ends with `-2`. If the base has an entry and a version does not, the entry was
-///   deleted there. It stays deleted unless another version changed it.
+/// - An **entry** is a heading and the text up to the next entry's heading outside of code blocks. It is identified by
+///   its ID. An entry without one gets the ID of the base's entry at the same time, if both are the only ones, else an
+///   ID from the day, its time and its text, the same on all devices; the second ID of the same content ends with `-2`.
+///   If the base has an entry and a version does not, the entry was deleted there. It stays deleted unless another
+///   version changed it.
 /// - The **text** of an entry is the changed one. If several versions changed a text of the base, it is merged by lines,
 ///   as Markdown. Otherwise, all of their texts are kept in a conflict block. A text with all lines of another one
 ///   replaces it. Quotation marks (`>`), Unicode normalization and Windows line ends make no difference.
