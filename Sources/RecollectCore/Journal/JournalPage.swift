@@ -74,18 +74,13 @@ package struct JournalPage {
     package func entries() -> [Entry] {
         var entries = readEntries()
         var taken = Set(entries.compactMap(\.heading.written.id).map { ByteString($0) })
-        var numbers: [String: Int] = [:]
+        var numbers = NameNumbers()
         for position in entries.indices where entries[position].heading.written.id == nil {
             let entry = entries[position].whole
             let content = "\(entry.date.timeIntervalSince1970)\n\(entry.text)"
             let hash = SHA256.hash(data: Data(content.utf8)).lowercaseHexadecimal.prefix(12)
-            let name = JournalHeading.idPrefix(on: day) + hash
-            var id: String
-            repeat {
-                let number = numbers[name, default: 0] + 1
-                numbers[name] = number
-                id = number == 1 ? name : "\(name)-\(number)"
-            } while !taken.insert(ByteString(id)).inserted
+            let id = numbers.next(JournalHeading.idPrefix(on: day) + hash) { taken.contains(ByteString($0)) }
+            taken.insert(ByteString(id))
             entries[position].heading = entries[position].heading.identified(as: id)
         }
         return entries

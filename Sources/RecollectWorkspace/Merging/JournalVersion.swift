@@ -100,14 +100,9 @@ extension JournalVersion {
 
     /// Gives IDs to the entries without one. The second entry of the same content has an ID with `-2` at the end.
     private mutating func nameEntries() {
-        var numbers: [ByteText: Int] = [:]
+        var numbers = NameNumbers()
         for read in unnamed {
-            var id = read.id
-            repeat {
-                let number = numbers[read.id, default: 0] + 1
-                numbers[read.id] = number
-                if number > 1 { id = ByteText("\(read.id.text)-\(number)") }
-            } while entries[id] != nil
+            let id = ByteText(numbers.next(read.id.text) { entries[ByteText($0)] != nil })
             givenIDs[read.entry.heading.line.time, default: []].insert(id)
             entries[id] = id == read.id ? read.entry : read.entry.named(id)
         }
