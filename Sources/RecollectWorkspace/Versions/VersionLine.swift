@@ -61,7 +61,8 @@ extension VersionLine {
             hash: hash, date: Date(millisecondsSince1970: milliseconds), author: author,
             kind: WorkspaceVersion.Kind(rawValue: fields[2]), parents: parents.compactMap { $0 },
             otherPath: try? WorkspacePath(fields[7]))
-        version.size = fields.count > 8 ? Int(fields[8]) : nil
+        // Other devices write lines, too: a negative size is none.
+        version.size = fields.count > 8 ? Int(fields[8]).flatMap { $0 >= 0 ? $0 : nil } : nil
     }
 }
 

@@ -271,5 +271,10 @@ import Testing
         #expect(LineageSegment(sealed("\n\n")) == nil)
         let lines = "=\t1\tseen\tno hash\t\t\ta.md\t\n=\t1\tseen\t\(ContentHash(of: [1]).rawValue)\t\t\t../a.md\t\n"
         #expect(LineageSegment(sealed("recollect-lineage 1 d 1\n" + lines))?.lines == [])
+        let sizes = ["-5", "5", "9223372036854775808", "\(Int.min)", "x", ""].map {
+            "=\t\(Int64.max)\tedited\t\(ContentHash(of: [1]).rawValue)\t\t\ta.md\t\t\($0)\n"
+        }
+        let read = LineageSegment(sealed("recollect-lineage 1 d 1\n" + sizes.joined()))?.lines
+        #expect(read?.map(\.version.size) == [nil, 5, nil, nil, nil, nil])
     }
 }
