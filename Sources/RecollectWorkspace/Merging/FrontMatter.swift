@@ -122,7 +122,16 @@ struct FrontMatter {
             let kept = spellings.reduce(into: Set<String>()) { if !deleted.contains($1) { $0.insert($1) } }
             if !kept.isEmpty { entries.append(Entry(key: key, alternatives: kept)) }
         }
-        return FrontMatter(entries: entries, spacing: versions.map(\.spacing).max() ?? 0, rest: rest)
+        let spacing = versions.map(\.spacing).max() ?? 0
+        guard !entries.isEmpty, rest.utf8.first.map({ $0 <= UInt8(ascii: " ") }) ?? false else {
+            return FrontMatter(entries: entries, spacing: spacing, rest: rest)
+        }
+        // Blank lines at the beginning count as spacing when the result is read.
+        let lines = rest.lines
+        let blank = lines.dropLast().prefix(while: \.isBlank).count
+        return FrontMatter(
+            entries: entries, spacing: max(spacing, blank),
+            rest: lines.dropFirst(blank).joined(separator: rest.lineEnd ?? "\n"))
     }
 
     private var values: [String: Set<String>] {

@@ -292,6 +292,15 @@ struct MarkdownExamplesTests {
         #expect(try file("a.md", twice, twice.replacing("2", with: "3"), twice.replacing("1", with: "0")) == nil)
     }
 
+    @Test("concurrent-edits: a conflict block below front matter gets no blank lines in later merges")
+    func blockBelowFrontMatter() throws {
+        let (one, other) = ("---\nkey: a\n---\nw7\n", "same\n")
+        let first = try #require(try file("a.md", nil, one, other))
+        #expect(first.contains("w7") && first.contains("same"))
+        #expect(try file("a.md", nil, first, other) == first)
+        #expect(try file("a.md", nil, first, one) == first)
+    }
+
     @Test(
         "concurrent-edits: merges of front matter with lines without a key repeat no line",
         arguments: [
