@@ -18,7 +18,6 @@ extension WorkspaceWriter {
             mark: .begun, path: path,
             version: WorkspaceVersion(
                 hash: file.version, date: date, author: author, kind: .movedAway, otherPath: newPath))
-        try keepVersions(of: file, beside: newPath)
         let begun = try archive.begin([arrival, departure], keeping: [file.bytes])
         saveDetails(of: path)
         defer { forgetDetails(of: path) }
@@ -39,7 +38,9 @@ extension WorkspaceWriter {
         applyDetails(of: path, to: newPath, holding: file.version, isDated: true)
         finish([begun[0]])
         do {
+            let versions = try keepVersions(of: file, beside: newPath)
             try changing(path, from: file.version, to: nil, [begun[1]]) {
+                try resolve(versions, of: file)
                 try provider.remove(path, holding: file.version)
             }
         } catch let error as UnconfirmedChangeError {
@@ -89,24 +90,39 @@ extension WorkspaceWriter {
             mark: .begun, path: path,
             version: WorkspaceVersion(
                 hash: file.version, date: configuration.now().wholeMilliseconds, author: author, kind: .trashed))
-        try keepVersions(of: file, beside: path)
+        let versions = try keepVersions(of: file, beside: path)
         let begun = try archive.begin([change], keeping: [file.bytes])
         saveDetails(of: path)
         try changing(path, from: file.version, to: nil, begun) {
+            try resolve(versions, of: file)
             try provider.remove(path, holding: file.version)
         }
         finish(begun)
     }
 
-    /// Writes the file's conflicting versions at the provider beside a path, and removes them at the provider.
-    private func keepVersions(of file: WorkspaceFile, beside path: WorkspacePath) throws {
+    /// Writes the file's conflicting versions at the provider beside a path.
+    /// - Returns: The versions, to be resolved when the file is removed.
+    private func keepVersions(of file: WorkspaceFile, beside path: WorkspacePath) throws -> [ConflictVersion] {
         do {
             let versions = try provider.conflictVersions(of: file.path)
             try keep(versions, of: file)
             for version in versions where version.bytes != file.bytes { _ = try keep(version.bytes, beside: path) }
+            return versions
+        } catch let error as UnconfirmedChangeError {
+            // The copy was made. The file was not changed.
+            throw error.cause
+        } catch let error as RecollectError where error.code == .notFound {
+            // The file is missing, too. Its removal throws the error.
+            return []
+        }
+    }
+
+    /// Removes the file's conflicting versions at the provider, just before the file.
+    private func resolve(_ versions: [ConflictVersion], of file: WorkspaceFile) throws {
+        do {
             try provider.resolve(versions, of: file.path)
         } catch is ContentMismatch {
-            throw FileChangedError(path: file.path, current: file)
+            throw ContentMismatch(current: file.bytes)
         } catch let error as RecollectError where error.code == .notFound {
             // The file is missing, too. Its removal throws the error.
         }

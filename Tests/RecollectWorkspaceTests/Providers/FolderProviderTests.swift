@@ -257,6 +257,25 @@ struct FolderProviderTests {
     }
 
     @Test(
+        "name-collisions: a refused move changes neither normalization of a name",
+        .enabled(if: keepsForms, "the file system ignores Unicode normalization"))
+    func formCollisionRefused() async throws {
+        let workspace = try SharedWorkspace(
+            root: folder.root,
+            configuration: WorkspaceConfiguration(stateURL: folder.url.appendingPathComponent("state")))
+        try folder.put("decomposed", at: "e\u{301}.md")
+        try folder.put("composed", at: "\u{E9}.md")
+        try folder.put("other", at: "taken.md")
+        let path = try WorkspacePath("é.md")
+        await #expect(throws: FileChangedError.self) {
+            try await workspace.move(path, to: WorkspacePath("taken.md"))
+        }
+        #expect(try folder.names().filter { !$0.hasPrefix(".") }.count == 3)
+        #expect(try provider.text("é.md") == "composed" && provider.text("taken.md") == "other")
+        #expect(try provider.conflictVersions(of: path).map(\.bytes) == [Array("decomposed".utf8)])
+    }
+
+    @Test(
         "name-collisions: of two normalizations of a name, one is the file and one a conflict version",
         .enabled(if: keepsForms, "the file system ignores Unicode normalization"))
     func formCollision() throws {
