@@ -22,7 +22,7 @@ public enum Retention: Hashable, Sendable {
     ///
     /// With a clock more than a day ahead of its expected time, nothing is deleted before the clock has stayed
     /// ahead for a day. The first clock of a history must also have run for a day, so old messages are deleted one
-    /// day after this rule was chosen.
+    /// day after this rule was chosen. A message or a discard dated by a clock that was behind is as old as its date.
     case days(Int)
     /// Only the window is retained: a trim deletes. The default of `DeviceChatStorage(userId:)` alone.
     case window

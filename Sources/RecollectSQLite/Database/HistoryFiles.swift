@@ -225,6 +225,13 @@ struct HistoryFiles: Sendable {
         }
     }
 
+    /// The log beside the symbolic link, if it may have messages: it was left there when the database was moved. Only for
+    /// resolved files.
+    var logBesideLink: String? {
+        // The header of a log without messages has 32 bytes.
+        link.map { $0 + "-wal" }.flatMap { OpenFile.size(at: $0) > 32 ? $0 : nil }
+    }
+
     /// Whether the database's file is a mount by itself, as is possible in containers. Detected only on Linux.
     var databaseIsMounted: Bool {
         guard let file = MountID(at: database), let folder = MountID(at: folder) else { return false }

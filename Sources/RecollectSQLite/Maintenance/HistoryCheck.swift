@@ -7,7 +7,7 @@ import RecollectCore
 enum HistoryCheck {
     struct Result: Sendable {
         var report: HistoryReport
-        var hashes: Set<String>
+        var hashes: Set<String>?
     }
 
     /// The maximum number of reported problems of a kind.
@@ -38,7 +38,7 @@ enum HistoryCheck {
             messages: 0, messagesToIndex: 0,
             databaseBytes: 0, logBytes: 0, attachments: 0, attachmentBytes: 0, setAside: [],
             problems: [.init(kind: "integrity", message: "the database cannot be read to its end: \(error)")])
-        return Result(report: report, hashes: [])
+        return Result(report: report, hashes: nil)
     }
 
     static let hiddenMessages = HistoryReport.Problem(

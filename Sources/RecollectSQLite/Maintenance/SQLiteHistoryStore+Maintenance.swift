@@ -45,9 +45,9 @@ extension SQLiteHistoryStore {
             let kept = try AttachmentFiles(directory: files.attachments).all()
             report.attachments = kept.count
             report.attachmentBytes = kept.reduce(0) { $0 + $1.byteCount }
+            let hashes = Set(kept.map(\.hash)).subtracting(pending)
             let suspects = HistoryCheck.problems(
-                of: AttachmentFiles(directory: files.attachments), kept: Set(kept.map(\.hash)).subtracting(pending),
-                used: checked.hashes)
+                of: AttachmentFiles(directory: files.attachments), kept: hashes, used: checked.hashes ?? hashes)
             return (report, suspects)
         }
         if !suspects.isEmpty, !report.migrations.isEmpty {

@@ -76,9 +76,16 @@ extension HistoryOpener {
                     + "\(files.database), and would have other attachments and another lock; nothing was changed; open the other "
                     + "history instead")
         }
+        if let log = files.logBesideLink {
+            throw RecollectError(
+                .readOnly,
+                "\(log) may have messages of the history whose database was moved to \(files.database); nothing was changed; "
+                    + "close all programs with this history, and move the log to \(files.writeAheadLog)")
+        }
         guard let header = try readHeader() else { return .damaged(.unreadable) }
         if DatabaseHeader.isDatabase(header), !Schema.isOurs(header) {
-            if isKnown, try hasOwnMigrations() { return .damaged(.certain) }
+            // SQLite does not read the tables behind a damaged header.
+            if isKnown, try !DatabaseHeader.isSound(header) || hasOwnMigrations() { return .damaged(.certain) }
             throw RecollectError(
                 .foreignStore,
                 "\(files.database) is a SQLite database of another program, or of Recollect before 0.1.0; it was left "

@@ -46,13 +46,13 @@ import Testing
         #expect(try await history.window(of: scope, maxMessages: 2).last == messages(5000..<5001)[0])
     }
 
-    @Test("With a damaged database header, all messages are salvaged")
-    func damagedHeader() async throws {
+    @Test("With a damaged database header, all messages are salvaged", arguments: [0..<60, 16..<100])
+    func damagedHeader(zeros: Range<Int>) async throws {
         let folder = try TemporaryFolder()
         try await closedHistory(1000, in: folder)
         let file = folder.file("history.sqlite")
         var bytes = try Data(contentsOf: file)
-        bytes.replaceSubrange(0..<60, with: Data(repeating: 0, count: 60))
+        bytes.replaceSubrange(zeros, with: Data(repeating: 0, count: zeros.count))
         try bytes.write(to: file)
         let history = folder.history()
         #expect(try await history.window(of: scope, maxMessages: nil) == messages(0..<1000))
@@ -222,6 +222,24 @@ import Testing
         try await history.repair()
         #expect(try await history.check().problems.isEmpty)
         #expect(!FileManager.default.fileExists(atPath: folder.file("attachments/\(stray.prefix(2))/\(stray)").path))
+    }
+
+    @Test("A check that cannot read the messages reports no attachment as unused")
+    func unreadableUses() async throws {
+        let folder = try TemporaryFolder()
+        let history = folder.history()
+        let picture = Attachment(mediaType: "a/b", content: .inline(Data([1, 2, 3])))
+        try await history.append([ConversationMessage(role: .user, parts: [.attachment(picture)])], to: scope)
+        let pages = try await history.read { db in
+            try Int.fetchAll(db, sql: "SELECT rootpage FROM sqlite_schema WHERE tbl_name = 'attachment_use'")
+        }
+        await history.close()
+        let file = folder.file("history.sqlite")
+        var bytes = try Data(contentsOf: file)
+        for page in pages { bytes.replaceSubrange((page - 1) * 4096..<page * 4096, with: noise(4096, seed: 3)) }
+        try bytes.write(to: file)
+        let kinds = try await history.check().problems.map(\.kind)
+        #expect(kinds.contains("integrity") && !kinds.contains("attachmentUnused"))
     }
 
     #if os(Linux)

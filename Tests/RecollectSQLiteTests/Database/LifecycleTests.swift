@@ -169,6 +169,29 @@ import Testing
         #expect(history.events.takeUndelivered().map(\.kind) == [.storeReplaced])
     }
 
+    @Test("A log left beside the symbolic link to a moved database is not ignored")
+    func logBesideLink() async throws {
+        let (links, moved) = (try TemporaryFolder(), try TemporaryFolder())
+        let store = folder.history()
+        try await store.append(messages(0..<2), to: scope)
+        // As left by a killed process: the messages are in the log.
+        let (log, newLog) = (links.file("history.sqlite-wal"), moved.file("history.sqlite-wal"))
+        try FileManager.default.copyItem(at: folder.file("history.sqlite"), to: moved.file("history.sqlite"))
+        try FileManager.default.copyItem(at: folder.file("history.sqlite-wal"), to: log)
+        try FileManager.default.createSymbolicLink(
+            at: links.file("history.sqlite"), withDestinationURL: moved.file("history.sqlite"))
+        let history = links.history()
+        for _ in 0..<2 {
+            await #expect(throws: RecollectError.self) { try await history.append(messages(2..<4), to: scope) }
+        }
+        #expect(try Data(contentsOf: log) == Data(contentsOf: folder.file("history.sqlite-wal")))
+        try FileManager.default.moveItem(at: log, to: newLog)
+        try await history.append(messages(2..<4), to: scope)
+        #expect(try await history.window(of: scope, maxMessages: nil) == messages(0..<4))
+        await store.close()
+        await history.close()
+    }
+
     @Test("Saves and reads succeed while the history is closed repeatedly")
     func closings() async throws {
         let history = folder.history()
