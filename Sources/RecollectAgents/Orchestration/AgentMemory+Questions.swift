@@ -70,8 +70,9 @@ extension AgentMemory {
     /// Saves the user's message after the agent's past messages.
     ///
     /// The save does not trim: a window trimmed at the question would begin with an answer. Saving the reply trims.
-    /// An earlier question without a reply is closed first, unless its reply is still streaming. Cancellation does
-    /// not affect the save: in a turn already begun, the user's message is saved.
+    /// An earlier question without a reply is closed first, unless its reply is still streaming. So is the input's own
+    /// question, if it was saved with another text: the new text is saved under the ID of a copy. Cancellation does not
+    /// affect the save: in a turn already begun, the user's message is saved.
     /// - Throws: `invalidArgument` if another turn has saved the same input since the history was read, or is streaming
     ///   the reply to it; `notSaved` if the questions of other writers in the session prevent the save; errors of the
     ///   store.
@@ -79,10 +80,12 @@ extension AgentMemory {
         var before = past.messages
         var asked: ConversationMessage?
         if let last = before.last, last.role == .user {
-            if isQuestion(of: input)(last) {
+            let isStreaming = past.streaming.contains(ByteString(replyIDs(to: last).derived))
+            // With another text, the question is another one.
+            if isQuestion(of: input)(last), isStreaming || last.text.hasSameBytes(as: input.message.text) {
                 asked = last
                 before.removeLast()
-            } else if !past.streaming.contains(ByteString(replyIDs(to: last).derived)) {
+            } else if !isStreaming {
                 before = try await close(last, of: before)
             }
         }

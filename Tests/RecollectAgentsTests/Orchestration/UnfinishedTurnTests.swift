@@ -94,6 +94,19 @@ struct UnfinishedTurnTests {
         }
     }
 
+    @Test("A question asked again with another text after a killed turn is saved, too", arguments: AnyStore.allCases)
+    func otherText(_ kind: AnyStore) async throws {
+        let agent = ScriptedAgent { input, _, say in say(.textDelta("re \(input.text)")) }
+        try await kind.with { store, reopen in
+            try await store.saveMessages(
+                [ConversationMessage(id: "q", role: .user, text: "one")], userId: "user", sessionId: "session",
+                agentId: agent.id, maxMessages: nil)
+            let orchestrator = Orchestrator(agents: [agent], store: store)
+            #expect(try await orchestrator.say(.text("one, corrected", id: "q")).reply?.text == "re one, corrected")
+            #expect(try await store.all().map(\.text) == ["one", "", "one, corrected", "re one, corrected"])
+        }
+    }
+
     @Test(
         "A failure between a tool call and its result hides that call from the next turn", arguments: AnyStore.allCases)
     func toolCall(_ kind: AnyStore) async throws {
