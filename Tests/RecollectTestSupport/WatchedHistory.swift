@@ -1,7 +1,7 @@
 import Foundation
 import RecollectCore
 
-/// A history that records reads and can hold back lists and sessions. It ignores cancellation, as any history may.
+/// A history that records reads and can hold back the results of lists, sessions, edits and updates. It ignores cancellation, as any history may.
 package final class WatchedHistory: HistoryStore {
     package enum Read: Hashable, Sendable {
         case list(text: String)
@@ -10,6 +10,8 @@ package final class WatchedHistory: HistoryStore {
         case latestChange
         case changes
         case message(String)
+        case edit
+        case update
     }
 
     private struct State {
@@ -124,7 +126,9 @@ package final class WatchedHistory: HistoryStore {
     package func update(
         _ session: SessionKey, with details: SessionDetails, makesNew: Bool
     ) async throws -> Bool {
-        try await base.update(session, with: details, makesNew: makesNew)
+        let isThere = try await Task { try await base.update(session, with: details, makesNew: makesNew) }.value
+        await holdBack(.update)
+        return isThere
     }
 
     package func fork(
@@ -138,7 +142,9 @@ package final class WatchedHistory: HistoryStore {
     }
 
     package func edit(_ edits: [MessageEdit], in session: SessionKey) async throws -> [MessageEdit] {
-        try await base.edit(edits, in: session)
+        let made = try await Task { try await base.edit(edits, in: session) }.value
+        await holdBack(.edit)
+        return made
     }
 
     package func moveSession(_ session: SessionKey, to newSessionId: String) async throws -> Bool {

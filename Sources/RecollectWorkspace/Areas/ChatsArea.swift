@@ -60,7 +60,8 @@ public struct ChatsArea: Sendable {
     /// next one. If several agents have a message with one ID and different contents, only the first one is published, and
     /// remains the published one until it is deleted. Of an attachment, only the hash is in the file.
     /// - Throws: `newerSchema` for a file of a newer version; `notLocal`; `credential` for a message resembling a
-    ///   credential; `invalidArgument` if another user's session of the same ID is synchronized here; as
+    ///   credential; `invalidArgument` if another user's session of the same ID is synchronized here, or if the file has
+    ///   another session because the disk does not distinguish the letter case of their IDs; as
     ///   `SharedWorkspace.write(_:to:replacing:by:)`; and errors of the history.
     @discardableResult
     public func synchronize(
@@ -117,30 +118,52 @@ public struct ChatsArea: Sendable {
         title: String?
     ) async throws {
         var (local, noted) = (local, local)
-        if !published.new.isEmpty {
-            // Noted before: a message appended, and then deleted or edited before the next note, is known.
-            let new = Set(published.new.map { ByteString($0.message.id) })
-            local.pending = published.chat.entries.filter { new.contains(ByteString($0.message.id)) }
+        let isRenamed = !published.chat.title.hasSameBytes(as: title)
+        let ids = Set((published.new + published.edited).map { ByteString($0.message.id) })
+        if !ids.isEmpty || isRenamed {
+            // Noted before: a change of what was just saved is known as one, also without the next note.
+            local.pending = ChatProjection(
+                session: "", title: isRenamed ? published.chat.titleRevision : ChatRevision(content: ByteString("")),
+                entries: published.chat.entries.filter { ids.contains(ByteString($0.message.id)) })
             try await note(local)
             noted = local
         }
-        for batch in published.new.chunkedByAgent {
-            let scope = Scope(userId: session.userId, sessionId: session.sessionId, agentId: batch[0].agentId)
-            try await history.append(batch.map(\.message), to: scope)
+        if !published.new.isEmpty {
+            let appended = try await append(published.new, to: session, of: history)
+            local.noteAppended(appended, of: published.chat)
         }
-        local.noteAppended(published.new, of: published.chat)
         if !published.edits.isEmpty {
             // If the history has another edit by now, the next synchronization merges both.
             let edited = try await history.edit(published.edits, in: session)
             local.noteEdited(Set(edited.map { ByteString($0.new.id) }), of: published.chat)
         }
-        if !published.chat.title.hasSameBytes(as: title),
-            try await history.session(session)?.title.hasSameBytes(as: title) ?? (title == nil)
-        {
+        if isRenamed, try await history.session(session)?.title.hasSameBytes(as: title) ?? (title == nil) {
             try await history.update(session, with: SessionDetails(title: published.chat.title ?? ""), makesNew: false)
             local.noteRenamed(as: published.chat)
         }
+        local.pending = ChatProjection(session: "", entries: [])
         if local != noted { try await note(local) }
+    }
+
+    /// Appends messages to the scopes of their agents.
+    /// - Returns: The messages held by the history now. The app may have appended others with their IDs in the meantime.
+    private func append(
+        _ messages: [AgentMessage], to session: SessionKey, of history: some HistoryStore
+    ) async throws -> [AgentMessage] {
+        var appended: [AgentMessage] = []
+        for batch in messages.chunkedByAgent {
+            let scope = Scope(userId: session.userId, sessionId: session.sessionId, agentId: batch[0].agentId)
+            let outcome = try await history.append(batch.map(\.message), to: scope)
+            guard outcome.added < batch.count else {
+                appended += batch
+                continue
+            }
+            for item in batch {
+                let stored = try await history.message(item.message.id, in: session, agentId: item.agentId)
+                if stored?.message.json == item.message.json { appended.append(item) }
+            }
+        }
+        return appended
     }
 
     /// Returns the session in the history at the last synchronization on this device; `nil` if there was none.
@@ -253,6 +276,13 @@ extension SharedWorkspace {
         do {
             let chat = try ChatProjection(bytes: file.bytes)
             let isItsOwn = chat.session.hasSameBytes(as: sessionId)
+            let (other, path) = (chats.path(of: chat.session), chats.path(of: sessionId))
+            if other != path, other.key == path.key {
+                throw RecollectError(
+                    .invalidArgument,
+                    "\(path) has the session \(chat.session): to this disk, both IDs are one name; give one of them another ID"
+                )
+            }
             if !chat.isIntact || !isItsOwn { events.post(StoreEvent(kind: .externalEdit, path: file.path.description)) }
             // The file is a copy of another session's file.
             return isItsOwn ? chat : nil
@@ -273,7 +303,8 @@ public struct PublishedChat: Sendable {
     public let new: [AgentMessage]
     /// The messages with different contents in the file and in the history, as in the file.
     public let edited: [AgentMessage]
-    /// The IDs of messages in the history deleted on another device.
+    /// The IDs of messages in the history deleted on another device, except those of other agents' messages, too:
+    /// `HistoryStore.deleteMessages` would delete both.
     public let deletedElsewhere: [String]
     /// The edits of the messages in the history.
     let edits: [MessageEdit]
@@ -295,6 +326,9 @@ public struct PublishedChat: Sendable {
         }
         edited = changed.map { AgentMessage(agentId: $0.agents[0], message: $1) }
         edits = changed.map { MessageEdit(of: $0.message, to: $1) }
-        deletedElsewhere = chat.deletions.keys.filter { held[$0] != nil }.sorted().map(\.string)
+        deletedElsewhere = chat.deletions.keys.filter { id in
+            guard let copies = held[id], copies.agents.count == copies.all.count else { return false }
+            return published[id] != nil || ChatRevision.hasState(of: copies.content, in: local.replaced[id] ?? [])
+        }.sorted().map(\.string)
     }
 }

@@ -58,9 +58,22 @@ public struct ChatProjection: Equatable, Sendable {
             Entry(agents: agents, after: after, message: message, revision: revision)
         }
 
+        /// Whether another entry has the same agents.
+        func hasAgents(of other: Entry) -> Bool {
+            agents.elementsEqual(other.agents) { $0.hasSameBytes(as: $1) }
+        }
+
         /// Whether the message may be that of some agents. An agent may have adopted a message without an agent.
         func concerns(_ others: [String]) -> Bool {
             agents.contains { agent in agent.isEmpty || others.contains { $0.isEmpty || $0.hasSameBytes(as: agent) } }
+        }
+
+        /// Whether this and another entry of the same ID are versions of one message: an agent has both, or one follows
+        /// the other. After a deletion, another agent's message may have the ID.
+        func isVersion(of other: Entry) -> Bool {
+            concerns(other.agents)
+                || revision.restores == other.revision.restores
+                    && (revision.follows(other.revision) || other.revision.follows(revision))
         }
 
         /// Replaces the message, as the next edit.

@@ -14,8 +14,8 @@ struct SynchronizedChat: Equatable, Sendable {
     var deletions: [ByteString: Int] = [:]
     /// The IDs of messages deleted here. They are restored if they are added to the history again.
     var deletedHere: Set<ByteString> = []
-    /// The messages of the file about to be appended to the history.
-    var pending: [ChatProjection.Entry] = []
+    /// The messages, edits and title of the file about to be saved in the history.
+    var pending = ChatProjection(session: "", entries: [])
     /// The states of deleted messages. In a file, they are older states, and no changes.
     var replaced: [ByteString: Set<String>] = [:]
     /// The end of the history's change feed, read before the session.
@@ -52,14 +52,14 @@ extension SynchronizedChat {
             userId: session.userId, chat: ChatProjection(session: session.sessionId, entries: []),
             deletions: last?.deletions ?? [:], deletedHere: last?.deletedHere ?? [], replaced: last?.replaced ?? [:],
             change: change)
-        let published = last?.chat.entriesByID ?? [:]
+        let (published, pendings) = (last?.chat.entriesByID ?? [:], last?.pending.entriesByID ?? [:])
         var entries: [ChatProjection.Entry] = []
         var previous: String?
         for copies in messages {
             let (id, message, content) = (copies.id, copies.message, copies.content)
             defer { previous = message.id }
             if copies.areOthers { continue }
-            guard var entry = known[id]?.of(copies.agents) else {
+            guard let base = published[id] ?? pendings[id] else {
                 let revision = added(content, of: id, feed)
                 // With the ID of a message deleted here, it stays in the history alone.
                 if !deletedHere.contains(id) {
@@ -67,10 +67,13 @@ extension SynchronizedChat {
                 }
                 continue
             }
+            // A state about to be saved may never have been in the history, so its replacement may be another text.
+            let pending = content == published[id]?.content ? nil : pendings[id]
+            var entry = (pending ?? base).of(copies.agents)
             if content != entry.content,
                 feed.edited.contains(id) || feed.isRearranged || !entry.revision.has(content)
             {
-                entry.replace(with: message, isKnown: !feed.isBehind)
+                entry.replace(with: message, isKnown: !feed.isBehind && pending == nil)
             }
             entries.append(entry)
         }
@@ -82,14 +85,18 @@ extension SynchronizedChat {
             replaced[id, default: []].formUnion(old.revision.replaced)
             replaced[id, default: []].insert(old.revision.state)
         }
-        pending = (last?.pending ?? []).filter { entry in
-            let id = ByteString(entry.message.id)
-            return !held.contains(id) && deletions[id].map { $0 < entry.revision.restores } ?? true
-        }
+        pending = ChatProjection(
+            session: "",
+            entries: (last?.pending.entries ?? []).filter { entry in
+                let id = ByteString(entry.message.id)
+                return !held.contains(id) && deletions[id].map { $0 < entry.revision.restores } ?? true
+            })
         let content = ByteString(title ?? "")
         var newTitle = last?.chat.titleRevision ?? ChatRevision(content: content)
+        let pendingTitle = newTitle.content == content || last?.pending.title == nil ? nil : last?.pending.titleRevision
+        if let pendingTitle { newTitle = pendingTitle }
         if newTitle.content != content, feed.isUpdated || !(title == nil || newTitle.has(content)) {
-            newTitle.replace(with: content, isKnown: !feed.isBehind)
+            newTitle.replace(with: content, isKnown: !feed.isBehind && pendingTitle == nil)
         }
         chat = ChatProjection(session: session.sessionId, title: newTitle, entries: entries)
     }
@@ -109,7 +116,7 @@ extension SynchronizedChat {
 
     /// The messages held by the history after the synchronization, if it was completed.
     fileprivate var known: [ByteString: ChatProjection.Entry] {
-        chat.entriesByID.merging(pending.map { (ByteString($0.message.id), $0) }) { held, _ in held }
+        chat.entriesByID.merging(pending.entriesByID) { held, _ in held }
     }
 
     // MARK: The file
@@ -126,7 +133,7 @@ extension SynchronizedChat {
             session: chat.session, title: title,
             entries: chat.entries.compactMap { entry in
                 guard let there = placed[ByteString(entry.message.id)] else { return entry }
-                guard there.concerns(entry.agents) else { return nil }
+                guard there.isVersion(of: entry) else { return nil }
                 var entry = entry
                 entry.after = there.after
                 entry.join(there.revision)
@@ -134,16 +141,22 @@ extension SynchronizedChat {
             })
     }
 
-    /// Returns the merge with the session's file. A message stays with all its agents.
+    /// Returns the merge with the session's file. An agent whose message expired here since the last synchronization, or was
+    /// moved into a branch, is removed from the file's message.
     func merged(with file: ChatProjection?, since last: SynchronizedChat?) -> ChatProjection {
         let deleted = ChatProjection(session: chat.session, entries: [], deletions: deletions)
         let merged = ChatProjection.merged(
             base: last?.chat, versions: [file, chat, deleted].compactMap { $0 }, session: chat.session)
-        let held = chat.entriesByID
+        let (held, published) = (chat.entriesByID, last?.chat.entriesByID ?? [:])
+        let entries = merged.entries.map { entry -> ChatProjection.Entry in
+            let id = ByteString(entry.message.id)
+            guard let here = held[id], let before = published[id], !here.hasAgents(of: before) else { return entry }
+            let gone = Set(before.agents.map { ByteString($0) }).subtracting(here.agents.map { ByteString($0) })
+            return entry.of(entry.agents.filter { !gone.contains(ByteString($0)) } + here.agents)
+        }
         return ChatProjection(
-            session: merged.session, title: merged.titleRevision,
-            entries: merged.entries.map { $0.of($0.agents + (held[ByteString($0.message.id)]?.agents ?? [])) },
-            deletions: merged.deletions, others: merged.others)
+            session: merged.session, title: merged.titleRevision, entries: entries, deletions: merged.deletions,
+            others: merged.others)
     }
 
     /// Whether a merge lacks contents or a title of this state that no one has replaced or deleted knowingly.
@@ -166,7 +179,6 @@ extension SynchronizedChat {
         let (there, held) = (merged.entriesByID, chat.entriesByID)
         let groups = messages.groupedByID
         let ids = Set(groups.map { ByteString($0[0].message.id) })
-        pending.removeAll { ids.contains(ByteString($0.message.id)) }
         deletedHere.subtract(ids)
         for id in ids { deletions[id] = nil }
         let added = groups.compactMap { copies -> ChatProjection.Entry? in
@@ -217,7 +229,7 @@ extension SynchronizedChat {
             }
             object.member("deletedHere") { $0.write(list: deletedHere.sorted()) { $0.write($1.string) } }
             object.member("pending") { writer in
-                writer.write(String(decoding: ChatProjection(session: "", entries: pending).bytes, as: UTF8.self))
+                writer.write(String(decoding: pending.bytes, as: UTF8.self))
             }
             object.member("replaced") { writer in
                 writer.write(list: replaced.sorted { $0.key < $1.key }) { writer, item in
@@ -248,13 +260,13 @@ extension SynchronizedChat {
             guard let fields = item.arrayValue?.compactMap(\.stringValue), let id = fields.first else { return nil }
             return (ByteString(id), Set(fields.dropFirst()))
         }
-        let pending = try head["pending"]?.stringValue.map { try ChatProjection(bytes: Array($0.utf8)).entries }
+        let pending = try head["pending"]?.stringValue.map { try ChatProjection(bytes: Array($0.utf8)) }
         self.init(
             userId: userId, chat: try ChatProjection(bytes: Array(bytes[(end + 1)...])),
             deletions: Dictionary(deletions, uniquingKeysWith: max),
             deletedHere: Set(
                 (head["deletedHere"]?.arrayValue ?? []).compactMap { $0.stringValue.map { ByteString($0) } }),
-            pending: pending ?? [],
+            pending: pending ?? ChatProjection(session: "", entries: []),
             replaced: Dictionary(replaced) { $1 }, change: ChangeCursor(sequence: change))
     }
 }

@@ -6,8 +6,10 @@ extension ChatProjection {
     ///
     /// The result has the messages of all versions, except messages listed as deleted by a version and not restored by
     /// another. These values merge independently: the title, each unknown member of the file, and the content, agents and
-    /// `after` of each message. Of titles and contents, the latest revision wins. Of the others, a value different from
-    /// the base's wins, and of several such values, the greatest in byte order.
+    /// `after` of each message. Of titles and contents, the latest revision wins. A message has the agents of all versions.
+    /// Of the others, a value different from the base's wins, and of several such values, the greatest in byte order.
+    ///
+    /// Agents may have different messages with one ID. The file has one of them, and the others are no versions of it.
     /// - Parameters:
     ///   - base: A common ancestor; `nil` if none is known.
     ///   - versions: At least one.
@@ -35,14 +37,13 @@ extension ChatProjection {
         let old = base?.entriesByID ?? [:]
         let all = Dictionary(grouping: versions.flatMap(\.entries)) { ByteString($0.message.id) }
         let entries = all.compactMap { id, all -> Entry? in
-            guard let latest = ChatRevision.latest(all.map(\.revision)),
-                let entry = all.first(where: { $0.content == latest.content })
+            let entries = oneMessage(all, of: old[id])
+            guard let latest = ChatRevision.latest(entries.map(\.revision)),
+                let entry = entries.first(where: { $0.content == latest.content })
             else { return nil }
-            let entries = all.filter { $0.revision.restores == latest.restores }
             let base = old[id].flatMap { $0.revision.restores == latest.restores ? $0 : nil }
-            let agents = greatestChange(entries.map(\.agents), since: base?.agents, by: \.json) ?? []
             let after = greatestChange(entries.map(\.after), since: base?.after) { ByteString($0 ?? "") } ?? nil
-            return Entry(agents: agents, after: after, message: entry.message, revision: latest)
+            return Entry(agents: entries.flatMap(\.agents), after: after, message: entry.message, revision: latest)
         }
         let others = Dictionary(grouping: versions.flatMap(\.others), by: \.key).compactMapValues { members in
             greatestChange(members.map(\.value), since: base?.others[members[0].key], by: \.json)
@@ -52,6 +53,20 @@ extension ChatProjection {
             title: ChatRevision.latest(versions.map(\.titleRevision)) ?? ChatRevision(content: ByteString("")),
             entries: entries, deletions: Dictionary(versions.flatMap(\.deletions), uniquingKeysWith: max),
             others: others)
+    }
+
+    /// Returns the entries that are versions of one message, after its last restore. Agents may have different messages
+    /// with one ID: the base's message stays in the file, or else the one with the latest revision.
+    private static func oneMessage(_ all: [Entry], of base: Entry?) -> [Entry] {
+        let restores = all.map(\.revision.restores).max()
+        let all = all.filter { $0.revision.restores == restores }
+        if let base, base.revision.restores == restores {
+            let versions = all.filter { $0.isVersion(of: base) }
+            if !versions.isEmpty { return versions }
+        }
+        let latest = ChatRevision.latest(all.map(\.revision))
+        guard let entry = all.first(where: { $0.content == latest?.content }) else { return [] }
+        return all.filter { $0.isVersion(of: entry) }
     }
 
     /// Returns a value different from the base's. Of several, returns the greatest in byte order; `nil` for no values.
@@ -86,16 +101,15 @@ extension ChatProjection {
             version.title == nil || titleRevision.follows(title) || title.content == base?.titleRevision.content
         let holdsEntries = version.entries.allSatisfy { entry in
             let id = ByteString(entry.message.id)
-            let agents = entry.agents.json
             guard let there = merged[id] else {
                 // Without a base entry, the message may have been changed since it was deleted.
                 return deletions[id] != nil
                     && (replaced[id]?.contains(entry.revision.state) ?? false
-                        || old[id].map { entry.content == $0.content && agents == $0.agents.json } ?? false)
+                        || old[id].map { entry.content == $0.content && entry.hasAgents(of: $0) } ?? false)
             }
-            return (there.revision.follows(entry.revision) || entry.content == old[id]?.content)
-                && (Set(entry.agents).isSubset(of: there.agents)
-                    || isKept(agents, there.agents.json, old[id]?.agents.json))
+            // The entry of other agents is another message.
+            return there.revision.follows(entry.revision)
+                || there.concerns(entry.agents) && entry.content == old[id]?.content
         }
         return holdsEntries && holdsTitle
             && version.others.allSatisfy { isKept($1.json, others[$0]?.json, base?.others[$0]?.json) }
@@ -120,15 +134,6 @@ extension ConversationMessage {
     var json: ByteString {
         var writer = JSONWriter()
         writer.object { $0.members(of: self) }
-        return ByteString(writer.text)
-    }
-}
-
-extension [String] {
-    /// The canonical JSON text.
-    fileprivate var json: ByteString {
-        var writer = JSONWriter()
-        writer.write(list: self) { $0.write($1) }
         return ByteString(writer.text)
     }
 }

@@ -227,6 +227,67 @@ struct ChatsAreaTests {
     }
 
     @Test(
+        "chat-projection: a message that was not saved in the history, because it has another one, is not edited by it",
+        arguments: [true, false], ["ours", "yours"])
+    func refusedAddition(isKilled: Bool, text: String) async throws {
+        let (elsewhere, other) = (try elsewhere(), SQLiteHistoryStore.inMemory())
+        let scope = Scope(userId: "ann", sessionId: "Moby Dick", agentId: "a")
+        try await other.append([message("1", "theirs")], to: scope)
+        try await elsewhere.chats.synchronize(id, with: other)
+        var (published, local) = try await publish()
+        #expect(published.new.count == 1)
+        // The app saves its own message before the file's.
+        try await history.append([message("1", text)], to: scope)
+        if isKilled {
+            local.pending = ChatProjection(session: "", entries: published.chat.entries)
+            try workspace.archive.note(synchronized: local.bytes, at: path)
+        } else {
+            try await workspace.chats.save(published, over: local, in: id, of: history, title: nil)
+        }
+        for _ in 0..<2 {
+            try await workspace.chats.synchronize(id, with: history)
+            try await elsewhere.chats.synchronize(id, with: other)
+        }
+        let winner = try await self.published()
+        let both = [try await texts(history), try await texts(other)]
+        #expect(both == [winner, winner])
+        let loser = winner == ["theirs"] ? text : "theirs"
+        #expect(try await keptVersions().contains { $0.contains(loser) })
+    }
+
+    @Test("chat-projection: devices with one message of several agents settle")
+    func sharedByAgents() async throws {
+        // The agents of each device.
+        let agents = [["b"], ["a"], ["a", "b"]]
+        var devices: [(SharedWorkspace, SQLiteHistoryStore)] = []
+        for (number, agents) in agents.enumerated() {
+            let workspace = try SharedWorkspace(
+                root: folder.root,
+                configuration: WorkspaceConfiguration(stateURL: folder.url.appendingPathComponent("device \(number)")))
+            let history = SQLiteHistoryStore.inMemory()
+            for agent in agents + ["a", "b"].filter({ !agents.contains($0) }) {
+                // The other agent has a message of its own with the ID.
+                let text = agents.contains(agent) ? "same" : "own \(number)"
+                try await history.append(
+                    [message("1", text)], to: Scope(userId: "ann", sessionId: "Moby Dick", agentId: agent))
+            }
+            devices.append((workspace, history))
+        }
+        var files: [String] = []
+        for round in 0..<4 {
+            for (workspace, history) in devices {
+                try await workspace.chats.synchronize(id, with: history)
+                if round > 1 { files.append(try await workspace.read(path).text) }
+            }
+        }
+        #expect(Set(files).count == 1)
+        for (number, (_, history)) in devices.enumerated() {
+            let texts = try await texts(history)
+            #expect(Set(texts) == (agents[number].count == 2 ? ["same"] : ["same", "own \(number)"]))
+        }
+    }
+
+    @Test(
         "chat-projection: an edit on one device, or in the file, reaches all histories",
         arguments: [["Whales", "a", "z"], ["a", "z", "Whales"], ["The", "The ferry", "The ferry leaves"]])
     func edited(texts: [String]) async throws {
@@ -494,7 +555,8 @@ struct ChatsAreaTests {
         try await elsewhere.chats.synchronize(id, with: other)
         // As a synchronization killed after it has appended a message.
         var (published, local) = try await publish()
-        local.pending = published.chat.entries.filter { $0.message.id != "one" }
+        local.pending = ChatProjection(
+            session: "", entries: published.chat.entries.filter { $0.message.id != "one" })
         try workspace.archive.note(synchronized: local.bytes, at: path)
         try await say("two", in: history)
         try await history.deleteMessages(["two"], in: id)
@@ -674,7 +736,7 @@ struct ChatsAreaTests {
             try await elsewhere.chats.synchronize(id, with: other)
         }
         var (published, local) = try await publish()
-        local.pending = published.chat.entries
+        local.pending = ChatProjection(session: "", entries: published.chat.entries)
         try workspace.archive.note(synchronized: local.bytes, at: path)
         try await history.append(
             published.new.map(\.message), to: Scope(userId: "ann", sessionId: "Moby Dick", agentId: "a"))
@@ -682,7 +744,61 @@ struct ChatsAreaTests {
         published = try await workspace.chats.synchronize(id, with: history)
         try await elsewhere.chats.synchronize(id, with: other)
         #expect(try await [texts(history), texts(other)] == [["a"], ["a"]])
-        #expect(try await keptVersions().isEmpty)
+        // Nothing proves that the editor had this text.
+        let kept = try await keptVersions()
+        #expect(kept.count == 1 && kept.first?.contains("\"z\"") == true)
+    }
+
+    @Test(
+        "chat-projection: an edit after an interrupted synchronization is the later one",
+        arguments: [WatchedHistory.Read.edit, .update], [true, false])
+    func editedAfterInterruption(read: WatchedHistory.Read, isMade: Bool) async throws {
+        let (elsewhere, other) = try await otherDevice(having: "one")
+        func change(_ text: String, in store: SQLiteHistoryStore) async throws {
+            if read == .edit {
+                try await store.edit([message("one", text)], in: id)
+            } else {
+                try await store.update(id, with: SessionDetails(title: text))
+            }
+        }
+        func current(_ store: SQLiteHistoryStore) async throws -> String? {
+            read == .edit ? try await texts(store).first : try await store.session(id)?.title
+        }
+        try await change("before", in: history)
+        try await workspace.chats.synchronize(id, with: history)
+        try await elsewhere.chats.synchronize(id, with: other)
+        for text in ["x", "y", "z"] {
+            try await change(text, in: other)
+            try await elsewhere.chats.synchronize(id, with: other)
+        }
+        // The process is killed before or after the change in the history.
+        let watched = WatchedHistory(history)
+        watched.hold(read)
+        let synchronization = Task { [workspace, id] in try await workspace.chats.synchronize(id, with: watched) }
+        await watched.waitForHeld(read)
+        let note = try #require(try workspace.archive.synchronizedChat(at: path))
+        watched.letGo(read)
+        _ = try await synchronization.value
+        try workspace.archive.note(synchronized: note, at: path)
+        #expect(try await current(history) == "z")
+        if isMade { try await change("a", in: history) }
+        for _ in 0..<2 {
+            try await workspace.chats.synchronize(id, with: history)
+            try await elsewhere.chats.synchronize(id, with: other)
+        }
+        #expect(try await current(history) == (isMade ? "a" : "z"))
+        #expect(try await current(other) == (isMade ? "a" : "z"))
+        #expect(try await keptVersions().count == (isMade ? 1 : 0))
+    }
+
+    @Test("chat-projection: a deletion elsewhere does not name the ID of another agent's message")
+    func deletedElsewhereOfOthers() async throws {
+        let (elsewhere, other) = try await otherDevice(having: "1", "2")
+        try await other.append([message("1", "of b")], to: Scope(userId: "ann", sessionId: "Moby Dick", agentId: "b"))
+        try await elsewhere.chats.synchronize(id, with: other)
+        try await history.deleteMessages(["1", "2"], in: id)
+        try await workspace.chats.synchronize(id, with: history)
+        #expect(try await elsewhere.chats.synchronize(id, with: other).deletedElsewhere == ["2"])
     }
 
     @Test("chat-projection: a message deleted on another device stays deleted there if a branch with it is restored")
@@ -951,6 +1067,26 @@ struct ChatsAreaTests {
         await store.close()
     }
 
+    @Test("chat-projection: of two sessions whose IDs are one name to the disk, the second is refused")
+    func sameNameToTheDisk() async throws {
+        try await say("one", in: history)
+        try await workspace.chats.synchronize(id, with: history)
+        let bytes = try await workspace.read(path).bytes
+        // As seen on a disk that ignores the letter case.
+        let other = SessionKey(userId: "ann", sessionId: "MOBY DICK")
+        let file = folder.root.appendingPathComponent(workspace.chats.path(of: "MOBY DICK").description)
+        try Data(bytes).write(to: file)
+        try await history.append([message("1", "two")], to: Scope(userId: "ann", sessionId: "MOBY DICK", agentId: "a"))
+        for _ in 0..<2 {
+            await #expect(throws: RecollectError.self) { try await workspace.chats.synchronize(other, with: history) }
+            #expect(try Data(contentsOf: file) == Data(bytes))
+        }
+        // A copy of a session with another name is replaced.
+        try FileManager.default.removeItem(at: file)
+        try await workspace.chats.synchronize(other, with: history)
+        #expect(try await workspace.chats.read("MOBY DICK")?.messages.map(\.message.text) == ["two"])
+    }
+
     @Test("chat-projection: of messages of several agents with one ID, none replaces another one")
     func agentsWithOneID() async throws {
         func append(_ text: String, to agent: String, in session: String = "Moby Dick", adopts: Bool = false)
@@ -990,6 +1126,43 @@ struct ChatsAreaTests {
         #expect(try await both() == ["a: edited", "b: question to b"])
         #expect(try await published() == ["edited"])
         #expect(try await keptVersions().isEmpty)
+    }
+
+    @Test(
+        "chat-projection: of messages of two agents with one ID, a conflict copy brings neither text to the other agent"
+    )
+    func agentsWithOneIDInConflict() async throws {
+        // Each device publishes its message before the folders meet.
+        let apart = try TestFolder()
+        let (elsewhere, other) = (
+            try SharedWorkspace(
+                root: apart.root,
+                configuration: WorkspaceConfiguration(stateURL: apart.url.appendingPathComponent("state"))),
+            SQLiteHistoryStore.inMemory()
+        )
+        let scope = { (agent: String) in Scope(userId: "ann", sessionId: "Moby Dick", agentId: agent) }
+        try await history.append([message("1", "answer of b")], to: scope("b"))
+        try await other.append([message("1", "question to a")], to: scope("a"))
+        try await workspace.chats.synchronize(id, with: history)
+        try await elsewhere.chats.synchronize(id, with: other)
+        try FileManager.default.copyItem(
+            at: apart.root.appendingPathComponent(path.description),
+            to: folder.root.appendingPathComponent("Chats/Moby Dick.sync-conflict-20261127-101010-ABCDEFG.json"))
+        #expect(try await workspace.resolveConflicts().count == 1)
+        let file = folder.root.appendingPathComponent(path.description)
+        let elsewhereFile = apart.root.appendingPathComponent(path.description)
+        for _ in 0..<2 {
+            try Data(contentsOf: file).write(to: elsewhereFile)
+            try await elsewhere.chats.synchronize(id, with: other)
+            try Data(contentsOf: elsewhereFile).write(to: file)
+            try await workspace.chats.synchronize(id, with: history)
+        }
+        #expect(try await published() == ["question to a"])
+        for store in [history, other] {
+            #expect(try await store.message("1", in: id, agentId: "a")?.message.text == "question to a")
+        }
+        #expect(try await history.message("1", in: id, agentId: "b")?.message.text == "answer of b")
+        #expect(try await keptVersions().contains { $0.contains("answer of b") })
     }
 
     @Test("chat-projection: another agent's new message with the ID of an expired or lost one is no edit of it")

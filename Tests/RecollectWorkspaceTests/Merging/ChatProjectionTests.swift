@@ -91,13 +91,13 @@ struct ChatProjectionTests {
         let result = try merged(base, one, other)
         #expect(result.apart.isEmpty && result.chat.title == "The whale" && result.chat.others == ["plan": "x"])
         #expect(result.chat.entries.map(\.message.text) == ["Call me Ishmael.", "Ishmael?"])
-        #expect(Set(result.chat.entries.map(\.agents)) == [["poet"]])
+        #expect(Set(result.chat.entries.map(\.agents)) == [["historian", "poet"]])
     }
 
     @Test(
         "chat-edits: of two changes of one value, the version with the losing change becomes a kept copy",
         arguments: [
-            ["Call me.", "AAA", "BBB"], ["Whales", "AAA", "BBB"], [#""historian"},"#, #""AAA"},"#, #""BBB"},"#],
+            ["Call me.", "AAA", "BBB"], ["Whales", "AAA", "BBB"],
             [#","sha256""#, #","plan":"AAA","sha256""#, #","plan":"BBB","sha256""#],
         ])
     func contradictions(_ texts: [String]) throws {
@@ -109,6 +109,31 @@ struct ChatProjectionTests {
             #expect(String(decoding: result.chat.bytes, as: UTF8.self).contains("BBB"))
         }
         #expect(try merged(base, one, base).apart.isEmpty)
+    }
+
+    @Test(
+        "chat-edits: of messages of different agents with one ID, one is merged with its agents, the other is kept apart"
+    )
+    func otherAgents() throws {
+        func chat(_ agents: [String], _ text: String, number: Int = 0) -> ChatProjection {
+            let message = ConversationMessage(
+                id: "1", role: .user, text: text, timestamp: Date(timeIntervalSince1970: 9))
+            return ChatProjection(session: "c", entries: [.init(agents: agents, message: message, number: number)])
+        }
+        func merged(_ base: ChatProjection?, _ versions: ChatProjection...) throws -> (entries: [String], apart: Int) {
+            let result = try #require(
+                ChatProjection.mergedAndChecked(base: base?.bytes, versions: versions.map(\.bytes)))
+            let chat = try ChatProjection(bytes: result.bytes)
+            return (chat.messages.map { "\($0.agentId): \($0.message.text)" }, result.apart.count)
+        }
+        let (a, b) = (chat(["a"], "of a"), chat(["b"], "of b"))
+        #expect(try merged(nil, a, b) == (["b: of b"], 1))
+        #expect(try merged(nil, chat(["a"], "of a", number: 1), b) == (["a: of a"], 1))
+        // The published message remains the published one, also as a version without a change.
+        #expect(try merged(a, a, b) == (["a: of a"], 1))
+        #expect(try merged(a, chat(["a"], "edited", number: 1), chat(["b"], "of b", number: 2)) == (["a: edited"], 1))
+        // Of agents with the same message, each has it.
+        #expect(try merged(nil, chat(["a"], "same"), chat(["a", "b"], "same")) == (["a: same", "b: same"], 0))
     }
 
     @Test("chat-edits: a deleted message with a change elsewhere, or a duplicate id, causes a kept copy")
