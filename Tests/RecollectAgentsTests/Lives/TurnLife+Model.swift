@@ -31,7 +31,8 @@ extension TurnLife {
             return
         }
         if let last = messages.last, last.role == .user {
-            if isQuestion(last, input) {
+            // With another text, it is another question.
+            if isQuestion(last, input), last.text == input.text {
                 messages.removeLast()
             } else {
                 messages.append(ConversationMessage(role: .assistant, parts: [], metadata: ["interrupted": true]))
