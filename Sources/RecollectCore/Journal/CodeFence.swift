@@ -1,7 +1,7 @@
 /// The line that begins a fenced code block, by CommonMark 0.31, section 4.5.
 package struct CodeFence {
-    private let mark: UInt8
-    private let count: Int
+    package let mark: UInt8
+    package let count: Int
 
     /// Creates a fence from a line's UTF-8 bytes; `nil` for any other line.
     package init?(_ line: some Collection<UInt8>) {

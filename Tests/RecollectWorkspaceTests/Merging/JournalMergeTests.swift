@@ -255,6 +255,14 @@ struct JournalMergeTests {
         // Searching for ends takes linear time.
         let fences = "## 09:00 Log\n" + String(repeating: "```a\n", count: 20_000)
         #expect(entries(fences + day).count == 3)
+        let falling = (3..<2_000).reversed().map { String(repeating: "`", count: $0) + "\n" }.joined()
+        #expect(entries("## 09:00 Log\n" + falling + day).count == 3)
+        // A shorter fence does not end a block, and one of the other kind neither.
+        let nested = "````\n```\n~~~~~\n## 08:00 x\n```\n````\n## 09:00 y\n```\n## 10:00 z\n```\n"
+        #expect(
+            entries("## 07:00 Log\n" + nested + day).map(\.text) == [
+                "Log\n````\n```\n~~~~~\n## 08:00 x\n```\n````", "y\n```\n## 10:00 z\n```", "first", "second",
+            ])
     }
 
     @Test("journal: entries of a person with one content are several entries")
