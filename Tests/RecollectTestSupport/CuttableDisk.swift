@@ -33,9 +33,12 @@ package final class CuttableDisk {
     /// Shuts the file system down while it is in use, without writing its journal. It cannot be used until `restart()`.
     package func cutPower() throws {
         let descriptor = open(url.path, O_RDONLY)
+        guard descriptor >= 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
         defer { close(descriptor) }
         var withoutFlushing: UInt32 = 2
-        guard ioctl(descriptor, 0x8004_587D, &withoutFlushing) == 0 else { throw CocoaError(.featureUnsupported) }
+        guard ioctl(descriptor, 0x8004_587D, &withoutFlushing) == 0 else {
+            throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
+        }
     }
 
     /// Mounts the file system again. It must not be in use any more.
