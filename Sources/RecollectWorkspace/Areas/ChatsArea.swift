@@ -303,7 +303,7 @@ public struct PublishedChat: Sendable {
     public let new: [AgentMessage]
     /// The messages with different contents in the file and in the history, as in the file.
     public let edited: [AgentMessage]
-    /// The IDs of messages in the history deleted on another device, except those of other agents' messages, too:
+    /// The IDs of messages in the history deleted on another device. An ID shared with another agent's message is left out:
     /// `HistoryStore.deleteMessages` would delete both.
     public let deletedElsewhere: [String]
     /// The edits of the messages in the history.
