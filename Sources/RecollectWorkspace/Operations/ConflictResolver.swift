@@ -173,7 +173,7 @@ final class ConflictResolver: Sendable {
                 try archive.recordMerge(path, into: main.version, parents: parents, now: configuration.now())
             }
             // A copy is removed only with the resolved content. A copy changed since stays.
-            for file in files { try writer.discard(file.path, file, by: .recollect) }
+            for file in files { try writer.discard(file, by: .recollect) }
             try provider.resolve(versions, of: path)
             return kept
         }

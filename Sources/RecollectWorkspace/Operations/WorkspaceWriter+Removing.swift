@@ -38,10 +38,8 @@ extension WorkspaceWriter {
         applyDetails(of: path, to: newPath, holding: file.version, isDated: true)
         finish([begun[0]])
         do {
-            let versions = try keepVersions(of: file, beside: newPath)
             try changing(path, from: file.version, to: nil, [begun[1]]) {
-                try resolve(versions, of: file)
-                try provider.remove(path, holding: file.version)
+                try remove(file, keepingVersionsBeside: newPath)
             }
         } catch let error as UnconfirmedChangeError {
             throw UnconfirmedChangeError(path: newPath, version: file.version, cause: error.cause)
@@ -50,7 +48,7 @@ extension WorkspaceWriter {
             // stay: the new file may be the only copy.
             if (try? scanner.fileIfThere(at: path)) ?? nil != nil {
                 try takeBack(file, from: newPath, because: error) {
-                    try discard(newPath, file, by: author)
+                    try discard(WorkspaceFile(path: newPath, bytes: file.bytes), by: author)
                 }
             }
             throw error
@@ -80,52 +78,42 @@ extension WorkspaceWriter {
         let path = try provider.spelling(of: path)
         try refuseFolder(path)
         let bytes = try current(path, holding: replacing)
-        try discard(path, WorkspaceFile(path: path, bytes: bytes), by: author)
+        try discard(WorkspaceFile(path: path, bytes: bytes), by: author)
         changes.signal()
     }
 
     /// Trashes a file with known content.
-    func discard(_ path: WorkspacePath, _ file: WorkspaceFile, by author: WorkspaceAuthor) throws {
+    func discard(_ file: WorkspaceFile, by author: WorkspaceAuthor) throws {
         let change = VersionLine(
-            mark: .begun, path: path,
+            mark: .begun, path: file.path,
             version: WorkspaceVersion(
                 hash: file.version, date: configuration.now().wholeMilliseconds, author: author, kind: .trashed))
-        let versions = try keepVersions(of: file, beside: path)
         let begun = try archive.begin([change], keeping: [file.bytes])
-        saveDetails(of: path)
-        try changing(path, from: file.version, to: nil, begun) {
-            try resolve(versions, of: file)
-            try provider.remove(path, holding: file.version)
+        saveDetails(of: file.path)
+        try changing(file.path, from: file.version, to: nil, begun) {
+            try remove(file, keepingVersionsBeside: file.path)
         }
         finish(begun)
     }
 
-    /// Writes the file's conflicting versions at the provider beside a path.
-    /// - Returns: The versions, to be resolved when the file is removed.
-    private func keepVersions(of file: WorkspaceFile, beside path: WorkspacePath) throws -> [ConflictVersion] {
+    /// Removes a file. Its conflicting versions at the provider are written beside a path, and resolved just before
+    /// the removal.
+    private func remove(_ file: WorkspaceFile, keepingVersionsBeside path: WorkspacePath) throws {
         do {
             let versions = try provider.conflictVersions(of: file.path)
             try keep(versions, of: file)
             for version in versions where version.bytes != file.bytes { _ = try keep(version.bytes, beside: path) }
-            return versions
+            try provider.resolve(versions, of: file.path)
         } catch let error as UnconfirmedChangeError {
             // The copy was made. The file was not changed.
             throw error.cause
-        } catch let error as RecollectError where error.code == .notFound {
-            // The file is missing, too. Its removal throws the error.
-            return []
-        }
-    }
-
-    /// Removes the file's conflicting versions at the provider, just before the file.
-    private func resolve(_ versions: [ConflictVersion], of file: WorkspaceFile) throws {
-        do {
-            try provider.resolve(versions, of: file.path)
         } catch is ContentMismatch {
+            // A version changed, not the file.
             throw ContentMismatch(current: file.bytes)
         } catch let error as RecollectError where error.code == .notFound {
             // The file is missing, too. Its removal throws the error.
         }
+        try provider.remove(file.path, holding: file.version)
     }
 
     private func refuseFolder(_ path: WorkspacePath) throws {

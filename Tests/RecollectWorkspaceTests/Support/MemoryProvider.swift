@@ -10,8 +10,7 @@ final class MemoryProvider: WorkspaceProvider {
         var notLocal: Set<WorkspacePath> = []
         /// Files that cannot be read, and folders that cannot be listed.
         var unreadable: Set<WorkspacePath> = []
-        /// Files with conflict versions.
-        var conflicted: Set<WorkspacePath> = []
+        var conflictVersions: [WorkspacePath: [ConflictVersion]] = [:]
         var requested: [WorkspacePath] = []
         var isUnavailable = false
         var stamps = 0
@@ -85,6 +84,14 @@ final class MemoryProvider: WorkspaceProvider {
         state.withLock { $0.requested.append(path) }
     }
 
+    func conflictVersions(of path: WorkspacePath) throws -> [ConflictVersion] {
+        state.withLock { $0.conflictVersions[path] ?? [] }
+    }
+
+    func resolve(_ versions: [ConflictVersion], of path: WorkspacePath) throws {
+        state.withLock { $0.conflictVersions[path] = nil }
+    }
+
     func changeSignals() -> AsyncStream<Void> { waker.stream() }
 
     /// Writes like another program.
@@ -142,7 +149,7 @@ final class MemoryProvider: WorkspaceProvider {
             WorkspaceItem(
                 path: path, size: $0.bytes.count, modified: Date(timeIntervalSince1970: 0),
                 state: state.notLocal.contains(path)
-                    ? .notLocal : state.conflicted.contains(path) ? .conflicted : .local, stamp: String($0.stamp))
+                    ? .notLocal : state.conflictVersions[path] != nil ? .conflicted : .local, stamp: String($0.stamp))
         }
     }
 }

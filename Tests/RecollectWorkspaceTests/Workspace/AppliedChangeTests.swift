@@ -70,6 +70,37 @@ import Testing
         #expect(try await workspace.list().map(\.path.description) == ["b.md"])
     }
 
+    @Test("A file stays, with its versions, if the copy of a version is not confirmed", arguments: [true, false])
+    func unconfirmedCopy(isMoved: Bool) async throws {
+        let (old, new) = try (path("a.md"), path("b.md"))
+        let version = try await workspace.write("here", to: old, replacing: nil).version
+        let versions = [ConflictVersion(id: "1", bytes: Array("elsewhere".utf8))]
+        let files = test.files
+        files.state.withLock { $0.conflictVersions[old] = versions }
+        if isMoved {
+            // The first write is the moved file's.
+            files.state.withLock {
+                $0.beforeChange = { [self] in files.state.withLock { $0.beforeChange = failAfterwards } }
+            }
+            #expect(await code { try await workspace.move(old, to: new) } == .inputOutput)
+        } else {
+            failAfterwards()
+            #expect(await code { try await workspace.trash(old, replacing: version) } == .inputOutput)
+        }
+        #expect(try files.text("a.md") == "here" && files.text("b.md") == nil)
+        #expect(try files.conflictVersions(of: old) == versions)
+        #expect(try test.begun("a.md") == 0)
+        if isMoved {
+            try await workspace.move(old, to: new)
+            #expect(try files.text("a.md") == nil && files.text("b.md") == "here")
+        } else {
+            try await workspace.trash(old, replacing: version)
+            #expect(try files.text("a.md") == nil)
+        }
+        #expect(try files.conflictVersions(of: old) == [])
+        #expect(files.state.withLock { $0.files.values.contains { $0.bytes == versions[0].bytes } })
+    }
+
     @Test(
         "An append adds its line once, even if syncing the folder or removing the old file fails",
         .needs(.strace), arguments: ["fsync", "unlinkat"])

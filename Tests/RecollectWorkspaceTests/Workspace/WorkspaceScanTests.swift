@@ -54,7 +54,7 @@ import Testing
     func contestedByVersions() async throws {
         test.files.put("theirs", at: "a.md")
         test.files.put("theirs", at: "b.md")
-        try test.files.state.withLock { $0.conflicted = [try path("a.md"), try path("b.md")] }
+        try test.files.state.withLock { $0.conflictVersions = [try path("a.md"): [], try path("b.md"): []] }
         #expect(try workspace.scanner.scan().files[path("a.md")]?.isConflicted == true)
         #expect(try await test.kinds("a.md") == [.contested] && test.lastSeen("a.md") == nil)
         // A write before the next scan records the content as contested, too.
