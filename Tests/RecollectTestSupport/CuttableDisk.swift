@@ -43,8 +43,19 @@ package final class CuttableDisk {
 
     /// Mounts the file system again. It must not be in use any more.
     package func restart() throws {
-        try run("umount", url.path)
+        try unmount()
         try run("mount", "-o", "loop", image.path, url.path)
+    }
+
+    /// Unmounts the file system. A process that another test is starting has copies of all open files for a moment.
+    private func unmount() throws {
+        for _ in 0..<100 {
+            do { return try run("umount", url.path) } catch let failure as CommandFailure {
+                guard failure.output.contains("busy") else { throw failure }
+            }
+            usleep(50_000)
+        }
+        try run("umount", url.path)
     }
 
     package static let isPossible: Bool = {

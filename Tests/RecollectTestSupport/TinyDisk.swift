@@ -55,14 +55,24 @@ package func fillDisk(at folder: URL) {
     }
 }
 
+/// The failure of a command, with its messages.
+package struct CommandFailure: Error {
+    package let command: [String]
+    package let output: String
+}
+
 /// Runs a command and throws if it fails.
 package func run(_ command: String...) throws {
     try Need.requireMet("its `.needs(…)`")
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
     process.arguments = command
-    process.standardError = FileHandle.nullDevice
+    let messages = Pipe()
+    process.standardError = messages
     try process.run()
+    let output = try messages.fileHandleForReading.readToEnd() ?? Data()
     process.waitUntilExit()
-    guard process.terminationStatus == 0 else { throw CocoaError(.featureUnsupported) }
+    guard process.terminationStatus == 0 else {
+        throw CommandFailure(command: command, output: String(decoding: output, as: UTF8.self))
+    }
 }

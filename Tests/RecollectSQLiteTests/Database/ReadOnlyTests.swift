@@ -139,11 +139,12 @@ struct ReadOnlyTests {
                 let file = disk.url.appendingPathComponent(name)
                 if FileManager.default.fileExists(atPath: file.path) { try FileManager.default.removeItem(at: file) }
             }
+            // Freed blocks can be used once the file system's journal is written.
+            try run("sync", "-f", disk.url.path)
             let space = disk.url.appendingPathComponent("space")
             try Data(count: kilobytes << 10).write(to: space)
             fillDisk(at: disk.url)
             try FileManager.default.removeItem(at: space)
-            // Freed blocks can be used once the file system's journal is written.
             try run("sync", "-f", disk.url.path)
             let worker = try Worker(["read", directory.path, "ann", "s"])
             #expect(await worker.finish() == ["read 20"], "\(kilobytes) KB are free")
