@@ -485,6 +485,20 @@ import Testing
         #expect(try await history.check().problems.isEmpty)
     }
 
+    @Test("A reply that streams when a branch is cut follows its question into the branch, and back")
+    func branchedQuestion() async throws {
+        try await history.append(messages(0..<3), to: scope)
+        let reply = try await history.beginReply(start, in: scope)
+        let branch = try await history.branch(scope.session, from: "m2")
+        #expect(try await replies() == [])
+        #expect(try await replies(of: branch).map(\.id) == ["r"])
+        reply.append("words")
+        try await reply.finish()
+        #expect(try await saved().map(\.id) == ["m0", "m1"])
+        try await history.restoreBranch(branch, in: scope.session)
+        #expect(try await saved().map(\.id) == ["m0", "m1", "m2", "r"])
+    }
+
     @Test("A reply with the ID of a restored message is saved after the messages of the branch")
     func restoredBranch() async throws {
         try await history.append(messages(0..<1) + [saying("first answer")], to: scope)
