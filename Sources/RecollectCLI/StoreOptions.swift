@@ -85,8 +85,7 @@
                     case .foreignFile: "a file that is none of the history's had the name of its log"
                     case .interruptedReply: "a reply that was cut off has been saved as far as it had come"
                     case .hiddenMessages:
-                        "the log is damaged, and what was saved behind the damage is not shown; copy the folder to where it can "
-                            + "be written, and open it there"
+                        "messages in the log are not shown; recall doctor names the cause and what to do"
                     case .missingFile: "a file of the history was missing"
                     case .rebuiltIndex: "the search index was made anew"
                     default: "the history reports \(event.kind.rawValue)"

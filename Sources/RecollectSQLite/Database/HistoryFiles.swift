@@ -232,6 +232,14 @@ struct HistoryFiles: Sendable {
         link.map { $0 + "-wal" }.flatMap { OpenFile.size(at: $0) > 32 ? $0 : nil }
     }
 
+    /// The text about `logBesideLink`, with the instruction for the user.
+    var logBesideLinkWarning: String? {
+        logBesideLink.map { log in
+            "\(log) may have messages of the history whose database was moved to \(database), and they are not shown; "
+                + "close all programs with this history, and move the log to \(writeAheadLog)"
+        }
+    }
+
     /// Whether the database's file is a mount by itself, as is possible in containers. Detected only on Linux.
     var databaseIsMounted: Bool {
         guard let file = MountID(at: database), let folder = MountID(at: folder) else { return false }

@@ -41,10 +41,14 @@ enum HistoryCheck {
         return Result(report: report, hashes: nil)
     }
 
-    static let hiddenMessages = HistoryReport.Problem(
-        kind: "log",
-        message: "the log is damaged, and what was saved behind the damage is not shown; "
-            + "copy the folder to where it can be written, and open it there")
+    /// Returns the problem of messages in a log that are not shown.
+    static func hiddenMessages(_ files: HistoryFiles) -> HistoryReport.Problem {
+        HistoryReport.Problem(
+            kind: "log",
+            message: files.logBesideLinkWarning
+                ?? "the log is damaged, and what was saved behind the damage is not shown; "
+                + "copy the folder to where it can be written, and open it there")
+    }
 
     // MARK: Pages and indexes
 

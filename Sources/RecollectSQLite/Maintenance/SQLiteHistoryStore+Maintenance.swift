@@ -23,9 +23,8 @@ extension SQLiteHistoryStore {
                 checked.report.problems += try await database.withWriterConnection {
                     try HistoryCheck.indexProblems($0)
                 }
-            } else if let files {
-                checked.report.problems +=
-                    try files.endOfLog(durability) == .hiddenCommits ? [HistoryCheck.hiddenMessages] : []
+            } else if let files = files?.resolved, try files.endOfLog(durability) == .hiddenCommits {
+                checked.report.problems.append(HistoryCheck.hiddenMessages(files))
             }
             return checked
         }

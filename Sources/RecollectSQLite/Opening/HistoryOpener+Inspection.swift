@@ -76,11 +76,8 @@ extension HistoryOpener {
                     + "\(files.database), and would have other attachments and another lock; nothing was changed; open the other "
                     + "history instead")
         }
-        if let log = files.logBesideLink {
-            throw RecollectError(
-                .readOnly,
-                "\(log) may have messages of the history whose database was moved to \(files.database); nothing was changed; "
-                    + "close all programs with this history, and move the log to \(files.writeAheadLog)")
+        if let warning = files.logBesideLinkWarning {
+            throw RecollectError(.readOnly, "\(warning); nothing was changed")
         }
         guard let header = try readHeader() else { return .damaged(.unreadable) }
         if DatabaseHeader.isDatabase(header), !Schema.isOurs(header) {
@@ -138,8 +135,10 @@ extension HistoryOpener {
 
 extension HistoryFiles {
     /// Checks the log after the last frame read by SQLite. Without syncs, a power loss may hide commits there:
-    /// losing them is within the promise of `.relaxed`, so the log is not checked.
+    /// losing them is within the promise of `.relaxed`, so the log is not checked. A log beside the symbolic link to the
+    /// database is not read at all. Only for resolved files.
     func endOfLog(_ durability: Durability) throws -> DamagedPages.LogEnd {
+        guard logBesideLink == nil else { return .hiddenCommits }
         guard durability == .full, !mayHoldUnsyncedCommits else { return .nothing }
         return try HistoryFiles.onDisk(URL(fileURLWithPath: folder), doing: "check the log in") {
             try DamagedPages.endOfLog(in: OpenFolder(path: folder), database: databaseName)

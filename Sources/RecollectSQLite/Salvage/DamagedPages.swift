@@ -8,6 +8,8 @@ import RecollectFileSystem
 final class DamagedPages {
     /// The number of pages.
     let count: Int
+    /// Whether the header or the log counts more pages: the file was cut.
+    let isCut: Bool
 
     private let size: Int
     private let file: DamagedFile
@@ -22,15 +24,41 @@ final class DamagedPages {
     init(folder: OpenFolder, database: String, hasUnsyncedCommits: Bool) throws {
         file = try Self.open(database, in: folder)
         log = try Self.open(database + "-wal", in: folder)
-        let header = file.bytes(at: 0, count: 100)
-        let stated = header.count == 100 ? Int(header.bigEndian16(16)) : 0
         logged = DamagedLog(log, hasUnsyncedCommits: hasUnsyncedCommits)
-        // 1 means 65,536. Without a plausible size, the size of all our databases is used.
-        let sizes = [stated == 1 ? 65536 : stated, logged.pageSize].filter(DamagedLog.isPageSize)
-        size = sizes.first ?? 4096
+        size = Self.pageSize(of: file, logged)
         // The last existing page. A damaged commit may state any count.
         let last = logged.offsets.keys.lazy.map(Int.init).filter { [logged] in $0 <= logged.pageCount }.max() ?? 0
         count = max(file.size / size, logged.pageSize == size ? last : 0)
+        let header = file.bytes(at: 0, count: 100)
+        let stated = header.count == 100 && DatabaseHeader.isSound(header) ? Int(header.bigEndian32(28)) : 0
+        isCut = max(stated, logged.pageSize == size ? logged.pageCount : 0) > count
+    }
+
+    /// Returns the size of the pages, in bytes. The size in the header may be damaged, too.
+    ///
+    /// Of the size of all our databases, the log's and the header's, it is the one with which most pages at the beginning of
+    /// the file are well-formed pages of trees. Without any, it is the header's, if that is plausible.
+    private static func pageSize(of file: DamagedFile, _ logged: DamagedLog) -> Int {
+        let header = file.bytes(at: 0, count: 100)
+        let stated = header.count == 100 ? Int(header.bigEndian16(16)) : 0
+        // 1 means 65,536.
+        let sizes = [4096, logged.pageSize, stated == 1 ? 65536 : stated].filter(DamagedLog.isPageSize)
+        guard Set(sizes).count > 1 else { return 4096 }
+        func share(_ size: Int) -> Double {
+            // The first megabyte has enough pages.
+            let count = min(max(file.size / size, 1), (1 << 20) / size)
+            let trees = (0..<count).filter { number in
+                let bytes = file.bytes(at: number * size, count: size)
+                return bytes.count == size && BTreePage(bytes, isFirst: number == 0)?.isWellFormed == true
+            }
+            return Double(trees.count) / Double(count)
+        }
+        var best = (size: sizes.last, share: 0.0)
+        for size in sizes {
+            let share = share(size)
+            if share > best.share { best = (size, share) }
+        }
+        return best.size ?? 4096
     }
 
     /// The content of a log after SQLite's last valid frame.

@@ -263,9 +263,12 @@ final class SalvageCopy {
         try db.reserveFeedNumbers(through: SequenceNumber(rawValue: lastSequence + 1_000_000))
     }
 
-    /// Whether the loss is known: no stale page holds content, except of derived tables, the feed, and `erasure`.
+    /// Whether the loss is known: the file was not cut, and no stale page holds content, except of derived tables, the feed,
+    /// and `erasure`.
     private var isLossKnown: Bool {
-        !pages.hasStalePages || ["message", "session", "scope", "streaming_reply", "tag"].allSatisfy(trees.isWhole)
+        guard !pages.isCut else { return false }
+        return !pages.hasStalePages
+            || ["message", "session", "scope", "streaming_reply", "tag"].allSatisfy(trees.isWhole)
     }
 
     /// Counts the lost messages of each session: those in the index of positions only, or the difference to the

@@ -60,6 +60,36 @@ import Testing
         #expect(try !folder.names.contains { $0.hasPrefix("history.mending") })
     }
 
+    @Test(
+        "With another page size in the header, all messages are salvaged",
+        arguments: [[0x20, 0], [0x80, 0], [0, 1], [8, 0], [4, 0], [2, 0], [0, 0]] as [[UInt8]])
+    func damagedPageSize(bytes: [UInt8]) async throws {
+        let folder = try TemporaryFolder()
+        try await closedHistory(1000, in: folder)
+        let file = folder.file("history.sqlite")
+        var database = try Data(contentsOf: file)
+        database.replaceSubrange(16..<18, with: bytes)
+        try database.write(to: file)
+        let history = folder.history()
+        #expect(try await history.window(of: scope, maxMessages: nil) == messages(0..<1000))
+        #expect(history.events.takeUndelivered().first { $0.kind == .salvaged }?.lostMessages == 0)
+    }
+
+    @Test("The loss of a database that was cut is unknown", arguments: [8, 12, 20, 40])
+    func cutFile(pages: Int) async throws {
+        let folder = try TemporaryFolder()
+        try await closedHistory(1000, in: folder)
+        let file = folder.file("history.sqlite")
+        let database = try Data(contentsOf: file)
+        try #require(database.count > pages * 4096)
+        try database.prefix(pages * 4096).write(to: file)
+        let history = folder.history()
+        let saved = try await history.window(of: scope, maxMessages: nil)
+        #expect(saved.count < 1000 && Set(messages(0..<1000)).isSuperset(of: saved))
+        let salvaged = history.events.takeUndelivered().first { $0.kind == .salvaged }
+        #expect(salvaged != nil && salvaged?.lostMessages == nil)
+    }
+
     @Test("A file that is no database is set aside unchanged, and a new history starts", arguments: [1, 99, 100, 5000])
     func garbage(size: Int) async throws {
         let folder = try TemporaryFolder()

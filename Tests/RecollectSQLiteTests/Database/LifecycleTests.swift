@@ -185,6 +185,13 @@ import Testing
             await #expect(throws: RecollectError.self) { try await history.append(messages(2..<4), to: scope) }
         }
         #expect(try Data(contentsOf: log) == Data(contentsOf: folder.file("history.sqlite-wal")))
+        // Reads work, and report what they lack.
+        let reader = links.history()
+        _ = try await reader.window(of: scope, maxMessages: nil)
+        #expect(reader.events.takeUndelivered().map(\.kind) == [.hiddenMessages])
+        #expect(try await reader.check().problems.contains { $0.kind == "log" && $0.message.contains(newLog.path) })
+        await reader.close()
+        await history.close()
         try FileManager.default.moveItem(at: log, to: newLog)
         try await history.append(messages(2..<4), to: scope)
         #expect(try await history.window(of: scope, maxMessages: nil) == messages(0..<4))
