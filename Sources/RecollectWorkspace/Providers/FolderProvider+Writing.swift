@@ -52,15 +52,19 @@ extension FolderProvider {
                 guard let failure = error as? POSIXFailure,
                     failure.number == EEXIST || (failure.number == ENOENT && found != nil)
                 else { throw error }
-                throw ContentMismatch(current: try FoundFile(path, in: folder)?.read())
+                throw ContentMismatch(current: try content(at: path, in: parent))
             }
             try folder.synchronizePath()
             // Another program may have moved the folder away, with the file in it.
             guard try isStillThere(folder, at: parent) else {
-                let current = try self.folder(at: parent).flatMap { try FoundFile(path, in: $0)?.read() }
-                throw ContentMismatch(current: current)
+                throw ContentMismatch(current: try content(at: path, in: parent))
             }
         }
+    }
+
+    /// Returns the content of the file that is now at a path; `nil` without one.
+    private func content(at path: WorkspacePath, in parent: WorkspacePath) throws -> [UInt8]? {
+        try folder(at: parent).flatMap { try FoundFile(path, in: $0)?.read() }
     }
 
     /// Whether a path still leads to an open folder.
@@ -136,13 +140,13 @@ extension FolderProvider {
             return try folder.rename(staged, to: name)
         }
         let holds = Result { try content(of: staged, in: folder) == expected }
-        if case .success(true) = holds {
+        if case .success(true) = holds, try isStillThere(folder, at: parent) {
             // The file is written. If this fails, the leftovers are settled later.
             try? folder.remove(staged)
             return
         }
-        // Another program wrote in the meantime. Its file goes back, even if it cannot be read. The exchange
-        // returns the staged file, unless the program has written again.
+        // Another program wrote in the meantime, or moved the folder away. Its file goes back, even if it cannot be
+        // read. The exchange returns the staged file, unless the program has written again.
         beforeExchange()
         if try ifThere({ try folder.exchange(staged, name) }) == nil || folder.entry(staged)?.stamp != mine {
             try putBack(staged, to: name, in: folder, at: parent)

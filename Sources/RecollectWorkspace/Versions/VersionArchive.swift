@@ -169,20 +169,23 @@ final class VersionArchive: Sendable {
 
     /// Records files as removed. Files with a line recorded since `moment` are ignored.
     ///
-    /// If a removal of the file was begun, that change is recorded as made.
+    /// If a removal of the file was begun, that change is recorded as made, and so is a begun write of it: the file may have
+    /// had that content, which is newer than the last recorded one.
     func foundGone(_ paths: [WorkspacePath], since moment: Moment, now: Date) throws {
         guard !paths.isEmpty else { return }
         try locked { folder, log in
-            let lines = paths.compactMap { path -> VersionLine? in
+            let lines = paths.flatMap { path -> [VersionLine] in
                 guard log.isUntouched(path, since: moment), let file = log.index.files[path],
                     let content = file.content
-                else { return nil }
-                if let own = file.begun.last(where: { $0.version.hash == content && $0.version.kind.isAbsence }) {
-                    return own.marked(.done)
+                else { return [] }
+                if let own = file.begun.last(where: { $0.version.hash == content && log.index.isRemoval($0) }) {
+                    return [own.marked(.done)]
                 }
+                let write = file.begun.last { !$0.version.kind.isAbsence && $0.version.replaced.contains(content) }
                 let version = WorkspaceVersion(
-                    hash: content, date: now.wholeMilliseconds, author: nil, kind: .removed)
-                return VersionLine(mark: .done, path: path, version: version)
+                    hash: write?.version.hash ?? content, date: now.wholeMilliseconds, author: nil, kind: .removed)
+                let removal = VersionLine(mark: .done, path: path, version: version)
+                return [write?.marked(.done), removal].compactMap { $0 }
             }
             try log.append(lines, in: folder, durably: false)
         }
@@ -225,15 +228,17 @@ final class VersionArchive: Sendable {
     /// current one, the last observed or edited one, and the one before the first remaining one.
     ///
     /// Then removes contents without a version, temporary files of killed writers, and metadata of files not
-    /// recorded as removed. Begun changes stay for a day, because they may be in progress. After damage to the
-    /// log, contents without a version stay until `recover` adds one.
+    /// recorded as removed. Begun changes stay for a day, because they may be in progress. Contents without a version stay if
+    /// they were saved since the date: the log may have lost their versions. After visible damage to the log, all of them
+    /// stay until `recover` adds versions.
     func prune(olderThan moment: Date, now: Date) throws {
         try locked { folder, log in
             let lines = log.index.lines(
                 keeping: { $0.date >= moment }, isOpen: { abs(now.timeIntervalSince($0.date)) < Self.longestChange })
             let contents = ContentStore(in: folder)
             let isGuarded = try note(Self.unnamedName) != nil
-            let unnamed = try isGuarded ? Set(contents.all().keys).subtracting(log.index.hashes) : []
+            let saved = try contents.all().filter { isGuarded || $0.value >= moment }
+            let unnamed = Set(saved.keys).subtracting(log.index.hashes)
             try log.begin(anew: lines, in: folder)
             try contents.removeAll(but: unnamed.union(lines.map(\.version.hash)))
             try folder.removeLeftovers(among: folder.names())

@@ -74,6 +74,14 @@ struct VersionIndex {
         return superseding
     }
 
+    /// Whether a begun change may have removed the file that it names. A file moved away is at the new path; otherwise the
+    /// move ended halfway, and the file was removed later.
+    func isRemoval(_ change: VersionLine) -> Bool {
+        guard change.version.kind == .movedAway else { return change.version.kind.isAbsence }
+        let target = change.version.otherPath.flatMap { files[$0] }
+        return target?.content != nil || target?.begun.contains { $0.version.hash == change.version.hash } == true
+    }
+
     /// Returns the lines of a shorter log with the same state, without some versions.
     ///
     /// An existing file keeps all versions from the one before the first kept one on. It is the state at that time, and may

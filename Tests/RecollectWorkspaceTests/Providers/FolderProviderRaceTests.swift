@@ -158,6 +158,10 @@ struct FolderProviderRaceTests {
             ])
             #expect(mismatch { try provider.write("mine", to: "d/a.md", replacing: old) } == nil)
             #expect(try folder.names().isEmpty)
+            // The folder keeps the content that the write did not replace.
+            if let old {
+                #expect(try String(contentsOf: outside.appendingPathComponent("a.md"), encoding: .utf8) == old)
+            }
         }
     }
 

@@ -46,6 +46,26 @@ import Testing
         #expect(try await another.content(of: file.version) == Array("one".utf8))
     }
 
+    @Test(
+        "Without the lines of a lost or older log, pruning deletes no content saved since its date",
+        arguments: [true, false])
+    func missing(isOlder: Bool) async throws {
+        let first = try await workspace.write("one", to: path("a.md"), replacing: nil)
+        let older = try Data(contentsOf: log)
+        let second = try await workspace.write("two", to: path("a.md"), replacing: first.version)
+        try await workspace.write("three", to: path("a.md"), replacing: second.version)
+        if isOlder { try older.write(to: log) } else { try FileManager.default.removeItem(at: log) }
+        let another = try test.another()
+        _ = try await another.status()
+        try await another.pruneVersions(olderThan: Date(timeIntervalSinceNow: -3_600))
+        for text in ["one", "two", "three"] {
+            #expect(try await another.content(of: ContentHash(of: text.utf8)) == Array(text.utf8))
+        }
+        try await another.pruneVersions(olderThan: .distantFuture)
+        #expect(await code { _ = try await another.content(of: second.version) } == .notFound)
+        #expect(try await another.read(path("a.md")).text == "three")
+    }
+
     @Test("A hole of NUL bytes is reported, and the lines around it and all contents survive")
     func hole() async throws {
         var version: ContentHash?

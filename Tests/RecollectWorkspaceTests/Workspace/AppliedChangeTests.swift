@@ -70,6 +70,44 @@ import Testing
         #expect(try await workspace.list().map(\.path.description) == ["b.md"])
     }
 
+    @Test("A write whose completion was not recorded is restored if another program removes the file")
+    func unrecordedWrite() async throws {
+        let (name, new) = (try path("a.md"), Array("new".utf8))
+        let old = try await workspace.write("old", to: name, replacing: nil).version
+        let version = WorkspaceVersion(
+            hash: ContentHash(of: new), date: Date().wholeMilliseconds, author: .user, kind: .written, parents: [old])
+        _ = try workspace.archive.begin([VersionLine(mark: .begun, path: name, version: version)], keeping: [new])
+        test.files.drop("a.md")
+        _ = try workspace.scanner.scan()
+        #expect(try await test.kinds("a.md") == [.written, .written, .removed])
+        #expect(try await workspace.restore(name).text == "new")
+        #expect(try await test.texts("a.md").first == "old")
+    }
+
+    @Test(
+        "After a move that ended halfway, a later removal of the old file is listed in the trash",
+        arguments: [true, false])
+    func halfMove(isTrashed: Bool) async throws {
+        let (old, new) = try (path("old.md"), path("new.md"))
+        let hash = try await workspace.write("text", to: old, replacing: nil).version
+        let lines = [(new, WorkspaceVersion.Kind.moved, old), (old, .movedAway, new)].map { path, kind, other in
+            VersionLine(
+                mark: .begun, path: path,
+                version: WorkspaceVersion(
+                    hash: hash, date: Date().wholeMilliseconds, author: .user, kind: kind, otherPath: other))
+        }
+        _ = try workspace.archive.begin(lines, keeping: [])
+        test.files.put("text", at: "new.md")
+        if isTrashed {
+            _ = try workspace.scanner.scan()
+            try await workspace.trash(new, replacing: hash)
+        }
+        test.files.drop("old.md")
+        _ = try workspace.scanner.scan()
+        #expect(try await test.kinds("old.md") == [.written, isTrashed ? .removed : .movedAway])
+        #expect(try await workspace.trashed().map(\.path) == (isTrashed ? [old, new] : []))
+    }
+
     @Test("A file stays, with its versions, if the copy of a version is not confirmed", arguments: [true, false])
     func unconfirmedCopy(isMoved: Bool) async throws {
         let (old, new) = try (path("a.md"), path("b.md"))
