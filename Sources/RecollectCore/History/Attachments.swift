@@ -32,12 +32,17 @@ extension ConversationMessage {
         }
     }
 
+    /// The attachments in order.
+    package var attachments: [Attachment] {
+        parts.compactMap { part in
+            if case .attachment(let attachment) = part { attachment } else { nil }
+        }
+    }
+
     /// The hashes of attachments with bytes in a history.
     package var storedAttachments: [String] {
-        parts.compactMap { part in
-            guard case .attachment(let attachment) = part, case .stored(let hash, _) = attachment.content
-            else { return nil }
-            return hash
+        attachments.compactMap { attachment in
+            if case .stored(let hash, _) = attachment.content { hash } else { nil }
         }
     }
 

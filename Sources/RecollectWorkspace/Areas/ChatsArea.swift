@@ -58,7 +58,8 @@ public struct ChatsArea: Sendable {
     /// is not written, so devices with the same messages stop writing. Calls for one session run one after the other,
     /// also in several processes with this state folder. An interrupted or canceled synchronization is completed by the
     /// next one. If several agents have a message with one ID and different contents, only the first one is published, and
-    /// remains the published one until it is deleted. Of an attachment, only the hash is in the file.
+    /// remains the published one until it is deleted. Of an attachment, only the hash is in the file. If an edit of the file
+    /// removes an attachment from the history, its bytes are kept beside the file.
     /// - Throws: `newerSchema` for a file of a newer version; `notLocal`; `credential` for a message resembling a
     ///   credential; `invalidArgument` if another user's session of the same ID is synchronized here, or if the file has
     ///   another session because the disk does not distinguish the letter case of their IDs; as
@@ -133,6 +134,7 @@ public struct ChatsArea: Sendable {
             local.noteAppended(appended, of: published.chat)
         }
         if !published.edits.isEmpty {
+            try await keepAttachments(removedBy: published.edits, in: session, of: history)
             // If the history has another edit by now, the next synchronization merges both.
             let edited = try await history.edit(published.edits, in: session)
             local.noteEdited(Set(edited.map { ByteString($0.new.id) }), of: published.chat)
@@ -143,6 +145,38 @@ public struct ChatsArea: Sendable {
         }
         local.pending = ChatProjection(session: "", entries: [])
         if local != noted { try await note(local) }
+    }
+
+    /// Writes the attachments that edits remove from the history beside the session's file, which has only their hashes.
+    private func keepAttachments(
+        removedBy edits: [MessageEdit], in session: SessionKey, of history: some HistoryStore
+    ) async throws {
+        for edit in edits {
+            let remaining = Set(edit.new.storedAttachments)
+            for attachment in edit.old.attachments {
+                guard case .stored(let hash, _) = attachment.content, !remaining.contains(hash) else { continue }
+                let bytes: [UInt8]
+                do {
+                    bytes = Array(try await history.attachment(sha256: hash))
+                } catch let error as RecollectError where error.code == .notFound || error.code == .damaged {
+                    continue
+                }
+                let path = path(of: attachment, in: session.sessionId)
+                try await workspace.writing { [writer = workspace.writer] in _ = try writer.keep(bytes, beside: path) }
+            }
+        }
+    }
+
+    /// Returns the path from which the path of a kept attachment is made: beside the session's file, with the extension of
+    /// the attachment's name.
+    private func path(of attachment: Attachment, in sessionId: String) -> WorkspacePath {
+        let ending = (attachment.name ?? "").split(separator: ".").dropFirst().last.map(String.init) ?? ""
+        let isPlain =
+            (1...8).contains(ending.utf8.count) && ending.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) }
+        // A file named `.json` would be a session's.
+        let hasEnding = isPlain && ending.lowercased() != "json"
+        let name = FileNameEncoding.name(for: sessionId) + " attachment" + (hasEnding ? ".\(ending)" : "")
+        return WorkspacePath(checked: ["Chats", name])
     }
 
     /// Appends messages to the scopes of their agents.
@@ -193,7 +227,9 @@ public struct ChatsArea: Sendable {
         return try await workspace.writing { [workspace] in
             var result: (PublishedChat, local: SynchronizedChat)?
             _ = try workspace.writer.update(path, by: .recollect) { file in
-                let current = try workspace.chat(in: file, of: sessionId)?.numbered(since: last?.chat)
+                let current = try workspace.chat(in: file, of: sessionId).map { chat in
+                    chat.isEdited ? try chat.numbered(since: intactVersion(of: path) ?? last?.chat) : chat
+                }
                 var local = state
                 local.place(as: current)
                 let merged = local.merged(with: current, since: last)
@@ -209,6 +245,7 @@ public struct ChatsArea: Sendable {
                     _ = try workspace.writer.keep(local.chat.bytes, beside: path, as: .written)
                 }
                 local.deletions.merge(merged.deletions, uniquingKeysWith: max)
+                local.leaveOutNew(missingIn: merged, since: last)
                 result = (PublishedChat(merged, over: local, of: messages), local)
                 return merged.bytes
             }
@@ -216,6 +253,19 @@ public struct ChatsArea: Sendable {
             if result.local != state { try workspace.archive.note(synchronized: result.local.bytes, at: path) }
             return result
         }
+    }
+
+    /// Returns the newest version of a session's file on this device as a synchronization wrote it: the base of people's
+    /// edits. The note of the last synchronization may have changes that never reached the file.
+    private func intactVersion(of path: WorkspacePath) throws -> ChatProjection? {
+        let archive = workspace.archive
+        for version in try archive.versions(of: path) where !version.kind.isAbsence {
+            guard let bytes = try archive.bytes(of: version.hash), let chat = try? ChatProjection(bytes: bytes) else {
+                continue
+            }
+            if !chat.isEdited { return chat }
+        }
+        return nil
     }
 
     /// Notes the session in the history, for the next synchronization.

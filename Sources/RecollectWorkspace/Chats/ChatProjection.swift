@@ -111,6 +111,8 @@ public struct ChatProjection: Equatable, Sendable {
     let others: [String: JSONValue]
     /// Whether the projection was read from canonical bytes, as Recollect writes them. An edited file is not intact.
     let isIntact: Bool
+    /// Whether the content differs from the hash in the file: a person or program edited more than the file's format.
+    let isEdited: Bool
     /// Whether the file had content missing here: a message with a repeated ID, a message listed as deleted, or a
     /// title, an agent, an ID or a number of another type.
     let hasOtherContent: Bool
@@ -123,12 +125,12 @@ public struct ChatProjection: Equatable, Sendable {
     ) {
         self.init(
             session: session, title: title, entries: entries, deletions: deletions, others: others, isIntact: true,
-            hasOtherContent: false)
+            isEdited: false, hasOtherContent: false)
     }
 
     private init(
         session: String, title: ChatRevision, entries: [Entry], deletions: [ByteString: Int],
-        others: [String: JSONValue], isIntact: Bool, hasOtherContent: Bool
+        others: [String: JSONValue], isIntact: Bool, isEdited: Bool, hasOtherContent: Bool
     ) {
         let present = entries.filter { entry in
             deletions[ByteString(entry.message.id)].map { entry.revision.restores > $0 } ?? true
@@ -140,6 +142,7 @@ public struct ChatProjection: Equatable, Sendable {
         self.deletions = deletions.filter { !restored.contains($0.key) }
         self.others = others.filter { !Self.members.contains($0.key) }
         self.isIntact = isIntact
+        self.isEdited = isEdited
         self.hasOtherContent = hasOtherContent
     }
 
@@ -147,7 +150,7 @@ public struct ChatProjection: Equatable, Sendable {
 
     /// Returns the chat with the next numbers for edits by people in the file: these have no numbers of their own.
     func numbered(since base: ChatProjection?) -> ChatProjection {
-        guard !isIntact, let base else { return self }
+        guard isEdited, let base else { return self }
         let old = base.entriesByID
         let entries = entries.map { entry in
             let revision = entry.revision.numbered(since: old[ByteString(entry.message.id)]?.revision)
@@ -157,7 +160,7 @@ public struct ChatProjection: Equatable, Sendable {
         let hasTitle = title != nil || titleRevision.number > 0
         return ChatProjection(
             session: session, title: hasTitle ? titleRevision.numbered(since: base.titleRevision) : titleRevision,
-            entries: entries, deletions: deletions, others: others, isIntact: isIntact,
+            entries: entries, deletions: deletions, others: others, isIntact: isIntact, isEdited: isEdited,
             hasOtherContent: hasOtherContent)
     }
 
@@ -266,9 +269,11 @@ extension ChatProjection {
         let read = ChatProjection(
             session: session, title: title, entries: entries,
             deletions: Dictionary(deletions, uniquingKeysWith: max), others: fields)
+        let canonical = read.bytes
+        let hash = fields["sha256"]?.stringValue ?? ""
         self.init(
             session: read.session, title: title, entries: read.entries, deletions: read.deletions,
-            others: read.others, isIntact: read.bytes == bytes,
+            others: read.others, isIntact: canonical == bytes, isEdited: !canonical.hasSuffix("\"\(hash)\"}\n"),
             hasOtherContent: read.entries.count < entries.count || isListUnread || unread.areFound
                 || optional.contains { $0.stringValue == nil && $0 != .null })
     }
@@ -360,4 +365,8 @@ extension JSONWriter {
             object.member("restores") { $0.write(Int64(restores)) }
         }
     }
+}
+
+extension [UInt8] {
+    fileprivate func hasSuffix(_ text: String) -> Bool { suffix(text.utf8.count).elementsEqual(text.utf8) }
 }

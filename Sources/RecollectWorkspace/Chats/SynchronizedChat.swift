@@ -93,7 +93,8 @@ extension SynchronizedChat {
             })
         let content = ByteString(title ?? "")
         var newTitle = last?.chat.titleRevision ?? ChatRevision(content: content)
-        let pendingTitle = newTitle.content == content || last?.pending.title == nil ? nil : last?.pending.titleRevision
+        let isPending = last.map { $0.pending.titleRevision != ChatRevision(content: ByteString("")) } == true
+        let pendingTitle = newTitle.content == content || !isPending ? nil : last?.pending.titleRevision
         if let pendingTitle { newTitle = pendingTitle }
         if newTitle.content != content, feed.isUpdated || !(title == nil || newTitle.has(content)) {
             newTitle.replace(with: content, isKnown: !feed.isBehind && pendingTitle == nil)
@@ -170,6 +171,19 @@ extension SynchronizedChat {
             }
             return !merged.revision.follows(entry.revision)
         }
+    }
+
+    /// Leaves out new messages missing in the merge: they have the IDs of messages deleted on other devices, and stay in the
+    /// history alone. Otherwise they would count as these messages. A message with a state of the deleted one came back.
+    mutating func leaveOutNew(missingIn merged: ChatProjection, since last: SynchronizedChat?) {
+        let (known, there) = (last?.known ?? [:], merged.entriesByID)
+        chat = ChatProjection(
+            session: chat.session, title: chat.titleRevision,
+            entries: chat.entries.filter { entry in
+                let id = ByteString(entry.message.id)
+                return there[id] != nil || known[id] != nil
+                    || ChatRevision.hasState(of: entry.content, in: replaced[id] ?? [])
+            })
     }
 
     // MARK: Saving
@@ -328,9 +342,11 @@ struct MessageCopies: Sendable {
         let contents = all.map(\.message.json)
         var index = contents.firstIndex { ChatRevision.hasState(of: $0, in: replaced) }
         if let old {
+            // An earlier state may be another agent's, as in a restored branch. It is no edit.
             index =
-                contents.firstIndex(of: old.content) ?? contents.firstIndex(where: old.revision.has)
-                ?? all.firstIndex { old.concerns([$0.agentId]) }
+                contents.firstIndex(of: old.content)
+                ?? all.indices.first { old.concerns([all[$0].agentId]) && !old.revision.has(contents[$0]) }
+                ?? contents.firstIndex(where: old.revision.has)
         }
         areOthers = old != nil && index == nil
         id = ByteString(all[0].message.id)

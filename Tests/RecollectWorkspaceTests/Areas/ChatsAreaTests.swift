@@ -791,6 +791,143 @@ struct ChatsAreaTests {
         #expect(try await keptVersions().count == (isMade ? 1 : 0))
     }
 
+    @Test("chat-projection: a title after an interrupted removal of the title is the later one")
+    func titleAfterInterruptedRemoval() async throws {
+        let (elsewhere, other) = try await otherDevice(having: "one")
+        for title in ["Whales", "Ships", ""] {
+            try await other.update(id, with: SessionDetails(title: title))
+            try await elsewhere.chats.synchronize(id, with: other)
+            if title == "Ships" { try await workspace.chats.synchronize(id, with: history) }
+        }
+        let watched = WatchedHistory(history)
+        watched.hold(.update)
+        let synchronization = Task { [workspace, id] in try await workspace.chats.synchronize(id, with: watched) }
+        await watched.waitForHeld(.update)
+        let note = try #require(try workspace.archive.synchronizedChat(at: path))
+        watched.letGo(.update)
+        _ = try await synchronization.value
+        try workspace.archive.note(synchronized: note, at: path)
+        #expect(try await history.session(id)?.title == nil)
+        try await history.update(id, with: SessionDetails(title: "A title of ann's"))
+        for _ in 0..<2 {
+            try await workspace.chats.synchronize(id, with: history)
+            try await elsewhere.chats.synchronize(id, with: other)
+        }
+        #expect(try await history.session(id)?.title == "A title of ann's")
+        #expect(try await other.session(id)?.title == "A title of ann's")
+    }
+
+    @Test("chat-projection: an attachment replaced by another device's text is kept beside the file")
+    func replacedAttachment() async throws {
+        let (elsewhere, other) = (try elsewhere(), SQLiteHistoryStore.inMemory())
+        let scope = Scope(userId: "ann", sessionId: "Moby Dick", agentId: "a")
+        try await other.append([message("1", "theirs")], to: scope)
+        try await elsewhere.chats.synchronize(id, with: other)
+        let picture = Data("the bytes of a picture".utf8)
+        var own = message("1", "ours")
+        for name in ["whale.png", "../a/b.json", nil] {
+            own.parts.append(
+                .attachment(
+                    Attachment(
+                        mediaType: "image/png", name: name, content: .inline(picture + Data((name ?? "").utf8)))))
+        }
+        try await history.append([own], to: scope)
+        let hash = Attachment.sha256(of: picture)
+        #expect(try await history.attachment(sha256: hash) == picture)
+        try await workspace.chats.synchronize(id, with: history)
+        try #require(try await texts(history) == ["theirs"])
+        let kept = try await keptVersions()
+        for name in ["whale.png", "../a/b.json", ""] {
+            #expect(kept.contains { $0 == "the bytes of a picture" + name })
+        }
+        let names = try await workspace.list(WorkspacePath(checked: ["Chats"])).map(\.path.name)
+        #expect(names.contains { $0.hasPrefix("Moby Dick attachment (kept") && $0.hasSuffix(".png") })
+    }
+
+    @Test(
+        "chat-projection: an edit that never reached the file is kept beside another device's edit in a file that an editor saved",
+        arguments: ["format", "another message"])
+    func editedFileAfterFailure(edit: String) async throws {
+        let (elsewhere, other) = try await otherDevice(having: "one", "two")
+        try await history.edit([message("one", "ours")], in: id)
+        // As left by a synchronization that could not read the file.
+        let last = try await workspace.chats.lastSynchronized("Moby Dick")
+        let change = try await history.latestChange()
+        let feed = try await workspace.chats.changes(of: id, in: history, after: last, to: change)
+        let state = SynchronizedChat(
+            id, title: nil, try await stored().copies(after: last), after: last, feed, change: change)
+        try workspace.archive.note(synchronized: state.bytes, at: path)
+        try await other.edit([message("one", "theirs")], in: id)
+        try await elsewhere.chats.synchronize(id, with: other)
+        let text = try await elsewhere.read(path).text
+        if edit == "format" {
+            try deliver(Array(text.replacing("\n", with: "\r\n").utf8))
+        } else {
+            let edited = text.replacing("{\"_0\":\"two\"}", with: "{\"_0\":\"zwei\"}")
+            try #require(edited != text)
+            try deliver(Array(edited.utf8))
+        }
+        try await workspace.chats.synchronize(id, with: history)
+        #expect(try await texts(history) == ["theirs", edit == "format" ? "two" : "zwei"])
+        #expect(try await keptVersions().contains { $0.contains("\"ours\"") })
+    }
+
+    @Test("chat-projection: another agent's earlier text is not taken for an edit")
+    func earlierTextOfAnotherAgent() async throws {
+        let (elsewhere, other) = (try elsewhere(), SQLiteHistoryStore.inMemory())
+        func scope(_ agent: String) -> Scope { Scope(userId: "ann", sessionId: "Moby Dick", agentId: agent) }
+        func synchronizeBoth() async throws {
+            for _ in 0..<2 {
+                try await workspace.chats.synchronize(id, with: history)
+                try await elsewhere.chats.synchronize(id, with: other)
+            }
+        }
+        for agent in ["a", "b"] { try await history.append([message("1", "hello")], to: scope(agent)) }
+        try await synchronizeBoth()
+        let branch = try await history.branch(id, from: "1", agentId: "b")
+        try await synchronizeBoth()
+        try await history.edit([MessageEdit(of: message("1", "hello"), to: message("1", "hello, ann"))], in: id)
+        try await synchronizeBoth()
+        try await history.restoreBranch(branch, in: id)
+        try await synchronizeBoth()
+        for (old, new) in [("hello, ann", "hello, ann and bert"), ("hello, ann and bert", "hello, all")] {
+            let edited = try await history.edit([MessageEdit(of: message("1", old), to: message("1", new))], in: id)
+            try #require(edited.count == 1)
+            try await synchronizeBoth()
+            #expect(try await Set(published()) == [new])
+            #expect(try await history.message("1", in: id, agentId: "a")?.message.text == new)
+            #expect(try await other.message("1", in: id, agentId: "a")?.message.text == new)
+        }
+    }
+
+    @Test(
+        "chat-projection: a deletion elsewhere does not name a new message, of the same or another agent",
+        arguments: ["a", "b"])
+    func deletedElsewhereBefore(agent: String) async throws {
+        let (elsewhere, other) = (try elsewhere(), SQLiteHistoryStore.inMemory())
+        try await say("1", "2", in: other)
+        try await other.deleteMessages(["1"], in: id)
+        try await say("2", in: history)
+        for isNoted in [false, true] {
+            try await elsewhere.chats.synchronize(id, with: other)
+            if isNoted {
+                try await other.append(
+                    [message("3", "three")], to: Scope(userId: "ann", sessionId: "Moby Dick", agentId: "a"))
+                try await elsewhere.chats.synchronize(id, with: other)
+                try await other.deleteMessages(["3"], in: id)
+                try await elsewhere.chats.synchronize(id, with: other)
+            }
+            try await workspace.chats.synchronize(id, with: history)
+        }
+        try await history.append(
+            [message("3", "new")], to: Scope(userId: "ann", sessionId: "Moby Dick", agentId: agent))
+        for _ in 0..<3 {
+            #expect(try await workspace.chats.synchronize(id, with: history).deletedElsewhere == [])
+            try await elsewhere.chats.synchronize(id, with: other)
+        }
+        #expect(try await texts(history) == ["2", "new"])
+    }
+
     @Test("chat-projection: a deletion elsewhere does not name the ID of another agent's message")
     func deletedElsewhereOfOthers() async throws {
         let (elsewhere, other) = try await otherDevice(having: "1", "2")
