@@ -49,14 +49,27 @@ extension AgentMemory {
     /// turns are not saved, there is none.
     /// - Parameter chats: All messages of the session. Only if one of them has such an ID is the agent's history read.
     func hasQuestion(of input: AgentInput, in chats: [ConversationMessage]) async throws -> Bool {
-        guard isKept, let store, chats.contains(where: isQuestion(of: input)) else { return false }
-        return try await fetch(from: store, last: nil).contains(where: isQuestion(of: input))
+        guard isKept, let store, chats.contains(where: hasID(of: input)) else { return false }
+        return try await fetch(from: store, last: nil).contains(where: hasID(of: input))
     }
 
     /// Returns a predicate for user messages with the input's ID or the ID of one of its copies.
-    private func isQuestion(of input: AgentInput) -> (ConversationMessage) -> Bool {
+    private func hasID(of input: AgentInput) -> (ConversationMessage) -> Bool {
         let ids = Set(ids(of: input.message).map(ByteString.init))
         return { $0.role == .user && ids.contains(ByteString($0.id)) }
+    }
+
+    /// Returns a predicate for the saved messages of an input: they have its ID or the ID of one of its copies, and its
+    /// content. With other content, the question is another one.
+    private func isQuestion(of input: AgentInput) -> (ConversationMessage) -> Bool {
+        let hasID = hasID(of: input)
+        return { hasID($0) && isSame($0, input.message) }
+    }
+
+    /// Whether a saved message may have been saved with the parts of another one. A store may change the content of all
+    /// messages.
+    private func isSame(_ saved: ConversationMessage, _ message: ConversationMessage) -> Bool {
+        store?.preservesContent == false || saved.hasSameParts(as: message)
     }
 
     /// Returns the IDs of a message and its copies, its own first. Each new attempt needs a new ID.
@@ -71,7 +84,7 @@ extension AgentMemory {
     ///
     /// The save does not trim: a window trimmed at the question would begin with an answer. Saving the reply trims.
     /// An earlier question without a reply is closed first, unless its reply is still streaming. So is the input's own
-    /// question, if it was saved with another text: the new text is saved under the ID of a copy. Cancellation does not
+    /// question, if it was saved with other content: the new content is saved under the ID of a copy. Cancellation does not
     /// affect the save: in a turn already begun, the user's message is saved.
     /// - Throws: `invalidArgument` if another turn has saved the same input since the history was read, or is streaming
     ///   the reply to it; `notSaved` if the questions of other writers in the session prevent the save; errors of the
@@ -81,8 +94,8 @@ extension AgentMemory {
         var asked: ConversationMessage?
         if let last = before.last, last.role == .user {
             let isStreaming = past.streaming.contains(ByteString(replyIDs(to: last).derived))
-            // With another text, the question is another one.
-            if isQuestion(of: input)(last), isStreaming || last.text.hasSameBytes(as: input.message.text) {
+            // Compared in any store, so that no content is lost. A store that changes messages then has the question twice.
+            if hasID(of: input)(last), last.hasSameParts(as: input.message) {
                 asked = last
                 before.removeLast()
             } else if !isStreaming {
@@ -117,14 +130,22 @@ extension AgentMemory {
             throw answeredElsewhere(input.message)
         }
         let taken = Set((history + earlier).map { ByteString($0.id) })
-        var copies = ids(of: input.message).filter { !taken.contains(ByteString($0)) } + [UUID.random().uuidString]
+        let newID = UUID.random().uuidString
+        var copies = ids(of: input.message).filter { !taken.contains(ByteString($0)) } + [newID]
         var question = input.message.with(id: copies.removeFirst())
         var attempts = 0
         if !question.id.hasSameBytes(as: input.id) { try await checkUnanswered(input) }
         for _ in 0..<(Self.mostCollisions + Self.mostCopies) {
             try await save(question, maxMessages: nil)
             let tail = try await uncancelled { try await fetch(from: store, last: Self.tail) }
-            if try await isSaved(question.id, after: history.last?.id, in: tail) { return (question, true) }
+            if let saved = try await saved(question.id, after: history.last?.id, in: tail) {
+                // Under a new ID, only the store can have changed the content.
+                if isSame(saved, question) || question.id == newID { return (question, true) }
+                // Another writer has saved another question under the same ID.
+                try await checkUnanswered(input)
+                (question, copies) = (question.with(id: newID), [])
+                continue
+            }
             let isUndisturbed = end == tail.last?.id
             end = tail.last?.id
             if let last = tail.last, last.role == .user {

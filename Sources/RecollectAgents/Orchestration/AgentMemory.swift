@@ -59,7 +59,7 @@ struct AgentMemory: Sendable {
         // A window of size zero stays empty. If the question is still the last message, the store omitted the reply
         // on purpose.
         guard let last = tail.last, !last.id.hasSameBytes(as: question.message.id),
-            try await !isSaved(message.id, after: question.message.id, in: tail)
+            try await saved(message.id, after: question.message.id, in: tail) == nil
         else { return }
         throw RecollectError(
             .notSaved,
@@ -67,25 +67,27 @@ struct AgentMemory: Sendable {
                 + "orchestrator, or make the store with sameRole: .keep")
     }
 
-    /// Whether a message just saved is in the store. All messages are read only if other writers have saved so many
+    /// Returns the saved message of an ID; `nil` if the store does not have it. All messages are read only if other writers have saved so many
     /// since that the newest ones begin after it.
     /// - Parameters:
     ///   - earlier: The ID of an earlier message; `nil` if there was none. If a message with the given ID is before it,
     ///     the store has dropped the new message as known.
     ///   - tail: The newest messages.
-    func isSaved(_ id: String, after earlier: String?, in tail: [ConversationMessage]) async throws -> Bool {
+    func saved(
+        _ id: String, after earlier: String?, in tail: [ConversationMessage]
+    ) async throws -> ConversationMessage? {
         func newer(in messages: [ConversationMessage]) -> ArraySlice<ConversationMessage>? {
             guard let earlier else { return messages[...] }
             return messages.lastIndex { $0.id.hasSameBytes(as: earlier) }.map { messages[($0 + 1)...] }
         }
-        func isThere(in messages: ArraySlice<ConversationMessage>) -> Bool {
-            messages.contains { $0.id.hasSameBytes(as: id) }
+        func message(in messages: ArraySlice<ConversationMessage>) -> ConversationMessage? {
+            messages.first { $0.id.hasSameBytes(as: id) }
         }
         let inTail = newer(in: tail)
-        if isThere(in: inTail ?? tail[...]) { return true }
-        guard let store, earlier == nil ? tail.count == Self.tail : inTail == nil else { return false }
+        if let message = message(in: inTail ?? tail[...]) { return message }
+        guard let store, earlier == nil ? tail.count == Self.tail : inTail == nil else { return nil }
         let all = try await uncancelled { try await fetch(from: store, last: nil) }
-        return isThere(in: newer(in: all) ?? all[...])
+        return message(in: newer(in: all) ?? all[...])
     }
 
     /// Begins the reply to a question. The store may save it while it streams. Its timestamp is never before the

@@ -82,8 +82,9 @@ public final class Orchestrator: Sendable {
     /// sessions waiting for each other: if two turns each begin a turn in the other's session, the second one
     /// throws. Detection needs task-local values, so it does not work in detached tasks.
     ///
-    /// A client may send a request twice. An input with a known ID goes to the agent of the earlier turn. A
-    /// complete reply is returned as it was saved. The agent is asked again if the reply is interrupted, empty
+    /// A client may send a request twice. With a classifier, an input with a known ID goes to the agent of the earlier
+    /// turn. A complete reply is returned as it was saved. With other content than the saved message of its ID, an input
+    /// is another question: it is saved under the ID of a copy. The agent is asked again if the reply is interrupted, empty
     /// (without text, an attachment or a complete tool exchange), or not among the last `maxMessages` messages (at
     /// least two). While another orchestrator streams the chosen agent's reply to the input into the store, the stream
     /// throws `invalidArgument`, also if other inputs were saved since. If two orchestrators with classifiers get the
@@ -96,13 +97,20 @@ public final class Orchestrator: Sendable {
     public func route(
         _ input: AgentInput, userId: String, sessionId: String, params: [String: JSONValue] = [:]
     ) -> AsyncThrowingStream<AgentEvent, any Error> {
+        route(input, to: nil, userId: userId, sessionId: sessionId, params: params)
+    }
+
+    private func route(
+        _ input: AgentInput, to agent: (any AgentProtocol)?, userId: String, sessionId: String,
+        params: [String: JSONValue]
+    ) -> AsyncThrowingStream<AgentEvent, any Error> {
         let session = SessionKey(userId: userId, sessionId: sessionId)
         let (events, continuation) = AsyncThrowingStream<AgentEvent, any Error>.makeStream()
         let isIterated = Locked(false)
         let turn = Turn(
             input: input,
             context: AgentContext(userId: userId, sessionId: sessionId, inputId: input.id, params: params),
-            agents: agents, classifier: classifier, store: store, maxMessages: maxMessages,
+            agents: agents, agent: agent, classifier: classifier, store: store, maxMessages: maxMessages,
             tell: { continuation.yield($0) })
         let task = turns.add(to: session) {
             do {
@@ -137,7 +145,7 @@ public final class Orchestrator: Sendable {
     /// Repeats the turn of a saved message after an interrupted or empty reply. A complete reply is returned as it
     /// was saved.
     ///
-    /// Reads the message, then runs a turn: see `route`.
+    /// Reads the message, then runs a turn of the agent whose history has it: see `route`.
     /// - Parameters:
     ///   - inputId: The ID of the user's message.
     ///   - userId: The user's ID.
@@ -153,7 +161,7 @@ public final class Orchestrator: Sendable {
             guard let message = history.first(where: { $0.role == .user && $0.id.hasSameBytes(as: inputId) }) else {
                 continue
             }
-            return route(AgentInput(message), userId: userId, sessionId: sessionId, params: params)
+            return route(AgentInput(message), to: agent, userId: userId, sessionId: sessionId, params: params)
         }
         throw RecollectError(.notFound, "no agent of session \(sessionId) was asked the message \(inputId)")
     }

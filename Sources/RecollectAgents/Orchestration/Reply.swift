@@ -6,7 +6,6 @@ import RecollectCore
 /// Used only by its turn, one call at a time.
 final class Reply {
     private let reply: StreamingReply
-    private var thinking = ""
     private var whole: ConversationMessage?
 
     /// Creates an empty reply.
@@ -28,28 +27,19 @@ final class Reply {
         case .error:
             return true
         case .thinking(let text):
-            thinking += text
+            streaming { reply.append(thinking: text) }
         case .textDelta(let text):
             streaming { reply.append(text) }
         case .toolCall(let id, let name, let arguments):
-            streaming { reply.append(.toolCall(id: id, name: name, arguments: arguments)) }
+            streaming { reply.append(.toolCall(id: id, name: name, arguments: arguments.fromOutside)) }
         case .toolResult(let id, let content):
-            streaming { reply.append(.toolResult(id: id, content: content)) }
+            streaming { reply.append(.toolResult(id: id, content: content.fromOutside)) }
         }
         return whole == nil
     }
 
     private func streaming(_ add: () -> Void) {
-        guard whole == nil else { return }
-        closeThinking()
-        add()
-    }
-
-    /// Ends the current part of reasoning. Consecutive pieces of reasoning form one part.
-    private func closeThinking() {
-        guard !thinking.isEmpty else { return }
-        reply.append(.thinking(thinking, signature: nil))
-        thinking = ""
+        if whole == nil { add() }
     }
 
     /// Saves the reply and returns it as saved: the agent's `final` message, otherwise the streamed parts.
@@ -66,7 +56,6 @@ final class Reply {
 
     /// Ends the reply with the message returned by `last` for the streamed parts.
     private func end(_ last: (ConversationMessage) -> ConversationMessage) async throws -> ConversationMessage {
-        closeThinking()
         try await reply.finish(last(reply.message))
         return reply.message
     }

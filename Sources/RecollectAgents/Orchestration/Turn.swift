@@ -6,6 +6,8 @@ struct Turn: Sendable {
     let input: AgentInput
     let context: AgentContext
     let agents: [any AgentProtocol]
+    /// The agent that answers; `nil` if it is to be chosen.
+    let agent: (any AgentProtocol)?
     let classifier: (any Classifier)?
     let store: (any ChatStorage)?
     let maxMessages: Int?
@@ -62,6 +64,7 @@ struct Turn: Sendable {
     /// another orchestrator may have saved it with another agent meanwhile. Over a store with versions, this reads the
     /// messages again only if something was saved. A store without versions is not read again.
     private func choose() async throws -> (agent: any AgentProtocol, failure: (any Error)?) {
+        if let agent { return (agent, nil) }
         guard let classifier, agents.count > 1 else { return (agents[0], nil) }
         // Read before the messages, so that it differs after every save that they do not show.
         let before = try await version()

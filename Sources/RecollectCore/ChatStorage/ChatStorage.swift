@@ -73,6 +73,12 @@ public protocol ChatStorage: Sendable {
     /// - Returns: `nil` if the store has no versions, as by default. Then only reading shows the writes of other
     ///   processes.
     func version(userId: String, sessionId: String) async throws -> ChatVersion?
+
+    /// Whether the parts of a message are read as they were saved; `true` by default.
+    ///
+    /// An orchestrator compares an input with the saved message of its ID: with other content, it is another question. A
+    /// wrapper that changes messages before they are saved returns `false`. Then the ID alone counts.
+    var preservesContent: Bool { get }
 }
 
 extension ChatStorage {
@@ -86,6 +92,9 @@ extension ChatStorage {
 
     /// Returns `nil`: no versions.
     public func version(userId: String, sessionId: String) async throws -> ChatVersion? { nil }
+
+    /// `true`: messages are read as they were saved.
+    public var preservesContent: Bool { true }
 }
 
 /// A message of an agent.

@@ -32,6 +32,18 @@ package enum MessageDifference {
     }
 }
 
+extension ConversationMessage {
+    /// Whether both messages have the same parts, byte for byte. Attachments are compared by their hashes.
+    package func hasSameParts(as other: ConversationMessage) -> Bool {
+        if parts.count == 1, other.parts.count == 1, let text = parts[0].text, let otherText = other.parts[0].text {
+            return text.hasSameBytes(as: otherText)
+        }
+        var same = self
+        same.parts = other.parts
+        return MessageDifference.field(self, same) == nil
+    }
+}
+
 extension RecollectError {
     /// Returns the error for different content under a message's ID, in the target or twice in the source. The target
     /// is left unchanged.

@@ -6,8 +6,10 @@ final class ReplyBuffer: Sendable {
     static let flushInterval = 500
 
     private struct State {
-        /// The message without the growing text.
+        /// The message without the growing part.
         var message: ConversationMessage
+        /// The growing reasoning at its end; `nil` if there is none.
+        var thinking: String?
         /// The growing text at its end; `nil` if there is none.
         var text: String?
         /// Whether content is not saved yet.
@@ -22,17 +24,42 @@ final class ReplyBuffer: Sendable {
         /// Whether the `StreamingReply` was released. Failures are then not retried.
         var isGivenUp = false
 
+        /// The parts before the growing text.
+        var parts: [ContentPart] { message.parts + (thinking.map { [.thinking($0, signature: nil)] } ?? []) }
+
         var whole: ConversationMessage {
             var whole = message
-            if let text { whole.parts.append(.text(text)) }
+            whole.parts = parts + (text.map { [.text($0)] } ?? [])
             return whole
         }
 
+        mutating func append(_ piece: String) {
+            endThinking()
+            if text?.append(piece) == nil { text = piece }
+        }
+
+        mutating func append(thinking piece: String) {
+            endText()
+            if thinking?.append(piece) == nil { thinking = piece }
+            lacksParts = true
+        }
+
         mutating func append(_ part: ContentPart) {
-            if let text, !text.isEmpty { message.parts.append(.text(text)) }
-            text = nil
+            endThinking()
+            endText()
             message.parts.append(part)
             lacksParts = true
+        }
+
+        private mutating func endThinking() {
+            guard let thinking else { return }
+            message.parts.append(.thinking(thinking, signature: nil))
+            self.thinking = nil
+        }
+
+        private mutating func endText() {
+            if let text, !text.isEmpty { message.parts.append(.text(text)) }
+            text = nil
         }
     }
 
@@ -61,9 +88,12 @@ final class ReplyBuffer: Sendable {
 
     func append(_ piece: String) {
         guard !piece.isEmpty else { return }
-        grow { state in
-            if state.text?.append(piece) == nil { state.text = piece }
-        }
+        grow { $0.append(piece) }
+    }
+
+    func append(thinking piece: String) {
+        guard !piece.isEmpty else { return }
+        grow { $0.append(thinking: piece) }
     }
 
     func append(_ part: ContentPart) {
@@ -87,7 +117,7 @@ final class ReplyBuffer: Sendable {
             guard (try? await pause(Self.flushInterval)) != nil else { return }
             let (text, parts) = state.withLock { state in
                 defer { (state.isBehind, state.lacksParts) = (false, false) }
-                return (state.text, state.lacksParts ? state.message.parts : nil)
+                return (state.text, state.lacksParts ? state.parts : nil)
             }
             do {
                 try await writer.save(text, behind: parts)
@@ -133,6 +163,7 @@ final class ReplyBuffer: Sendable {
             try await writer.finish(message, isAppended: isAppended)
             state.withLock { state in
                 state.message = message
+                state.thinking = nil
                 state.text = nil
                 state.hasEnded = true
             }

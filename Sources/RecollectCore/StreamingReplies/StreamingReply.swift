@@ -51,11 +51,18 @@ public final class StreamingReply: Sendable {
         writing.append(text)
     }
 
+    /// Appends reasoning to the last part, or as a new part if the last one is not reasoning appended by this method.
+    ///
+    /// It is saved like text, and returns as quickly. Text or a part appended later becomes a new part after it.
+    public func append(thinking piece: String) {
+        writing.append(thinking: piece)
+    }
+
     /// Appends a part other than text, for example a tool call or its result. Later text becomes a new part after
     /// it.
     ///
     /// The part is saved like text and returns as quickly; a text part is handled by `append(_:)` for text. Parts
-    /// are not joined: increments of one thought, for instance, must be joined by the caller. An empty text part
+    /// are not joined; for increments of reasoning, use `append(thinking:)`. An empty text part
     /// before the new part, common at the beginning of a reply, is removed. After a value nested deeper than
     /// `JSONValue.depthLimit`, nothing more is saved, and the end throws `tooLarge` unless it gets another message.
     public func append(_ part: ContentPart) {

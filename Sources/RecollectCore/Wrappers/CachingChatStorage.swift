@@ -102,6 +102,9 @@ public final class CachingChatStorage: ChatStorage {
         try await storage.version(userId: userId, sessionId: sessionId)
     }
 
+    /// Whether the wrapped store returns the parts of messages as they were saved.
+    public var preservesContent: Bool { storage.preservesContent }
+
     private func read(
         _ what: ReadSessions.View, of session: SessionKey,
         _ readBelow: () async throws -> [ConversationMessage]

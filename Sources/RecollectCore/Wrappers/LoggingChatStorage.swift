@@ -93,6 +93,9 @@ public final class LoggingChatStorage: ChatStorage {
         }
     }
 
+    /// Whether the wrapped store returns the parts of messages as they were saved.
+    public var preservesContent: Bool { storage.preservesContent }
+
     private static func named(_ userId: String, _ sessionId: String) -> Logger.Metadata {
         ["user": "\(StoreEvents.hashed(userId))", "session": "\(StoreEvents.hashed(sessionId))"]
     }

@@ -146,6 +146,9 @@ public final class SummarizingChatStorage: ChatStorage {
         try await storage.version(userId: userId, sessionId: sessionId)
     }
 
+    /// Whether the wrapped store returns the parts of messages as they were saved.
+    public var preservesContent: Bool { storage.preservesContent }
+
     private static func scope(_ userId: String, _ sessionId: String, _ agentId: String) throws -> Scope {
         try checkId(agentId, of: "agent")
         return Scope(userId: userId, sessionId: sessionId, agentId: agentId)

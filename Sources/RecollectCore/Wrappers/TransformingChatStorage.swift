@@ -88,4 +88,7 @@ public final class TransformingChatStorage: ChatStorage {
     public func version(userId: String, sessionId: String) async throws -> ChatVersion? {
         try await storage.version(userId: userId, sessionId: sessionId)
     }
+
+    /// `false`: the transform may change any message.
+    public var preservesContent: Bool { false }
 }

@@ -25,7 +25,10 @@ extension TurnLife {
         let scope = Scope(session: session, agent: announced.agentId)
         var messages = held[scope] ?? []
         let window = window(of: messages, within: budget.map { max($0, 2) })
-        let answers = zip(window, window.dropFirst()).filter { isQuestion($0, input) && isAnswer($1) }
+        let answers = zip(window, window.dropFirst()).filter { question, answer in
+            isQuestion(question, input) && isAnswer(answer)
+                && (question.text == input.text || !store.storage.preservesContent)
+        }
         if let answer = answers.last?.1 {
             guard events.reply == answer, given == nil else { throw fault("a replied input ran again") }
             return

@@ -101,6 +101,53 @@ struct RepeatedInputTests {
         #expect(try await store.all().count == 2)
     }
 
+    @Test(
+        "Of two texts with one ID at the same time, each is saved or refused, at whatever point of a turn the other begins",
+        arguments: AnyStore.allCases, 0..<12)
+    func twoTexts(_ kind: AnyStore, point: Int) async throws {
+        try await kind.with { store, reopen in
+            let (hasBegun, finish) = (Gate(), Gate())
+            let second = PausingStorage.over(store, throwsWhereCancelled: false)
+            let first = Locked<Task<[AgentEvent], any Error>?>(nil)
+            second.pause(at: point) {
+                first.withLock { $0 = Task { try await Self.slow(store, hasBegun, finish).say(Self.question) } }
+                try await hasBegun.wait()
+            }
+            let given = Locked<String?>(nil)
+            let agent = ScriptedAgent { input, _, say in
+                given.withLock { $0 = input.text }
+                say(.textDelta("re \(input.text)"))
+            }
+            let other = try? await Orchestrator(agents: [agent], store: second).say(.text("two", id: "one"))
+            finish.open()
+            _ = try? await first.withLock { $0 }?.value
+            let saved = try await reopen().all()
+            if other?.announced != nil || given.withLock({ $0 }) != nil {
+                #expect(saved.contains { $0.role == .user && $0.text == "two" }, "\(saved.map(\.text))")
+            }
+            if let reply = other?.reply { #expect(reply.text == "re two" && saved.contains(reply)) }
+        }
+    }
+
+    @Test(
+        "A text is not saved under the ID of another text whose reply ends while its turn begins", arguments: 0..<10)
+    func otherTextOfStreaming(point: Int) async throws {
+        let store = try DeviceChatStorage(userId: "user", inMemory: true)
+        let (hasBegun, finish) = (Gate(), Gate())
+        let slow = Self.slow(store, hasBegun, finish)
+        let first = Task { try await slow.say(Self.question) }
+        try await hasBegun.wait()
+        let second = PausingStorage.over(store, throwsWhereCancelled: false)
+        second.pause(at: point) { await slow.stop(userId: "user", sessionId: "session") }
+        let agent = ScriptedAgent { input, _, say in say(.textDelta("re \(input.text)")) }
+        let other = try? await Orchestrator(agents: [agent], store: second).say(.text("two", id: "one"))
+        finish.open()
+        _ = try? await first.value
+        let saved = try await store.all()
+        let isSaved = saved.contains { $0.role == .user && $0.text == "two" }
+        #expect(isSaved == (other?.announced != nil), "\(saved.map(\.text))")
+    }
+
     @Test("A complete reply is returned, even if the input was saved again since", arguments: AnyStore.allCases)
     func answeredEarlier(_ kind: AnyStore) async throws {
         try await kind.with { store, reopen in

@@ -299,6 +299,55 @@ struct TurnTests {
         }
     }
 
+    @Test("Retrying an input without a classifier asks the agent of the earlier turn", arguments: AnyStore.allCases)
+    func retryWithoutClassifier(_ kind: AnyStore) async throws {
+        try await kind.with { store, reopen in
+            let agents = ["One", "Two"].map { ScriptedAgent.echo($0) }
+            let first = try await Orchestrator(agents: agents, classifier: Choosing(index: 1), store: store)
+                .say(.text("hello", id: "u1"))
+            let again = try await Orchestrator(agents: agents, store: reopen()).retried("u1")
+            #expect(again.reply == first.reply && again.announced?.agentId == "two")
+            #expect(try await reopen().all("one").isEmpty)
+        }
+    }
+
+    @Test("A tool call with a value that JSON lacks costs no other part of the reply", arguments: AnyStore.allCases)
+    func unsavableValue(_ kind: AnyStore) async throws {
+        try await kind.with { store, reopen in
+            let agent = ScriptedAgent { _, _, say in
+                say(.textDelta("before"))
+                say(.toolCall(id: "c", name: "measure", arguments: ["depth": .number(.nan)]))
+                say(.toolResult(id: "c", content: .number(.infinity)))
+                say(.textDelta("after"))
+            }
+            let reply = try await Orchestrator(agents: [agent], store: store).say("hello").reply
+            #expect(reply?.text == "beforeafter" && reply?.parts.count == 4)
+            #expect(try await reopen().all().last == reply)
+        }
+    }
+
+    @Test("Reasoning is saved while it streams, and the parts after it keep their order")
+    func streamedReasoning() async throws {
+        let store = try DeviceChatStorage(userId: "user", inMemory: true)
+        let agent = ScriptedAgent { _, _, say in
+            say(.thinking("let "))
+            say(.thinking("me see"))
+            while try await store.streamingReplies(userId: "user", sessionId: "session").first?.message.parts
+                != [.thinking("let me see", signature: nil)]
+            {
+                try await Task.sleep(for: .milliseconds(20))
+            }
+            say(.textDelta("one"))
+            say(.thinking("more"))
+        }
+        let reply = try await Orchestrator(agents: [agent], store: store).say("hello").reply
+        #expect(
+            reply?.parts == [
+                .thinking("let me see", signature: nil), .text("one"), .thinking("more", signature: nil),
+            ])
+        #expect(try await store.all().last == reply)
+    }
+
     @Test("Retrying an unknown input throws")
     func retryUnknown() async throws {
         let error = await #expect(throws: RecollectError.self) {
@@ -393,7 +442,7 @@ private struct Waiting: Classifier {
 
 extension Orchestrator {
     /// Retries an input of the test's user and session.
-    fileprivate func retried(_ inputId: String) async throws -> [AgentEvent] {
+    func retried(_ inputId: String) async throws -> [AgentEvent] {
         var events: [AgentEvent] = []
         for try await event in try await retry(inputId: inputId, userId: "user", sessionId: "session") {
             events.append(event)

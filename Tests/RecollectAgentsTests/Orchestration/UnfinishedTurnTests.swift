@@ -108,6 +108,51 @@ struct UnfinishedTurnTests {
     }
 
     @Test(
+        "A question asked again with another attachment after a killed turn is saved, too",
+        arguments: AnyStore.allCases)
+    func otherAttachment(_ kind: AnyStore) async throws {
+        let agent = ScriptedAgent { input, _, say in say(.textDelta("re \(input.message.parts.count)")) }
+        func question(_ name: String) -> ConversationMessage {
+            let picture = Attachment(mediaType: "image/png", name: name, content: .inline(Data(name.utf8)))
+            return ConversationMessage(id: "q", role: .user, parts: [.text("what is this?"), .attachment(picture)])
+        }
+        try await kind.with { store, reopen in
+            let orchestrator = Orchestrator(agents: [agent], store: store)
+            try await store.saveMessages(
+                [question("cat")], userId: "user", sessionId: "session", agentId: agent.id, maxMessages: nil)
+            // The same question with the same attachment, also if the store saves attachments apart.
+            try await orchestrator.say(AgentInput(question("cat")))
+            #expect(try await store.all().map(\.text) == ["what is this?", "re 2"])
+            try await orchestrator.say(AgentInput(question("dog")))
+            let saved = try await reopen().all().filter { $0.role == .user }
+            let names = saved.flatMap(\.parts).compactMap { part in
+                if case .attachment(let attachment) = part { return attachment.name }
+                return nil
+            }
+            #expect(names == ["cat", "dog"])
+        }
+    }
+
+    @Test(
+        "A question asked again with its first text does not get the reply to another text",
+        arguments: AnyStore.allCases)
+    func firstTextAgain(_ kind: AnyStore) async throws {
+        let agent = ScriptedAgent { input, _, say in say(.textDelta("re \(input.text)")) }
+        try await kind.with { store, reopen in
+            try await store.saveMessages(
+                [ConversationMessage(id: "q", role: .user, text: "old")], userId: "user", sessionId: "session",
+                agentId: agent.id, maxMessages: nil)
+            let orchestrator = Orchestrator(agents: [agent], store: store)
+            for text in ["new", "old", "new", "old"] {
+                #expect(try await orchestrator.say(.text(text, id: "q")).reply?.text == "re \(text)")
+            }
+            let again = try await Orchestrator(agents: [agent], store: reopen()).retried("q")
+            #expect(again.reply?.text == "re old")
+            #expect(try await store.all().map(\.text) == ["old", "", "new", "re new", "old", "re old"])
+        }
+    }
+
+    @Test(
         "A failure between a tool call and its result hides that call from the next turn", arguments: AnyStore.allCases)
     func toolCall(_ kind: AnyStore) async throws {
         try await kind.with { store, reopen in

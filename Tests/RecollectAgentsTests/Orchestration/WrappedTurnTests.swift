@@ -137,6 +137,18 @@ struct WrappedTurnTests {
         }
     }
 
+    @Test("Over a transforming store, an input sent again is known by its ID", arguments: [false, true])
+    func transformedAgain(isWrapped: Bool) async throws {
+        let memory = InMemoryChatStorage()
+        let transforming = TransformingChatStorage(wrapping: memory) {
+            $0.mappingText { $0.replacing("42", with: "[n]") }
+        }
+        let store: any ChatStorage = isWrapped ? CachingChatStorage(wrapping: transforming) : transforming
+        let orchestrator = Orchestrator(agents: [ScriptedAgent.echo()], store: store)
+        for _ in 0..<3 { try await orchestrator.say(.text("is it 42?", id: "q")) }
+        #expect(try await memory.all().map(\.text) == ["is it [n]?", "You said: is it [n]?"])
+    }
+
     @Test("Wrapped stores save a streaming reply, unless one of them transforms messages", arguments: [false, true])
     func drafts(isTransforming: Bool) async throws {
         let history = SQLiteHistoryStore.inMemory()

@@ -186,6 +186,31 @@ import Testing
         #expect(await writer.next() == .saved(text: "c", behind: [.text("a"), call, .text("b"), call]))
     }
 
+    @Test("Reasoning grows in one part, is saved like a part, and ends with the next text or part")
+    func reasoning() async throws {
+        let reply = draft()
+        reply.append(thinking: "")
+        reply.append(thinking: "let ")
+        reply.append(thinking: "me ")
+        _ = await pauses.open()
+        #expect(await writer.next() == .saved(text: nil, behind: [.thinking("let me ", signature: nil)]))
+        reply.append(thinking: "see")
+        reply.append("one")
+        _ = await pauses.open()
+        let thought = ContentPart.thinking("let me see", signature: nil)
+        #expect(await writer.next() == .saved(text: "one", behind: [thought]))
+        reply.append(.thinking("whole", signature: "s"))
+        reply.append(thinking: "more")
+        #expect(
+            reply.message.parts == [
+                thought, .text("one"), .thinking("whole", signature: "s"), .thinking("more", signature: nil),
+            ])
+        try await reply.finish()
+        let parts = reply.message.parts
+        reply.append(thinking: "late")
+        #expect(reply.message.parts == parts && parts.count == 4)
+    }
+
     @Test("Parts after the end are ignored, and the caller's message replaces earlier parts")
     func partsAndTheEnd() async throws {
         let reply = draft()
