@@ -21,6 +21,8 @@ struct CompletionAttempt: Sendable {
     /// The progress of the answer.
     private enum Progress {
         case begun
+        /// The server has refused the request; more of its message may follow.
+        case refused(ModelError)
         /// The content is complete; the usage may follow.
         case complete(CompletionReader)
         case answered
@@ -35,12 +37,13 @@ struct CompletionAttempt: Sendable {
             try await TimeLimit.run(idleLimit) { time in
                 let response = try await send()
                 time.extend()
-                guard (200..<300).contains(response.status) else { throw try await refusal(response) }
+                guard (200..<300).contains(response.status) else { throw try await refusal(response, progress) }
                 try await read(response, time, progress)
             }
         } catch is TimeLimit.Expired {
             switch progress.withLock({ $0 }) {
             case .begun: throw failures.timedOut("for \(idleLimit.components.seconds) seconds")
+            case .refused(let error): throw error
             // After the end, silence loses only the usage.
             case .complete(let reader): reader.finish(yield)
             case .answered: break
@@ -57,7 +60,9 @@ struct CompletionAttempt: Sendable {
         }
     }
 
-    private func refusal(_ response: TransportResponse) async throws -> ModelError {
+    private func refusal(_ response: TransportResponse, _ progress: Locked<Progress>) async throws -> ModelError {
+        let error = refusal(response, body: [])
+        progress.withLock { $0 = .refused(error) }
         var body: [UInt8] = []
         do {
             for try await bytes in response.body {
@@ -68,7 +73,11 @@ struct CompletionAttempt: Sendable {
             // The status is enough.
             try Task.checkCancellation()
         }
-        return failures.refusal(
+        return refusal(response, body: body)
+    }
+
+    private func refusal(_ response: TransportResponse, body: [UInt8]) -> ModelError {
+        failures.refusal(
             status: response.status, body: body,
             retryAfter: response.header("Retry-After").flatMap {
                 RetryAfter.duration($0, now: now())

@@ -162,6 +162,17 @@ struct FailureTests {
         try await server.stop()
     }
 
+    @Test("An error response whose text does not end in time is reported with its status")
+    func slowRefusal() async throws {
+        let head = "HTTP/1.1 401 Unauthorized\r\nContent-Type: text/plain\r\n\r\n"
+        let server = try await ModelServer.start { _ in .raw([.send(Array((head + "no").utf8)), .silence]) }
+        let client = ChatCompletionsClient(
+            server, timeouts: .init(idle: .seconds(1)), retries: RetryPolicy(maxRetries: 0))
+        let error = await client.failure().error
+        #expect(error?.status == 401)
+        try await server.stop()
+    }
+
     @Test(
         "An invalid header name throws an error that reports it",
         arguments: ["X-Größe", "X A", "A\r\nB", "", "a:b", "ä"])
