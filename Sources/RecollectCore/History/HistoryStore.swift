@@ -92,8 +92,8 @@ public protocol HistoryStore: Sendable {
     /// Moves the messages from one message on out of a session into a branch, before an edit or a retry.
     ///
     /// A branch is a separate session with the returned ID, hidden from all lists. It contains only the different
-    /// messages; its `branchOf` is the point at which it left its session. Search includes branches. The session's streaming
-    /// replies follow all messages, so they move with them.
+    /// messages; its `branchOf` is the point at which it left its session. Search includes branches. Streaming replies
+    /// follow all messages, so those of the moved messages' agents move with them.
     /// - Parameters:
     ///   - session: The session.
     ///   - messageId: The ID of the first message to move.

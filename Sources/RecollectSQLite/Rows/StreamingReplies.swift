@@ -84,8 +84,15 @@ enum StreamingReplies {
     }
 
     /// Moves the streaming replies of a session to another one. Their writers end them there.
-    static func move(session: SessionRowID, to target: SessionRowID, _ db: Database) throws {
-        try db.run("UPDATE streaming_reply SET session_row_id = ? WHERE session_row_id = ?", target, session)
+    /// - Parameter ofItsAgents: Whether only those of agents with messages in the other session are moved.
+    static func move(
+        session: SessionRowID, to target: SessionRowID, ofItsAgents: Bool = false, _ db: Database
+    ) throws {
+        try db.run(
+            """
+            UPDATE streaming_reply SET session_row_id = ?1 WHERE session_row_id = ?2
+            AND (?3 = 0 OR agent_id IN (SELECT agent_id FROM scope WHERE session_row_id = ?1))
+            """, target, session, ofItsAgents ? 1 : 0)
     }
 
     // MARK: IDs

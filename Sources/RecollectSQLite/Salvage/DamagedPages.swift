@@ -8,7 +8,8 @@ import RecollectFileSystem
 final class DamagedPages {
     /// The number of pages.
     let count: Int
-    /// Whether the header or the log counts more pages: the file was cut.
+    /// Whether the file was cut: the header or the log counts pages that are in neither file. Or its end is zero, as a file
+    /// system may leave it.
     let isCut: Bool
 
     private let size: Int
@@ -31,7 +32,11 @@ final class DamagedPages {
         count = max(file.size / size, logged.pageSize == size ? last : 0)
         let header = file.bytes(at: 0, count: 100)
         let stated = header.count == 100 && DatabaseHeader.isSound(header) ? Int(header.bigEndian32(28)) : 0
-        isCut = max(stated, logged.pageSize == size ? logged.pageCount : 0) > count
+        let there = file.size / size
+        let isMissing = { [logged, size] (page: Int) in logged.pageSize != size || logged.offsets[UInt32(page)] == nil }
+        let all = max(min(stated, 1 << 22), logged.pageSize == size ? logged.pageCount : 0)
+        let end = file.bytes(at: max(there - 1, 0) * size, count: size)
+        isCut = all > there && (there + 1...all).contains(where: isMissing) || !end.contains { $0 != 0 }
     }
 
     /// Returns the size of the pages, in bytes. The size in the header may be damaged, too.

@@ -10,13 +10,13 @@ final class DamagedTrees {
         self.pages = pages
     }
 
-    /// Whether the tree of a table is intact.
+    /// Whether the tree of a table or an index is intact.
     func isWhole(_ table: String) -> Bool {
         if let known = known[table] { return known }
-        let object = schema?.first { $0.isTable && $0.name == table }
+        let object = schema?.first { $0.name == table }
         let isWhole = object.map { object in
             let rows = SalvagedTable(rawValue: table)
-            // The other requested tables have no row numbers.
+            // Indexes, and the other requested tables, have no row numbers.
             guard let rows else { return walk(object.root, .entries) { _, _ in true } }
             return walk(object.root, .rows) { _, row in SalvagedTable(rowOf: row) == rows }
         }

@@ -129,8 +129,8 @@ enum Branches {
             """, number, after?.message.id, after?.agentId, branch)
         let moved = try MessageMoves.sequences(of: number, from: position, db)
         try MessageMoves.move(moved, to: branch, db)
-        // Streaming replies follow all messages.
-        try StreamingReplies.move(session: number, to: branch, db)
+        // Streaming replies follow all messages. Another agent's replies answer earlier questions.
+        try StreamingReplies.move(session: number, to: branch, ofItsAgents: true, db)
         try DerivedData.recount(branch, db)
         try DerivedData.recount(number, db)
         return Cut(branch: id, moved: moved)
