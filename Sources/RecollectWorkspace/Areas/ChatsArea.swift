@@ -59,7 +59,8 @@ public struct ChatsArea: Sendable {
     /// also in several processes with this state folder. An interrupted or canceled synchronization is completed by the
     /// next one. If several agents have a message with one ID and different contents, only the first one is published, and
     /// remains the published one until it is deleted. Of an attachment, only the hash is in the file. If an edit of the file
-    /// removes an attachment from the history, its bytes are kept beside the file.
+    /// removes an attachment from the history, its bytes are kept beside the file. If they are larger than the workspace's
+    /// limit, the message stays as it is in this history.
     /// - Throws: `newerSchema` for a file of a newer version; `notLocal`; `credential` for a message resembling a
     ///   credential; `invalidArgument` if another user's session of the same ID is synchronized here, or if the file has
     ///   another session because the disk does not distinguish the letter case of their IDs; as
@@ -134,9 +135,9 @@ public struct ChatsArea: Sendable {
             local.noteAppended(appended, of: published.chat)
         }
         if !published.edits.isEmpty {
-            try await keepAttachments(removedBy: published.edits, in: session, of: history)
+            let edits = try await keepingAttachments(removedBy: published.edits, in: session, of: history)
             // If the history has another edit by now, the next synchronization merges both.
-            let edited = try await history.edit(published.edits, in: session)
+            let edited = try await history.edit(edits, in: session)
             local.noteEdited(Set(edited.map { ByteString($0.new.id) }), of: published.chat)
         }
         if isRenamed, try await history.session(session)?.title.hasSameBytes(as: title) ?? (title == nil) {
@@ -148,22 +149,36 @@ public struct ChatsArea: Sendable {
     }
 
     /// Writes the attachments that edits remove from the history beside the session's file, which has only their hashes.
-    private func keepAttachments(
+    /// - Returns: The edits without those of attachments too large for the workspace.
+    private func keepingAttachments(
         removedBy edits: [MessageEdit], in session: SessionKey, of history: some HistoryStore
-    ) async throws {
+    ) async throws -> [MessageEdit] {
+        var kept: [MessageEdit] = []
         for edit in edits {
-            let remaining = Set(edit.new.storedAttachments)
-            for attachment in edit.old.attachments {
-                guard case .stored(let hash, _) = attachment.content, !remaining.contains(hash) else { continue }
-                let bytes: [UInt8]
-                do {
-                    bytes = Array(try await history.attachment(sha256: hash))
-                } catch let error as RecollectError where error.code == .notFound || error.code == .damaged {
-                    continue
-                }
-                let path = path(of: attachment, in: session.sessionId)
-                try await workspace.writing { [writer = workspace.writer] in _ = try writer.keep(bytes, beside: path) }
+            do {
+                try await keepAttachments(removedBy: edit, in: session, of: history)
+                kept.append(edit)
+            } catch let error as RecollectError where error.code == .tooLarge {
+                workspace.configuration.logger.warning("an edit of a chat is not saved: \(error)")
             }
+        }
+        return kept
+    }
+
+    private func keepAttachments(
+        removedBy edit: MessageEdit, in session: SessionKey, of history: some HistoryStore
+    ) async throws {
+        let remaining = Set(edit.new.storedAttachments)
+        for attachment in edit.old.attachments {
+            guard case .stored(let hash, _) = attachment.content, !remaining.contains(hash) else { continue }
+            let bytes: [UInt8]
+            do {
+                bytes = Array(try await history.attachment(sha256: hash))
+            } catch let error as RecollectError where error.code == .notFound || error.code == .damaged {
+                continue
+            }
+            let path = path(of: attachment, in: session.sessionId)
+            try await workspace.writing { [writer = workspace.writer] in _ = try writer.keep(bytes, beside: path) }
         }
     }
 
@@ -228,7 +243,9 @@ public struct ChatsArea: Sendable {
             var result: (PublishedChat, local: SynchronizedChat)?
             _ = try workspace.writer.update(path, by: .recollect) { file in
                 let current = try workspace.chat(in: file, of: sessionId).map { chat in
-                    chat.isEdited ? try chat.numbered(since: intactVersion(of: path) ?? last?.chat) : chat
+                    guard chat.isEdited else { return chat }
+                    // The note may have changes that never reached the file.
+                    return try chat.numbered(since: intactVersion(of: path)).numbered(since: last?.chat, isKnown: false)
                 }
                 var local = state
                 local.place(as: current)
@@ -245,7 +262,7 @@ public struct ChatsArea: Sendable {
                     _ = try workspace.writer.keep(local.chat.bytes, beside: path, as: .written)
                 }
                 local.deletions.merge(merged.deletions, uniquingKeysWith: max)
-                local.leaveOutNew(missingIn: merged, since: last)
+                local.leaveOutNew(missingIn: merged)
                 result = (PublishedChat(merged, over: local, of: messages), local)
                 return merged.bytes
             }
@@ -256,14 +273,14 @@ public struct ChatsArea: Sendable {
     }
 
     /// Returns the newest version of a session's file on this device as a synchronization wrote it: the base of people's
-    /// edits. The note of the last synchronization may have changes that never reached the file.
+    /// edits. A damaged version is ignored.
     private func intactVersion(of path: WorkspacePath) throws -> ChatProjection? {
         let archive = workspace.archive
-        for version in try archive.versions(of: path) where !version.kind.isAbsence {
-            guard let bytes = try archive.bytes(of: version.hash), let chat = try? ChatProjection(bytes: bytes) else {
-                continue
-            }
-            if !chat.isEdited { return chat }
+        for version in try archive.versions(of: path) where version.kind != .begun && !version.kind.isAbsence {
+            guard let bytes = try? archive.bytes(of: version.hash), let chat = try? ChatProjection(bytes: bytes),
+                !chat.isEdited
+            else { continue }
+            return chat
         }
         return nil
     }

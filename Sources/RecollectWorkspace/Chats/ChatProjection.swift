@@ -149,17 +149,20 @@ public struct ChatProjection: Equatable, Sendable {
     // MARK: - Edits by people
 
     /// Returns the chat with the next numbers for edits by people in the file: these have no numbers of their own.
-    func numbered(since base: ChatProjection?) -> ChatProjection {
+    /// - Parameter isKnown: Whether the person had the base's contents. Otherwise they do not count as replaced.
+    func numbered(since base: ChatProjection?, isKnown: Bool = true) -> ChatProjection {
         guard isEdited, let base else { return self }
         let old = base.entriesByID
         let entries = entries.map { entry in
-            let revision = entry.revision.numbered(since: old[ByteString(entry.message.id)]?.revision)
+            let base = old[ByteString(entry.message.id)]?.revision
+            let revision = entry.revision.numbered(since: base, isKnown: isKnown)
             return Entry(agents: entry.agents, after: entry.after, message: entry.message, revision: revision)
         }
         // A file with neither a title nor a change of it has none to merge.
         let hasTitle = title != nil || titleRevision.number > 0
         return ChatProjection(
-            session: session, title: hasTitle ? titleRevision.numbered(since: base.titleRevision) : titleRevision,
+            session: session,
+            title: hasTitle ? titleRevision.numbered(since: base.titleRevision, isKnown: isKnown) : titleRevision,
             entries: entries, deletions: deletions, others: others, isIntact: isIntact, isEdited: isEdited,
             hasOtherContent: hasOtherContent)
     }

@@ -51,11 +51,11 @@ struct ChatRevision: Equatable, Sendable {
     }
 
     /// Returns this revision as the next edit of an earlier one, if only its content differs.
-    func numbered(since old: ChatRevision?) -> ChatRevision {
+    func numbered(since old: ChatRevision?, isKnown: Bool) -> ChatRevision {
         guard var next = old, (restores, number) == (next.restores, next.number), content != next.content else {
             return self
         }
-        next.replace(with: content)
+        next.replace(with: content, isKnown: isKnown)
         return next
     }
 

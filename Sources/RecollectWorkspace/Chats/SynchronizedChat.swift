@@ -14,6 +14,8 @@ struct SynchronizedChat: Equatable, Sendable {
     var deletions: [ByteString: Int] = [:]
     /// The IDs of messages deleted here. They are restored if they are added to the history again.
     var deletedHere: Set<ByteString> = []
+    /// The IDs of new messages that have not been merged with the file: a message deleted there is another one.
+    var unpublished: Set<ByteString> = []
     /// The messages, edits and title of the file about to be saved in the history.
     var pending = ChatProjection(session: "", entries: [])
     /// The states of deleted messages. In a file, they are older states, and no changes.
@@ -63,10 +65,12 @@ extension SynchronizedChat {
                 let revision = added(content, of: id, feed)
                 // With the ID of a message deleted here, it stays in the history alone.
                 if !deletedHere.contains(id) {
+                    unpublished.insert(id)
                     entries.append(.init(agents: copies.agents, after: previous, message: message, revision: revision))
                 }
                 continue
             }
+            if last?.unpublished.contains(id) == true { unpublished.insert(id) }
             // A state about to be saved may never have been in the history, so its replacement may be another text.
             let pending = content == published[id]?.content ? nil : pendings[id]
             var entry = (pending ?? base).of(copies.agents)
@@ -167,7 +171,8 @@ extension SynchronizedChat {
         return chat.entries.contains { entry in
             let id = ByteString(entry.message.id)
             guard let merged = result[id] else {
-                return last?.deletions[id] == nil && known[id]?.content != entry.content
+                return last?.deletions[id] == nil
+                    && (unpublished.contains(id) || known[id]?.content != entry.content)
             }
             return !merged.revision.follows(entry.revision)
         }
@@ -175,15 +180,16 @@ extension SynchronizedChat {
 
     /// Leaves out new messages missing in the merge: they have the IDs of messages deleted on other devices, and stay in the
     /// history alone. Otherwise they would count as these messages. A message with a state of the deleted one came back.
-    mutating func leaveOutNew(missingIn merged: ChatProjection, since last: SynchronizedChat?) {
-        let (known, there) = (last?.known ?? [:], merged.entriesByID)
+    mutating func leaveOutNew(missingIn merged: ChatProjection) {
+        let there = merged.entriesByID
         chat = ChatProjection(
             session: chat.session, title: chat.titleRevision,
             entries: chat.entries.filter { entry in
                 let id = ByteString(entry.message.id)
-                return there[id] != nil || known[id] != nil
+                return there[id] != nil || !unpublished.contains(id)
                     || ChatRevision.hasState(of: entry.content, in: replaced[id] ?? [])
             })
+        unpublished = []
     }
 
     // MARK: Saving
@@ -242,6 +248,7 @@ extension SynchronizedChat {
                 }
             }
             object.member("deletedHere") { $0.write(list: deletedHere.sorted()) { $0.write($1.string) } }
+            object.member("unpublished") { $0.write(list: unpublished.sorted()) { $0.write($1.string) } }
             object.member("pending") { writer in
                 writer.write(String(decoding: pending.bytes, as: UTF8.self))
             }
@@ -274,12 +281,14 @@ extension SynchronizedChat {
             guard let fields = item.arrayValue?.compactMap(\.stringValue), let id = fields.first else { return nil }
             return (ByteString(id), Set(fields.dropFirst()))
         }
+        func ids(_ name: String) -> Set<ByteString> {
+            Set((head[name]?.arrayValue ?? []).compactMap { $0.stringValue.map { ByteString($0) } })
+        }
         let pending = try head["pending"]?.stringValue.map { try ChatProjection(bytes: Array($0.utf8)) }
         self.init(
             userId: userId, chat: try ChatProjection(bytes: Array(bytes[(end + 1)...])),
             deletions: Dictionary(deletions, uniquingKeysWith: max),
-            deletedHere: Set(
-                (head["deletedHere"]?.arrayValue ?? []).compactMap { $0.stringValue.map { ByteString($0) } }),
+            deletedHere: ids("deletedHere"), unpublished: ids("unpublished"),
             pending: pending ?? ChatProjection(session: "", entries: []),
             replaced: Dictionary(replaced) { $1 }, change: ChangeCursor(sequence: change))
     }

@@ -169,23 +169,20 @@ final class VersionArchive: Sendable {
 
     /// Records files as removed. Files with a line recorded since `moment` are ignored.
     ///
-    /// If a removal of the file was begun, that change is recorded as made, and so is a begun write of it: the file may have
-    /// had that content, which is newer than the last recorded one.
+    /// If a removal of the file was begun, that change is recorded as made.
     func foundGone(_ paths: [WorkspacePath], since moment: Moment, now: Date) throws {
         guard !paths.isEmpty else { return }
         try locked { folder, log in
-            let lines = paths.flatMap { path -> [VersionLine] in
+            let lines = paths.compactMap { path -> VersionLine? in
                 guard log.isUntouched(path, since: moment), let file = log.index.files[path],
                     let content = file.content
-                else { return [] }
+                else { return nil }
                 if let own = file.begun.last(where: { $0.version.hash == content && log.index.isRemoval($0) }) {
-                    return [own.marked(.done)]
+                    return own.marked(.done)
                 }
-                let write = file.begun.last { !$0.version.kind.isAbsence && $0.version.replaced.contains(content) }
                 let version = WorkspaceVersion(
-                    hash: write?.version.hash ?? content, date: now.wholeMilliseconds, author: nil, kind: .removed)
-                let removal = VersionLine(mark: .done, path: path, version: version)
-                return [write?.marked(.done), removal].compactMap { $0 }
+                    hash: content, date: now.wholeMilliseconds, author: nil, kind: .removed)
+                return VersionLine(mark: .done, path: path, version: version)
             }
             try log.append(lines, in: folder, durably: false)
         }

@@ -190,6 +190,16 @@ struct ChatsAreaTests {
             feed)
     }
 
+    /// Leaves the note of a synchronization that could not read the file.
+    private func synchronizeInVain() async throws {
+        let last = try await workspace.chats.lastSynchronized("Moby Dick")
+        let change = try await history.latestChange()
+        let feed = try await workspace.chats.changes(of: id, in: history, after: last, to: change)
+        let state = SynchronizedChat(
+            id, title: nil, try await stored().copies(after: last), after: last, feed, change: change)
+        try workspace.archive.note(synchronized: state.bytes, at: path)
+    }
+
     private func stored() async throws -> [AgentMessage] {
         try await history.messages(of: id, agentId: nil, page: PageRequest(limit: 99)).elements
             .map { AgentMessage(agentId: $0.agentId, message: $0.message) }
@@ -846,21 +856,21 @@ struct ChatsAreaTests {
 
     @Test(
         "chat-projection: an edit that never reached the file is kept beside another device's edit in a file that an editor saved",
-        arguments: ["format", "another message"])
+        arguments: ["format", "format over the written edit", "another message"])
     func editedFileAfterFailure(edit: String) async throws {
         let (elsewhere, other) = try await otherDevice(having: "one", "two")
         try await history.edit([message("one", "ours")], in: id)
-        // As left by a synchronization that could not read the file.
-        let last = try await workspace.chats.lastSynchronized("Moby Dick")
-        let change = try await history.latestChange()
-        let feed = try await workspace.chats.changes(of: id, in: history, after: last, to: change)
-        let state = SynchronizedChat(
-            id, title: nil, try await stored().copies(after: last), after: last, feed, change: change)
-        try workspace.archive.note(synchronized: state.bytes, at: path)
+        if edit == "format over the written edit" {
+            let before = try await workspace.read(path).bytes
+            try await workspace.chats.synchronize(id, with: history)
+            try deliver(before)
+        } else {
+            try await synchronizeInVain()
+        }
         try await other.edit([message("one", "theirs")], in: id)
         try await elsewhere.chats.synchronize(id, with: other)
         let text = try await elsewhere.read(path).text
-        if edit == "format" {
+        if edit.hasPrefix("format") {
             try deliver(Array(text.replacing("\n", with: "\r\n").utf8))
         } else {
             let edited = text.replacing("{\"_0\":\"two\"}", with: "{\"_0\":\"zwei\"}")
@@ -868,7 +878,7 @@ struct ChatsAreaTests {
             try deliver(Array(edited.utf8))
         }
         try await workspace.chats.synchronize(id, with: history)
-        #expect(try await texts(history) == ["theirs", edit == "format" ? "two" : "zwei"])
+        #expect(try await texts(history) == ["theirs", edit == "another message" ? "zwei" : "two"])
         #expect(try await keptVersions().contains { $0.contains("\"ours\"") })
     }
 
@@ -900,10 +910,53 @@ struct ChatsAreaTests {
         }
     }
 
+    @Test("chat-projection: an attachment too large for the workspace stays in its message, and other edits are saved")
+    func largeAttachment() async throws {
+        let small = try SharedWorkspace(
+            root: folder.root,
+            configuration: {
+                var configuration = WorkspaceConfiguration(stateURL: folder.url.appendingPathComponent("small"))
+                configuration.largestFile = 2_000
+                return configuration
+            }())
+        let (elsewhere, other) = (try elsewhere(), SQLiteHistoryStore.inMemory())
+        let scope = Scope(userId: "ann", sessionId: "Moby Dick", agentId: "a")
+        try await other.append([message("1", "theirs"), message("2", "two")], to: scope)
+        try await elsewhere.chats.synchronize(id, with: other)
+        let video = Data(repeating: 7, count: 3_000)
+        var own = message("1", "ours")
+        own.parts.append(.attachment(Attachment(mediaType: "video/mp4", content: .inline(video))))
+        try await history.append([own, message("2", "a")], to: scope)
+        for _ in 0..<2 { try await small.chats.synchronize(id, with: history) }
+        #expect(try await texts(history) == ["ours", "two"])
+        #expect(try await history.attachment(sha256: Attachment.sha256(of: video)) == video)
+    }
+
+    @Test("chat-projection: a damaged version in the archive does not prevent the merge of an edited file")
+    func damagedVersion() async throws {
+        let (elsewhere, other) = try await otherDevice(having: "one")
+        let version = try await workspace.read(path).version
+        let objects = folder.url.appendingPathComponent("state/objects")
+        let object = try #require(
+            FileManager.default.enumerator(at: objects, includingPropertiesForKeys: nil)?.compactMap { $0 as? URL }
+                .first { ($0.deletingLastPathComponent().lastPathComponent + $0.lastPathComponent) == version.rawValue }
+        )
+        try FileManager.default.removeItem(at: object)
+        try Data("damaged".utf8).write(to: object)
+        let text = try await workspace.read(path).text
+        try deliver(Array(text.replacing("{\"_0\":\"one\"}", with: "{\"_0\":\"by hand\"}").utf8))
+        for _ in 0..<2 {
+            try await workspace.chats.synchronize(id, with: history)
+            try await elsewhere.chats.synchronize(id, with: other)
+        }
+        #expect(try await texts(history) == ["by hand"])
+        #expect(try await texts(other) == ["by hand"])
+    }
+
     @Test(
         "chat-projection: a deletion elsewhere does not name a new message, of the same or another agent",
-        arguments: ["a", "b"])
-    func deletedElsewhereBefore(agent: String) async throws {
+        arguments: ["a", "b"], [true, false])
+    func deletedElsewhereBefore(agent: String, failsFirst: Bool) async throws {
         let (elsewhere, other) = (try elsewhere(), SQLiteHistoryStore.inMemory())
         try await say("1", "2", in: other)
         try await other.deleteMessages(["1"], in: id)
@@ -921,6 +974,7 @@ struct ChatsAreaTests {
         }
         try await history.append(
             [message("3", "new")], to: Scope(userId: "ann", sessionId: "Moby Dick", agentId: agent))
+        if failsFirst { try await synchronizeInVain() }
         for _ in 0..<3 {
             #expect(try await workspace.chats.synchronize(id, with: history).deletedElsewhere == [])
             try await elsewhere.chats.synchronize(id, with: other)

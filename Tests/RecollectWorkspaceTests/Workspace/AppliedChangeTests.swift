@@ -70,20 +70,6 @@ import Testing
         #expect(try await workspace.list().map(\.path.description) == ["b.md"])
     }
 
-    @Test("A write whose completion was not recorded is restored if another program removes the file")
-    func unrecordedWrite() async throws {
-        let (name, new) = (try path("a.md"), Array("new".utf8))
-        let old = try await workspace.write("old", to: name, replacing: nil).version
-        let version = WorkspaceVersion(
-            hash: ContentHash(of: new), date: Date().wholeMilliseconds, author: .user, kind: .written, parents: [old])
-        _ = try workspace.archive.begin([VersionLine(mark: .begun, path: name, version: version)], keeping: [new])
-        test.files.drop("a.md")
-        _ = try workspace.scanner.scan()
-        #expect(try await test.kinds("a.md") == [.written, .written, .removed])
-        #expect(try await workspace.restore(name).text == "new")
-        #expect(try await test.texts("a.md").first == "old")
-    }
-
     @Test(
         "After a move that ended halfway, a later removal of the old file is listed in the trash",
         arguments: [true, false])
