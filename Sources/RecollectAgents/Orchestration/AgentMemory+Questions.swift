@@ -143,7 +143,8 @@ extension AgentMemory {
                 if isSame(saved, question) || question.id == newID { return (question, true) }
                 // Another writer has saved another question under the same ID.
                 try await checkUnanswered(input)
-                (question, copies) = (question.with(id: newID), [])
+                question = question.with(id: copies.removeFirst())
+                copies = question.id == newID ? [] : [newID]
                 continue
             }
             let isUndisturbed = end == tail.last?.id
