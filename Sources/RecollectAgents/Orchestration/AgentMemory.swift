@@ -67,8 +67,8 @@ struct AgentMemory: Sendable {
                 + "orchestrator, or make the store with sameRole: .keep")
     }
 
-    /// Returns the saved message of an ID; `nil` if the store does not have it. All messages are read only if other writers have saved so many
-    /// since that the newest ones begin after it.
+    /// Returns the saved message of an ID; `nil` if the store does not have it. All messages are read only if other writers
+    /// have saved so many since that the newest ones begin after it.
     /// - Parameters:
     ///   - earlier: The ID of an earlier message; `nil` if there was none. If a message with the given ID is before it,
     ///     the store has dropped the new message as known.
