@@ -329,18 +329,21 @@ struct TurnTests {
     @Test("Reasoning is saved while it streams, and the parts after it keep their order")
     func streamedReasoning() async throws {
         let store = try DeviceChatStorage(userId: "user", inMemory: true)
+        let isSaved = Locked(false)
         let agent = ScriptedAgent { _, _, say in
             say(.thinking("let "))
             say(.thinking("me see"))
-            while try await store.streamingReplies(userId: "user", sessionId: "session").first?.message.parts
-                != [.thinking("let me see", signature: nil)]
-            {
+            // Half a second, on a machine that is not busy.
+            for _ in 0..<3_000 where !isSaved.withLock({ $0 }) {
+                let parts = try await store.streamingReplies(userId: "user", sessionId: "session").first?.message.parts
+                isSaved.withLock { $0 = parts == [.thinking("let me see", signature: nil)] }
                 try await Task.sleep(for: .milliseconds(20))
             }
             say(.textDelta("one"))
             say(.thinking("more"))
         }
         let reply = try await Orchestrator(agents: [agent], store: store).say("hello").reply
+        #expect(isSaved.withLock { $0 })
         #expect(
             reply?.parts == [
                 .thinking("let me see", signature: nil), .text("one"), .thinking("more", signature: nil),
