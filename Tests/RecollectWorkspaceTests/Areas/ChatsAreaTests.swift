@@ -807,7 +807,7 @@ struct ChatsAreaTests {
         for title in ["Whales", "Ships", ""] {
             try await other.update(id, with: SessionDetails(title: title))
             try await elsewhere.chats.synchronize(id, with: other)
-            if title == "Ships" { try await workspace.chats.synchronize(id, with: history) }
+            if title == "Whales" { try await workspace.chats.synchronize(id, with: history) }
         }
         let watched = WatchedHistory(history)
         watched.hold(.update)
