@@ -37,6 +37,11 @@ package struct FileStamp: Hashable, Sendable {
         self.init(status)
     }
 
+    /// Whether the modification time is after another one.
+    package func isLater(than other: FileStamp) -> Bool {
+        (seconds, nanoseconds) > (other.seconds, other.nanoseconds)
+    }
+
     /// Whether the modification time has a fraction of a second. On a file system without fractions, it never has.
     package var hasFraction: Bool { nanoseconds != 0 }
 

@@ -66,8 +66,7 @@ extension AgentMemory {
         return { hasID($0) && isSame($0, input.message) }
     }
 
-    /// Whether a saved message may have been saved with the parts of another one. A store may change the content of all
-    /// messages.
+    /// Compares the parts of a saved message with those of another one, unless the store changes content.
     private func isSame(_ saved: ConversationMessage, _ message: ConversationMessage) -> Bool {
         store?.preservesContent == false || saved.hasSameParts(as: message)
     }

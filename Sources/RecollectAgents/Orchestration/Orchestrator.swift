@@ -145,7 +145,7 @@ public final class Orchestrator: Sendable {
     /// Repeats the turn of a saved message after an interrupted or empty reply. A complete reply is returned as it
     /// was saved.
     ///
-    /// Reads the message, then runs a turn of the agent whose history has it: see `route`.
+    /// Reads the message, then runs a turn of its agent: see `route`.
     /// - Parameters:
     ///   - inputId: The ID of the user's message.
     ///   - userId: The user's ID.

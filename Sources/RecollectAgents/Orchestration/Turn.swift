@@ -6,7 +6,7 @@ struct Turn: Sendable {
     let input: AgentInput
     let context: AgentContext
     let agents: [any AgentProtocol]
-    /// The agent that answers; `nil` if it is to be chosen.
+    /// The answering agent; `nil` to choose one.
     let agent: (any AgentProtocol)?
     let classifier: (any Classifier)?
     let store: (any ChatStorage)?

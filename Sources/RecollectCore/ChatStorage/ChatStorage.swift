@@ -76,9 +76,9 @@ public protocol ChatStorage: Sendable {
 
     /// Whether the parts of a message are read as they were saved; `true` by default.
     ///
-    /// An orchestrator compares an input with the saved message of its ID: with other content, it is another question. A
-    /// wrapper that changes messages before they are saved returns `false`, and any other wrapper the wrapped store's value.
-    /// With `false`, the ID alone counts. If a store changes messages and returns `true`, its questions are saved twice.
+    /// An orchestrator compares an input with the saved message of its ID: with other content, it is another question. With
+    /// `false`, the ID alone identifies a question with a reply. A wrapper returns the wrapped store's value, or `false` if it
+    /// changes messages. A store with changes and the value `true` gets each changed question twice.
     var preservesContent: Bool { get }
 }
 

@@ -33,7 +33,7 @@ package enum MessageDifference {
 }
 
 extension ConversationMessage {
-    /// Whether both messages have the same parts, byte for byte. Attachments are compared by their hashes.
+    /// Compares the parts of two messages byte by byte, and attachments by their hashes.
     package func hasSameParts(as other: ConversationMessage) -> Bool {
         if parts.count == 1, other.parts.count == 1, let text = parts[0].text, let otherText = other.parts[0].text {
             return text.hasSameBytes(as: otherText)

@@ -102,7 +102,7 @@ public final class CachingChatStorage: ChatStorage {
         try await storage.version(userId: userId, sessionId: sessionId)
     }
 
-    /// Whether the wrapped store returns the parts of messages as they were saved.
+    /// The value of the wrapped store.
     public var preservesContent: Bool { storage.preservesContent }
 
     private func read(

@@ -93,7 +93,7 @@ public final class LoggingChatStorage: ChatStorage {
         }
     }
 
-    /// Whether the wrapped store returns the parts of messages as they were saved.
+    /// The value of the wrapped store.
     public var preservesContent: Bool { storage.preservesContent }
 
     private static func named(_ userId: String, _ sessionId: String) -> Logger.Metadata {

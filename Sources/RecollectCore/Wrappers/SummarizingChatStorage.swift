@@ -146,7 +146,7 @@ public final class SummarizingChatStorage: ChatStorage {
         try await storage.version(userId: userId, sessionId: sessionId)
     }
 
-    /// Whether the wrapped store returns the parts of messages as they were saved.
+    /// The value of the wrapped store.
     public var preservesContent: Bool { storage.preservesContent }
 
     private static func scope(_ userId: String, _ sessionId: String, _ agentId: String) throws -> Scope {

@@ -232,16 +232,13 @@ struct HistoryFiles: Sendable {
         link.map { $0 + "-wal" }.flatMap { OpenFile.size(at: $0) > 32 ? $0 : nil }
     }
 
-    /// The text about `logBesideLink`, with the instruction for the user. The log fits only the database as it was when it was
-    /// moved.
+    /// The text about `logBesideLink`, with the instruction for the user. The log fits only an unused database.
     var logBesideLinkWarning: String? {
         logBesideLink.map { log in
-            let moments = [database, log].map {
-                try? FileManager.default.attributesOfItem(atPath: $0)[.modificationDate] as? Date
-            }
-            let isUsed = (moments[0] ?? .distantFuture) > (moments[1] ?? .distantPast)
+            let stamps = (FileStamp(at: database), FileStamp(at: log))
+            let isUnused = if case (let database?, let log?) = stamps { !database.isLater(than: log) } else { false }
             let advice =
-                isUsed || OpenFile.size(at: writeAheadLog) > 0
+                !isUnused || OpenFile.size(at: writeAheadLog) > 0
                 ? "the database was used since, so the log does not fit it: keep a copy of the log, and move it out of this folder"
                 : "close all programs with this history, and move the log to \(writeAheadLog)"
             return

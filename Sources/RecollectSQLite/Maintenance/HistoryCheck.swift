@@ -41,7 +41,7 @@ enum HistoryCheck {
         return Result(report: report, hashes: nil)
     }
 
-    /// Returns the problem of messages in a log that are not shown.
+    /// Returns the problem of hidden messages in a log.
     static func hiddenMessages(_ files: HistoryFiles) -> HistoryReport.Problem {
         HistoryReport.Problem(
             kind: "log",

@@ -84,7 +84,7 @@ enum StreamingReplies {
     }
 
     /// Moves the streaming replies of a session to another one. Their writers end them there.
-    /// - Parameter ofItsAgents: Whether only those of agents with messages in the other session are moved.
+    /// - Parameter ofItsAgents: Limits the move to agents with messages in the other session.
     static func move(
         session: SessionRowID, to target: SessionRowID, ofItsAgents: Bool = false, _ db: Database
     ) throws {

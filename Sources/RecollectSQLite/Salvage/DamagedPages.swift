@@ -8,8 +8,8 @@ import RecollectFileSystem
 final class DamagedPages {
     /// The number of pages.
     let count: Int
-    /// Whether the file was cut: the header or the log counts pages that are in neither file. Or its end is zero, as a file
-    /// system may leave it.
+    /// Whether the file was cut: pages counted by the header or the log are in neither file. Or its end is zero, as after a
+    /// power loss.
     let isCut: Bool
 
     private let size: Int
@@ -26,11 +26,11 @@ final class DamagedPages {
         file = try Self.open(database, in: folder)
         log = try Self.open(database + "-wal", in: folder)
         logged = DamagedLog(log, hasUnsyncedCommits: hasUnsyncedCommits)
-        size = Self.pageSize(of: file, logged)
+        let header = file.bytes(at: 0, count: 100)
+        size = Self.pageSize(of: file, header, logged)
         // The last existing page. A damaged commit may state any count.
         let last = logged.offsets.keys.lazy.map(Int.init).filter { [logged] in $0 <= logged.pageCount }.max() ?? 0
         count = max(file.size / size, logged.pageSize == size ? last : 0)
-        let header = file.bytes(at: 0, count: 100)
         let stated = header.count == 100 && DatabaseHeader.isSound(header) ? Int(header.bigEndian32(28)) : 0
         let there = file.size / size
         let isMissing = { [logged, size] (page: Int) in logged.pageSize != size || logged.offsets[UInt32(page)] == nil }
@@ -41,10 +41,9 @@ final class DamagedPages {
 
     /// Returns the size of the pages, in bytes. The size in the header may be damaged, too.
     ///
-    /// Of the size of all our databases, the log's and the header's, it is the one with which most pages at the beginning of
-    /// the file are well-formed pages of trees. Without any, it is the header's, if that is plausible.
-    private static func pageSize(of file: DamagedFile, _ logged: DamagedLog) -> Int {
-        let header = file.bytes(at: 0, count: 100)
+    /// Of the size of all our databases, the log's and the header's, the one with the most well-formed pages of trees at the
+    /// beginning of the file. Without any, a plausible size in the header.
+    private static func pageSize(of file: DamagedFile, _ header: [UInt8], _ logged: DamagedLog) -> Int {
         let stated = header.count == 100 ? Int(header.bigEndian16(16)) : 0
         // 1 means 65,536.
         let sizes = [4096, logged.pageSize, stated == 1 ? 65536 : stated].filter(DamagedLog.isPageSize)

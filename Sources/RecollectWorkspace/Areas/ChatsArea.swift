@@ -148,52 +148,6 @@ public struct ChatsArea: Sendable {
         if local != noted { try await note(local) }
     }
 
-    /// Writes the attachments that edits remove from the history beside the session's file, which has only their hashes.
-    /// - Returns: The edits without those of attachments too large for the workspace.
-    private func keepingAttachments(
-        removedBy edits: [MessageEdit], in session: SessionKey, of history: some HistoryStore
-    ) async throws -> [MessageEdit] {
-        var kept: [MessageEdit] = []
-        for edit in edits {
-            do {
-                try await keepAttachments(removedBy: edit, in: session, of: history)
-                kept.append(edit)
-            } catch let error as RecollectError where error.code == .tooLarge {
-                workspace.configuration.logger.warning("an edit of a chat is not saved: \(error)")
-            }
-        }
-        return kept
-    }
-
-    private func keepAttachments(
-        removedBy edit: MessageEdit, in session: SessionKey, of history: some HistoryStore
-    ) async throws {
-        let remaining = Set(edit.new.storedAttachments)
-        for attachment in edit.old.attachments {
-            guard case .stored(let hash, _) = attachment.content, !remaining.contains(hash) else { continue }
-            let bytes: [UInt8]
-            do {
-                bytes = Array(try await history.attachment(sha256: hash))
-            } catch let error as RecollectError where error.code == .notFound || error.code == .damaged {
-                continue
-            }
-            let path = path(of: attachment, in: session.sessionId)
-            try await workspace.writing { [writer = workspace.writer] in _ = try writer.keep(bytes, beside: path) }
-        }
-    }
-
-    /// Returns the path from which the path of a kept attachment is made: beside the session's file, with the extension of
-    /// the attachment's name.
-    private func path(of attachment: Attachment, in sessionId: String) -> WorkspacePath {
-        let ending = (attachment.name ?? "").split(separator: ".").dropFirst().last.map(String.init) ?? ""
-        let isPlain =
-            (1...8).contains(ending.utf8.count) && ending.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) }
-        // A file named `.json` would be a session's.
-        let hasEnding = isPlain && ending.lowercased() != "json"
-        let name = FileNameEncoding.name(for: sessionId) + " attachment" + (hasEnding ? ".\(ending)" : "")
-        return WorkspacePath(checked: ["Chats", name])
-    }
-
     /// Appends messages to the scopes of their agents.
     /// - Returns: The messages held by the history now. The app may have appended others with their IDs in the meantime.
     private func append(
@@ -272,8 +226,8 @@ public struct ChatsArea: Sendable {
         }
     }
 
-    /// Returns the newest version of a session's file on this device as a synchronization wrote it: the base of people's
-    /// edits. A damaged version is ignored.
+    /// Returns the newest version of a session's file written by a synchronization: the base of people's edits. A damaged
+    /// version is ignored.
     private func intactVersion(of path: WorkspacePath) throws -> ChatProjection? {
         let archive = workspace.archive
         for version in try archive.versions(of: path) where version.kind != .begun && !version.kind.isAbsence {

@@ -111,7 +111,7 @@ public struct ChatProjection: Equatable, Sendable {
     let others: [String: JSONValue]
     /// Whether the projection was read from canonical bytes, as Recollect writes them. An edited file is not intact.
     let isIntact: Bool
-    /// Whether the content differs from the hash in the file: a person or program edited more than the file's format.
+    /// Whether the content differs from the hash in the file, after an edit of more than the format.
     let isEdited: Bool
     /// Whether the file had content missing here: a message with a repeated ID, a message listed as deleted, or a
     /// title, an agent, an ID or a number of another type.
@@ -149,7 +149,7 @@ public struct ChatProjection: Equatable, Sendable {
     // MARK: - Edits by people
 
     /// Returns the chat with the next numbers for edits by people in the file: these have no numbers of their own.
-    /// - Parameter isKnown: Whether the person had the base's contents. Otherwise they do not count as replaced.
+    /// - Parameter isKnown: `false` if the person may not have had the base's contents: they do not count as replaced.
     func numbered(since base: ChatProjection?, isKnown: Bool = true) -> ChatProjection {
         guard isEdited, let base else { return self }
         let old = base.entriesByID
@@ -273,10 +273,11 @@ extension ChatProjection {
             session: session, title: title, entries: entries,
             deletions: Dictionary(deletions, uniquingKeysWith: max), others: fields)
         let canonical = read.bytes
-        let hash = fields["sha256"]?.stringValue ?? ""
+        let end = "\"\(fields["sha256"]?.stringValue ?? "")\"}\n".utf8
         self.init(
             session: read.session, title: title, entries: read.entries, deletions: read.deletions,
-            others: read.others, isIntact: canonical == bytes, isEdited: !canonical.hasSuffix("\"\(hash)\"}\n"),
+            others: read.others, isIntact: canonical == bytes,
+            isEdited: !canonical.suffix(end.count).elementsEqual(end),
             hasOtherContent: read.entries.count < entries.count || isListUnread || unread.areFound
                 || optional.contains { $0.stringValue == nil && $0 != .null })
     }
@@ -368,8 +369,4 @@ extension JSONWriter {
             object.member("restores") { $0.write(Int64(restores)) }
         }
     }
-}
-
-extension [UInt8] {
-    fileprivate func hasSuffix(_ text: String) -> Bool { suffix(text.utf8.count).elementsEqual(text.utf8) }
 }

@@ -14,7 +14,7 @@ struct SynchronizedChat: Equatable, Sendable {
     var deletions: [ByteString: Int] = [:]
     /// The IDs of messages deleted here. They are restored if they are added to the history again.
     var deletedHere: Set<ByteString> = []
-    /// The IDs of new messages that have not been merged with the file: a message deleted there is another one.
+    /// The IDs of new messages not yet merged with the file. A deleted message of the file with this ID is another one.
     var unpublished: Set<ByteString> = []
     /// The messages, edits and title of the file about to be saved in the history.
     var pending = ChatProjection(session: "", entries: [])

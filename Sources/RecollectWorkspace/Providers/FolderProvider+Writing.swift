@@ -62,7 +62,7 @@ extension FolderProvider {
         }
     }
 
-    /// Returns the content of the file that is now at a path; `nil` without one.
+    /// Returns the current content at a path; `nil` without a file.
     private func content(at path: WorkspacePath, in parent: WorkspacePath) throws -> [UInt8]? {
         try folder(at: parent).flatMap { try FoundFile(path, in: $0)?.read() }
     }

@@ -74,8 +74,8 @@ struct VersionIndex {
         return superseding
     }
 
-    /// Whether a begun change may have removed the file that it names. A file moved away is at the new path; otherwise the
-    /// move ended halfway, and the file was removed later.
+    /// Whether a begun change may have removed its file. A file moved away is at the new path; otherwise the move ended
+    /// halfway, and the file was removed later.
     func isRemoval(_ change: VersionLine) -> Bool {
         guard change.version.kind == .movedAway else { return change.version.kind.isAbsence }
         let target = change.version.otherPath.flatMap { files[$0] }

@@ -94,13 +94,16 @@ struct UnfinishedTurnTests {
         }
     }
 
+    /// Saves a question as a killed turn leaves it.
+    private func leave(_ question: ConversationMessage, in store: any ChatStorage) async throws {
+        try await store.save(question, userId: "user", sessionId: "session", agentId: "agent", maxMessages: nil)
+    }
+
     @Test("A question asked again with another text after a killed turn is saved, too", arguments: AnyStore.allCases)
     func otherText(_ kind: AnyStore) async throws {
         let agent = ScriptedAgent { input, _, say in say(.textDelta("re \(input.text)")) }
         try await kind.with { store, reopen in
-            try await store.saveMessages(
-                [ConversationMessage(id: "q", role: .user, text: "one")], userId: "user", sessionId: "session",
-                agentId: agent.id, maxMessages: nil)
+            try await leave(ConversationMessage(id: "q", role: .user, text: "one"), in: store)
             let orchestrator = Orchestrator(agents: [agent], store: store)
             #expect(try await orchestrator.say(.text("one, corrected", id: "q")).reply?.text == "re one, corrected")
             #expect(try await store.all().map(\.text) == ["one", "", "one, corrected", "re one, corrected"])
@@ -118,8 +121,7 @@ struct UnfinishedTurnTests {
         }
         try await kind.with { store, reopen in
             let orchestrator = Orchestrator(agents: [agent], store: store)
-            try await store.saveMessages(
-                [question("cat")], userId: "user", sessionId: "session", agentId: agent.id, maxMessages: nil)
+            try await leave(question("cat"), in: store)
             // The same question with the same attachment, also if the store saves attachments apart.
             try await orchestrator.say(AgentInput(question("cat")))
             #expect(try await store.all().map(\.text) == ["what is this?", "re 2"])
@@ -139,9 +141,7 @@ struct UnfinishedTurnTests {
     func firstTextAgain(_ kind: AnyStore) async throws {
         let agent = ScriptedAgent { input, _, say in say(.textDelta("re \(input.text)")) }
         try await kind.with { store, reopen in
-            try await store.saveMessages(
-                [ConversationMessage(id: "q", role: .user, text: "old")], userId: "user", sessionId: "session",
-                agentId: agent.id, maxMessages: nil)
+            try await leave(ConversationMessage(id: "q", role: .user, text: "old"), in: store)
             let orchestrator = Orchestrator(agents: [agent], store: store)
             for text in ["new", "old", "new", "old"] {
                 #expect(try await orchestrator.say(.text(text, id: "q")).reply?.text == "re \(text)")

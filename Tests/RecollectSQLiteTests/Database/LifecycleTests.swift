@@ -190,6 +190,17 @@ import Testing
         _ = try await reader.window(of: scope, maxMessages: nil)
         #expect(reader.events.takeUndelivered().map(\.kind) == [.hiddenMessages])
         #expect(try await reader.check().problems.contains { $0.kind == "log" && $0.message.contains(newLog.path) })
+        // If the database was used since, the log no longer fits it.
+        let database = moved.file("history.sqlite").path
+        for (moment, advice) in [
+            (Date() + 9, "does not fit it"), (Date(timeIntervalSince1970: 9), "move the log to"),
+        ] {
+            try FileManager.default.setAttributes([.modificationDate: moment], ofItemAtPath: database)
+            #expect(try await reader.check().problems.contains { $0.message.contains(advice) })
+        }
+        try Data("a log".utf8).write(to: newLog)
+        #expect(try await reader.check().problems.contains { $0.message.contains("does not fit it") })
+        try FileManager.default.removeItem(at: newLog)
         await reader.close()
         await history.close()
         try FileManager.default.moveItem(at: log, to: newLog)
