@@ -22,10 +22,13 @@ public struct ChatCompletionsClient: LLMClient {
     /// Time limits.
     public struct Timeouts: Hashable, Sendable {
         /// The longest time without a byte, before the first one and between two. Keep-alives count as bytes.
-        /// `.seconds(.max)` means no limit.
+        /// `.seconds(Int.max)` means no limit.
         public var idle: Duration
-        /// The longest time for a request with its retries and its whole answer; `nil` for no limit.
+        /// The longest time for a request with its retries and its whole answer; `nil` for no limit. An answer that
+        /// is complete by then is returned without its usage.
         public var total: Duration?
+        /// The longest time for the usage and the end mark after a complete answer. Tests change it.
+        package var usage = Duration.seconds(10)
         /// The time a connection stays open for the end of the body after the end of the answer. Tests change it.
         package var end = Duration.milliseconds(200)
 
@@ -198,7 +201,7 @@ extension ChatCompletionsClient {
         return CompletionAttempt(
             transport: transport,
             request: TransportRequest(url: address.completions, headers: allHeaders, body: Data(writer.bytes)),
-            idleLimit: timeouts.idle, endLimit: timeouts.end, maxReplyBytes: maxReplyBytes, failures: failures,
+            limits: timeouts, maxReplyBytes: maxReplyBytes, failures: failures,
             now: waiting.now,
             yield: yield)
     }

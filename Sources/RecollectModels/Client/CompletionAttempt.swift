@@ -6,10 +6,9 @@ import RecollectCore
 struct CompletionAttempt: Sendable {
     let transport: any HTTPTransport
     let request: TransportRequest
-    let idleLimit: Duration
-    /// The time for the end of the body after the end of the answer. A connection can be reused only after its
-    /// body was read to the end, but a server may keep the body open forever.
-    let endLimit: Duration
+    /// The limits but for `total`. A connection can be reused only after its body was read to the end, but a server
+    /// may keep the body open forever.
+    let limits: ChatCompletionsClient.Timeouts
     let maxReplyBytes: Int
     let failures: ModelErrors
     let now: @Sendable () -> Date
@@ -34,7 +33,7 @@ struct CompletionAttempt: Sendable {
     func run() async throws {
         let progress = Locked(Progress.begun)
         do {
-            try await TimeLimit.run(idleLimit) { time in
+            try await TimeLimit.run(limits.idle) { time in
                 let response = try await send()
                 time.extend()
                 guard (200..<300).contains(response.status) else { throw try await refusal(response, progress) }
@@ -42,12 +41,16 @@ struct CompletionAttempt: Sendable {
             }
         } catch is TimeLimit.Expired {
             switch progress.withLock({ $0 }) {
-            case .begun: throw failures.timedOut("for \(idleLimit.components.seconds) seconds")
+            case .begun: throw failures.timedOut("for \(limits.idle.components.seconds) seconds")
             case .refused(let error): throw error
             // After the end, silence loses only the usage.
             case .complete(let reader): reader.finish(yield)
             case .answered: break
             }
+        } catch let error as CancellationError {
+            // The time for the whole request has passed, or nobody reads the events.
+            guard case .complete(let reader) = progress.withLock({ $0 }) else { throw error }
+            reader.finish(yield)
         }
     }
 
@@ -94,11 +97,13 @@ struct CompletionAttempt: Sendable {
         var isAtEnd = false
         do {
             for try await bytes in response.body where !isAnswered {
-                if !answer.reader.isComplete { time.extend() }
+                let wasComplete = answer.reader.isComplete
+                if !wasComplete { time.extend() }
                 try bytes.withUnsafeBytes { try answer.read($0, yield) }
                 if answer.reader.isComplete {
                     let reader = answer.reader
                     progress.withLock { $0 = .complete(reader) }
+                    if !wasComplete { time.leave(limits.usage) }
                 }
                 guard answer.reader.isDone else { continue }
                 try Task.checkCancellation()
@@ -107,7 +112,7 @@ struct CompletionAttempt: Sendable {
                 progress.withLock { $0 = .answered }
                 // Leaving the loop closes the connection.
                 if answer.reader.isCutOff { return }
-                time.leave(endLimit)
+                time.leave(limits.end)
             }
             try Task.checkCancellation()
             if isAnswered { return }

@@ -42,18 +42,24 @@ final class TimeLimit: Sendable {
         deadline.withLock { $0 = .now + limit }
     }
 
-    /// Limits the remaining time to this duration from now. `extend()` does not change this limit.
+    /// Limits the remaining time to this duration from now. Neither `extend()` nor a longer duration changes this limit.
     func leave(_ duration: Duration) {
         rest.yield(duration)
     }
 
     private func expireAfterRest() async throws {
-        for await rest in rests {
-            try await Task.sleep(for: rest)
-            throw Expired()
-        }
         // The stream ends only for a canceled task.
-        throw CancellationError()
+        guard let rest = await rests.first(where: { _ in true }) else { throw CancellationError() }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                try await Task.sleep(for: rest)
+                throw Expired()
+            }
+            // A later duration may be shorter.
+            group.addTask { try await self.expireAfterRest() }
+            defer { group.cancelAll() }
+            try await group.next()
+        }
     }
 
     private func expire() async throws {

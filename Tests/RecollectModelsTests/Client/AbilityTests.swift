@@ -31,6 +31,7 @@ struct AbilityTests {
         let other = try await ModelServer.start { _ in .text(["ok"]) }
         var timeouts = ChatCompletionsClient.Timeouts()
         // A busy machine may exceed the usual limit for the end.
+        timeouts.usage = .seconds(60)
         timeouts.end = .seconds(60)
         let client = ChatCompletionsClient(server, timeouts: timeouts)
         // A connection is free again shortly after a response; the next request may come before that.

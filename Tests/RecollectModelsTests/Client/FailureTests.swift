@@ -223,6 +223,32 @@ struct FailureTests {
         try await server.stop()
     }
 
+    @Test("A complete answer is returned without its usage if the total time ends")
+    func completeAtTotal() async throws {
+        let server = try await ModelServer.start { _ in
+            .stream([.delta(["content": "whole"], finishReason: "stop"), .silence])
+        }
+        var timeouts = ChatCompletionsClient.Timeouts(total: .seconds(5))
+        timeouts.usage = .seconds(600)
+        let client = ChatCompletionsClient(server, timeouts: timeouts)
+        let events = try await client.events()
+        #expect(events.text == "whole" && events.completion?.reason == .stop)
+        for request in server.requests { try await request.closed() }
+        try await server.stop()
+    }
+
+    @Test("After a complete answer, the client waits a short time for the usage", .timeLimit(.minutes(1)))
+    func missingUsage() async throws {
+        let server = try await ModelServer.start { _ in
+            .stream([.delta(["content": "whole"], finishReason: "stop"), .silence])
+        }
+        var timeouts = ChatCompletionsClient.Timeouts(idle: .seconds(Int.max))
+        timeouts.usage = .milliseconds(100)
+        let events = try await ChatCompletionsClient(server, timeouts: timeouts).events()
+        #expect(events.text == "whole" && events.completion?.reason == .stop)
+        try await server.stop()
+    }
+
     @Test("Ending the iteration closes the connection")
     func endedIteration() async throws {
         let server = try await ModelServer.start { _ in .stream([.delta(["content": "a"]), .silence]) }
