@@ -57,6 +57,7 @@ extension FolderProvider {
             try folder.synchronizePath()
             // Another program may have moved the folder away, with the file in it.
             guard try isStillThere(folder, at: parent) else {
+                if found == nil { try takeBack(path.name, as: staged, mine, in: folder, at: parent) }
                 throw ContentMismatch(current: try content(at: path, in: parent))
             }
         }
@@ -153,6 +154,17 @@ extension FolderProvider {
         }
         _ = try holds.get()
         throw POSIXFailure(EEXIST)
+    }
+
+    /// Removes a new file from a folder that was moved away. A foreign file that has replaced it stays.
+    private func takeBack(
+        _ name: String, as staged: String, _ mine: FileStamp?, in folder: OpenFolder, at parent: WorkspacePath
+    ) throws {
+        guard try ifThere({ try folder.renameExclusively(name, to: staged) }) != nil else { return }
+        guard try folder.entry(staged)?.stamp == mine else {
+            return try putBack(staged, to: name, in: folder, at: parent)
+        }
+        try folder.remove(staged)
     }
 
     /// Gives a foreign file its name again, or the name of a kept copy if that is taken.

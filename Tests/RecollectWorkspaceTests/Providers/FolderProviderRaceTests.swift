@@ -162,6 +162,9 @@ struct FolderProviderRaceTests {
             if let old {
                 #expect(try String(contentsOf: outside.appendingPathComponent("a.md"), encoding: .utf8) == old)
             }
+            // No refused text stays in it, and no temporary file.
+            let names = try FileManager.default.contentsOfDirectory(atPath: outside.path).filter { !$0.hasPrefix(".") }
+            #expect(names == [old == nil ? "b.md" : "a.md"])
         }
     }
 
