@@ -53,10 +53,15 @@ extension AgentMemory {
         return try await fetch(from: store, last: nil).contains(where: hasID(of: input))
     }
 
-    /// Returns a predicate for user messages with the input's ID or the ID of one of its copies.
+    /// Returns a predicate for user messages with the input's ID or the ID of one of its copies. The IDs of copies are
+    /// computed only for a message whose ID has their form, which is rare: each takes a hash.
     private func hasID(of input: AgentInput) -> (ConversationMessage) -> Bool {
-        let ids = Set(ids(of: input.message).map(ByteString.init))
-        return { $0.role == .user && ids.contains(ByteString($0.id)) }
+        lazy var copies = Set(copyIDs(of: input.message).map(ByteString.init))
+        return { message in
+            guard message.role == .user else { return false }
+            return message.id.hasSameBytes(as: input.id)
+                || UUID(uuidString: message.id)?.isNameBased == true && copies.contains(ByteString(message.id))
+        }
     }
 
     /// Returns a predicate for the saved messages of an input: they have its ID or the ID of one of its copies, and its
@@ -71,10 +76,10 @@ extension AgentMemory {
         store?.preservesContent == false || saved.hasSameParts(as: message)
     }
 
-    /// Returns the IDs of a message and its copies, its own first. Each new attempt needs a new ID.
-    private func ids(of message: ConversationMessage) -> [String] {
+    /// Returns the IDs of a message's copies. Each new attempt needs a new ID.
+    private func copyIDs(of message: ConversationMessage) -> [String] {
         // A merge derives the IDs of its copies from the session's ID alone, possibly the same as the agent's.
-        [message.id] + (1...Self.mostCopies).map { message.copyId(from: "\(scope.agentId)\u{0}\($0)") }
+        (1...Self.mostCopies).map { message.copyId(from: "\(scope.agentId)\u{0}\($0)") }
     }
 
     // MARK: Saving
@@ -128,12 +133,15 @@ extension AgentMemory {
         if history.isEmpty || newer.count < earlier.count, newer.contains(where: isQuestion(of: input)) {
             throw answeredElsewhere(input.message)
         }
-        let taken = Set((history + earlier).map { ByteString($0.id) })
         let newID = UUID.random().uuidString
-        var copies = ids(of: input.message).filter { !taken.contains(ByteString($0)) } + [newID]
-        var question = input.message.with(id: copies.removeFirst())
+        func isTaken(_ id: String) -> Bool { (history + earlier).contains { $0.id.hasSameBytes(as: id) } }
+        lazy var copies = copyIDs(of: input.message).filter { !isTaken($0) } + [newID]
+        var question = input.message
         var attempts = 0
-        if !question.id.hasSameBytes(as: input.id) { try await checkUnanswered(input) }
+        if isTaken(question.id) {
+            question = question.with(id: copies.removeFirst())
+            try await checkUnanswered(input)
+        }
         for _ in 0..<(Self.mostCollisions + Self.mostCopies) {
             try await save(question, maxMessages: nil)
             let tail = try await uncancelled { try await fetch(from: store, last: Self.tail) }
@@ -178,7 +186,9 @@ extension AgentMemory {
         try await uncancelled {
             let streaming = try await streamingReplies()
             let replies =
-                streaming.isEmpty ? [] : ids(of: input.message).map { replyIDs(to: input.message.with(id: $0)) }
+                streaming.isEmpty
+                ? []
+                : ([input.id] + copyIDs(of: input.message)).map { replyIDs(to: input.message.with(id: $0)) }
             let isStreaming = streaming.contains { id in replies.contains { $0.contains(id.string) } }
             // Read after the streaming replies: a reply that is no longer one of them has been saved.
             guard !isStreaming, try await answer(to: input, in: fetch(from: store)) == nil else {
