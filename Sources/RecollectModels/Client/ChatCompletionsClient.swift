@@ -28,7 +28,7 @@ public struct ChatCompletionsClient: LLMClient {
         /// is complete by then is returned without its usage.
         public var total: Duration?
         /// The longest time for the usage and the end mark after a complete answer. Tests change it.
-        package var usage = Duration.seconds(10)
+        package var usage = Duration.seconds(30)
         /// The time a connection stays open for the end of the body after the end of the answer. Tests change it.
         package var end = Duration.milliseconds(200)
 

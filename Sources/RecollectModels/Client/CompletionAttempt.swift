@@ -49,7 +49,7 @@ struct CompletionAttempt: Sendable {
             }
         } catch let error as CancellationError {
             // The time for the whole request has passed, or nobody reads the events.
-            guard case .complete(let reader) = progress.withLock({ $0 }) else { throw error }
+            guard case .complete(let reader) = progress.withLock({ $0 }), !reader.isUncertain else { throw error }
             reader.finish(yield)
         }
     }
@@ -98,12 +98,15 @@ struct CompletionAttempt: Sendable {
         do {
             for try await bytes in response.body where !isAnswered {
                 let wasComplete = answer.reader.isComplete
-                if !wasComplete { time.extend() }
                 try bytes.withUnsafeBytes { try answer.read($0, yield) }
                 if answer.reader.isComplete {
                     let reader = answer.reader
                     progress.withLock { $0 = .complete(reader) }
-                    if !wasComplete { time.leave(limits.usage) }
+                }
+                if answer.reader.isUncertain || !answer.reader.isComplete {
+                    time.extend()
+                } else if !wasComplete {
+                    time.leave(limits.usage)
                 }
                 guard answer.reader.isDone else { continue }
                 try Task.checkCancellation()

@@ -42,8 +42,9 @@ final class TimeLimit: Sendable {
         deadline.withLock { $0 = .now + limit }
     }
 
-    /// Limits the remaining time to this duration from now. Neither `extend()` nor a longer duration changes this limit.
+    /// Limits the remaining time to this duration from now, until the next `extend()`.
     func leave(_ duration: Duration) {
+        deadline.withLock { $0 = .now + duration }
         rest.yield(duration)
     }
 
@@ -51,14 +52,13 @@ final class TimeLimit: Sendable {
         // The stream ends only for a canceled task.
         guard let rest = await rests.first(where: { _ in true }) else { throw CancellationError() }
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask {
+            group.addTask { [deadline] in
                 try await Task.sleep(for: rest)
-                throw Expired()
+                if deadline.withLock({ $0 <= .now }) { throw Expired() }
             }
             // A later duration may be shorter.
             group.addTask { try await self.expireAfterRest() }
-            defer { group.cancelAll() }
-            try await group.next()
+            for try await _ in group {}
         }
     }
 

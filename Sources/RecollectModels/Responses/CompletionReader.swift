@@ -15,6 +15,9 @@ struct CompletionReader {
     private var model: String?
     /// Whether the server has sent the end mark.
     private var isAtEnd = false
+    /// Whether content followed a reason for the end. Some gateways send a reason with each piece, so that only the end
+    /// mark or the end of the body shows that the reply is complete.
+    private(set) var isUncertain = false
     /// Whether any part of a completion was received.
     private(set) var hasBegun = false
 
@@ -72,7 +75,10 @@ struct CompletionReader {
         guard let choices = chunk["choices"]?.arrayValue else { return }
         hasBegun = true
         for choice in try choices.compactMap(Self.object) where choice["index"]?.integerValue ?? 0 == 0 {
-            if let delta = try Self.object(choice["delta"] ?? choice["message"]) { try read(delta: delta, yield) }
+            if let delta = try Self.object(choice["delta"] ?? choice["message"]) {
+                let hasContent = try read(delta: delta, yield)
+                if hasContent, reason != nil { isUncertain = true }
+            }
             if let reason = choice["finish_reason"]?.stringValue, !reason.isEmpty {
                 self.reason = FinishReason(rawValue: reason)
             }
@@ -105,22 +111,31 @@ struct CompletionReader {
             ?? content?.arrayValue?.compactMap { try object($0)?["text"]?.stringValue }.joined()
     }
 
-    private mutating func read(delta: JSONValue, _ yield: (LLMStreamEvent) -> Void) throws {
+    /// Reads a piece and yields its text. Returns whether it has any text or a tool call.
+    private mutating func read(delta: JSONValue, _ yield: (LLMStreamEvent) -> Void) throws -> Bool {
+        var hasContent = false
         let reasoning = try [delta["reasoning_content"], delta["reasoning"]].compactMap(Self.prose)
         if let reasoning = reasoning.first(where: { !$0.isEmpty }) {
             let fitting = room.take(reasoning)
             if !fitting.isEmpty { yield(.thinking(fitting)) }
+            hasContent = true
         }
         for text in try [delta["content"], delta["refusal"]].compactMap(Self.prose) {
             let fitting = room.take(text)
             if !fitting.isEmpty { yield(.textDelta(fitting)) }
+            if !text.isEmpty { hasContent = true }
         }
         for call in try (delta["tool_calls"]?.arrayValue ?? []).compactMap(Self.object) {
             _ = try Self.object(call["function"])
             calls.add(call, &room)
+            hasContent = true
         }
         // The older form of a single tool call.
-        if let call = try Self.object(delta["function_call"]) { calls.add(["function": call], &room) }
+        if let call = try Self.object(delta["function_call"]) {
+            calls.add(["function": call], &room)
+            hasContent = true
+        }
+        return hasContent
     }
 
     /// Yields the tool calls and the end.

@@ -249,6 +249,43 @@ struct FailureTests {
         try await server.stop()
     }
 
+    @Test("A server that sends a reason for the end with each piece has time for the next piece")
+    func reasonWithEachPiece() async throws {
+        let gate = Gate()
+        let server = try await ModelServer.start { _ in
+            .stream([
+                .delta(["content": "a"], finishReason: "stop"), .delta(["content": "b"], finishReason: "stop"),
+                .wait(gate),
+                .delta(["content": "c"], finishReason: "stop"), .done,
+            ])
+        }
+        var timeouts = ChatCompletionsClient.Timeouts()
+        timeouts.usage = .milliseconds(100)
+        var events: [LLMStreamEvent] = []
+        for try await event in ChatCompletionsClient(server, timeouts: timeouts).complete(LLMRequest(messages: [])) {
+            events.append(event)
+            guard events.text == "ab" else { continue }
+            // Longer than the time for the usage.
+            try await Task.sleep(for: .milliseconds(400))
+            gate.open()
+        }
+        #expect(events.text == "abc" && events.completion?.reason == .stop)
+        try await server.stop()
+    }
+
+    @Test("The total limit ends an answer with a reason for the end with each piece as incomplete")
+    func uncertainAtTotal() async throws {
+        let server = try await ModelServer.start { _ in
+            .stream([
+                .delta(["content": "a"], finishReason: "stop"), .delta(["content": "b"], finishReason: "stop"),
+                .silence,
+            ])
+        }
+        let client = ChatCompletionsClient(server, timeouts: .init(total: .seconds(3)))
+        #expect(await client.failure().error?.code == .timedOut)
+        try await server.stop()
+    }
+
     @Test("Ending the iteration closes the connection")
     func endedIteration() async throws {
         let server = try await ModelServer.start { _ in .stream([.delta(["content": "a"]), .silence]) }
