@@ -91,6 +91,22 @@
             try await server.stop()
         }
 
+        @Test("A stopped reply that cannot be saved is reported")
+        func stoppedAndDeleted() async throws {
+            let recall = try RecallProcess()
+            let server = try await ModelServer.start { _ in .stream([.delta(["content": "Half"]), .silence]) }
+            let running = try RunningRecall(
+                recall, ["chat", "--json", "--agents", try agents(recall, server), "Soup?"])
+            try await running.wait(for: "text")
+            let session = try #require(
+                try await recall.run("sessions", "--json").json().arrayValue?.first?["id"]?.stringValue)
+            #expect(try await recall.run("delete", session, "--yes").code == 0)
+            let end = await running.end(by: SIGINT)
+            #expect(end.code == 128 + SIGINT)
+            try await running.wait(for: "failed")
+            try await server.stop()
+        }
+
         @Test("A failed turn is reported and saved, later lines are sent, and the exit code is 1")
         func failing() async throws {
             let recall = try RecallProcess()

@@ -51,23 +51,30 @@
         func say(_ text: String) async throws -> Turn {
             let (orchestrator, session) = (orchestrator, session)
             let stopped = Locked<Int32?>(nil)
+            // Before the handler: a signal that is already waiting stops a turn that is queued.
+            let events = orchestrator.route(.text(text), userId: session.userId, sessionId: session.sessionId)
             signals.handle { signal in
                 stopped.withLock { $0 = signal }
                 Task { await orchestrator.stop(userId: session.userId, sessionId: session.sessionId) }
             }
             defer { signals.handle(nil) }
-            let events = orchestrator.route(.text(text), userId: session.userId, sessionId: session.sessionId)
             let failure = try await show(events, unless: { stopped.withLock { $0 != nil } })
             try await display.end(failure: failure)
             // On a terminal, a shown reply counts as read.
             if output.isTerminal, failure == nil {
-                try await history.update(session, with: SessionDetails(isRead: true), makesNew: false)
+                do {
+                    try await history.update(session, with: SessionDetails(isRead: true), makesNew: false)
+                } catch {
+                    // The reply is shown and saved.
+                    try await tell(["The session could not be marked as read: \(Recall.words(for: error))"])
+                }
             }
             if let signal = stopped.withLock({ $0 }) { return .stopped(by: signal) }
             return failure == nil ? .answered : .failed
         }
 
-        /// Shows a turn to its end. Returns the message of a failure. A stopped turn is not a failure.
+        /// Shows a turn to its end. Returns the message of a failure, also of a stopped turn whose reply could
+        /// not be saved. A stop is no failure.
         private func show(
             _ events: AsyncThrowingStream<AgentEvent, any Error>, unless isStopped: () -> Bool
         ) async throws -> String? {
@@ -76,8 +83,10 @@
                 let event: AgentEvent?
                 do {
                     event = try await iterator.next()
+                } catch is CancellationError where isStopped() {
+                    return nil
                 } catch {
-                    return isStopped() ? nil : Recall.words(for: error)
+                    return Recall.words(for: error)
                 }
                 guard let event else { return nil }
                 try await display.show(event)
