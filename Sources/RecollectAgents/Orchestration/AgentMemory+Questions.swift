@@ -36,8 +36,11 @@ extension AgentMemory {
         let (ids, rest) = (replyIDs(to: history[question]), history[(question + 1)...])
         let replies = rest.filter { ids.contains($0.id) }
         guard replies.isEmpty else {
-            // A merge puts a question with a new ID after the one with its earlier ID.
-            let isMerged = rest.first.map { $0.role == .user && UUID(uuidString: $0.id)?.isNameBased == true } ?? false
+            // A merge puts a question with a new ID after the one with its earlier ID. Copies have such IDs, too.
+            let isMerged =
+                rest.first.map { next in
+                    next.role == .user && UUID.isNameBased(next.id) && !history.contains { isCopy(next, of: $0) }
+                } ?? false
             return isMerged ? nil : replies.first(where: \.isAnswer)
         }
         guard history[..<question].last?.role != .user else { return nil }
@@ -60,7 +63,7 @@ extension AgentMemory {
         return { message in
             guard message.role == .user else { return false }
             return message.id.hasSameBytes(as: input.id)
-                || UUID(uuidString: message.id)?.isNameBased == true && copies.contains(ByteString(message.id))
+                || UUID.isNameBased(message.id) && copies.contains(ByteString(message.id))
         }
     }
 
@@ -74,6 +77,10 @@ extension AgentMemory {
     /// Compares the parts of a saved message with those of another one, unless the store changes content.
     private func isSame(_ saved: ConversationMessage, _ message: ConversationMessage) -> Bool {
         store?.preservesContent == false || saved.hasSameParts(as: message)
+    }
+
+    private func isCopy(_ copy: ConversationMessage, of message: ConversationMessage) -> Bool {
+        message.role == .user && copyIDs(of: message).contains { $0.hasSameBytes(as: copy.id) }
     }
 
     /// Returns the IDs of a message's copies. Each new attempt needs a new ID.
@@ -133,8 +140,10 @@ extension AgentMemory {
         if history.isEmpty || newer.count < earlier.count, newer.contains(where: isQuestion(of: input)) {
             throw answeredElsewhere(input.message)
         }
-        let newID = UUID.random().uuidString
-        func isTaken(_ id: String) -> Bool { (history + earlier).contains { $0.id.hasSameBytes(as: id) } }
+        lazy var newID = UUID.random().uuidString
+        func isTaken(_ id: String) -> Bool {
+            [history, earlier].contains { $0.contains { $0.id.hasSameBytes(as: id) } }
+        }
         lazy var copies = copyIDs(of: input.message).filter { !isTaken($0) } + [newID]
         var question = input.message
         var attempts = 0
@@ -151,7 +160,6 @@ extension AgentMemory {
                 // Another writer has saved another question under the same ID.
                 try await checkUnanswered(input)
                 question = question.with(id: copies.removeFirst())
-                copies = question.id == newID ? [] : [newID]
                 continue
             }
             let isUndisturbed = end == tail.last?.id
@@ -267,7 +275,7 @@ struct ReplyIDs {
 
     /// Whether an ID is that of a reply to any message, or was derived in a merge of sessions.
     static func isDerived(_ id: String) -> Bool {
-        isReply(id) || UUID(uuidString: id)?.isNameBased == true
+        isReply(id) || UUID.isNameBased(id)
     }
 
     private var firstHalf: Substring { derived.prefix(18) }

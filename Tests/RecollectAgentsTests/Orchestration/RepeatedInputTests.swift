@@ -1,9 +1,10 @@
 import Foundation
-import RecollectAgents
 import RecollectCore
 import RecollectSQLite
 import RecollectTestSupport
 import Testing
+
+@testable import RecollectAgents
 
 @Suite("One input in two orchestrators", .timeLimit(.minutes(10)))
 struct RepeatedInputTests {
@@ -127,6 +128,43 @@ struct RepeatedInputTests {
             }
             if let reply = other?.reply { #expect(reply.text == "re two" && saved.contains(reply)) }
         }
+    }
+
+    private static func message(_ id: String, _ role: Role, _ text: String) -> ConversationMessage {
+        ConversationMessage(id: id, role: role, text: text)
+    }
+
+    @Test("The third of three texts with one ID is saved under the ID of a copy", arguments: 0..<8)
+    func threeTexts(point: Int) async throws {
+        let store = try DeviceChatStorage(userId: "user", inMemory: true)
+        let agent = ScriptedAgent { input, _, say in say(.textDelta("re \(input.text)")) }
+        let paused = PausingStorage.over(store, throwsWhereCancelled: false)
+        paused.pause(at: point) {
+            let copy = ConversationMessage.copyId(of: "one", from: "\(agent.id)\u{0}1")
+            try await store.saveMessages(
+                [("one", "one"), (copy, "two")].flatMap { id, text in
+                    [Self.message(id, .user, text), Self.message("re \(id)", .assistant, "re \(text)")]
+                }, userId: "user", sessionId: "session", agentId: agent.id, maxMessages: nil)
+        }
+        _ = try await Orchestrator(agents: [agent], store: paused).say(.text("three", id: "one"))
+        let saved = try await store.all().filter { $0.role == .user && $0.text == "three" }
+        #expect(saved.count == 1)
+        #expect(saved.allSatisfy { $0.id == "one" || UUID.isNameBased($0.id) })
+    }
+
+    @Test("A complete reply behind a copy of its question, asked at the same time, is returned")
+    func replyBehindCopy() async throws {
+        let store = try DeviceChatStorage(userId: "user", inMemory: true, sameRole: .keep)
+        let agent = ScriptedAgent { _, _, say in say(.textDelta("again")) }
+        let copy = ConversationMessage.copyId(of: "one", from: "\(agent.id)\u{0}1")
+        let questions = [Self.message("one", .user, "one"), Self.message(copy, .user, "two")]
+        let replies = questions.map { question in
+            Self.message(ReplyIDs(of: question, from: agent.id).derived, .assistant, "re \(question.text)")
+        }
+        try await store.saveMessages(
+            questions + replies, userId: "user", sessionId: "session", agentId: agent.id, maxMessages: nil)
+        let turn = try await Orchestrator(agents: [agent], store: store).say(Self.question)
+        #expect(turn.reply?.text == "re one")
     }
 
     @Test(
