@@ -2,7 +2,8 @@ import Foundation
 
 /// The preferences for all sessions, in user defaults. An unset preference is `nil`; setting `nil` removes it.
 ///
-/// May be used from any task. On Apple's systems, the system decides when it writes user defaults.
+/// May be used from any task. On Apple's systems, the system decides when it writes user defaults. On others, a change waits for
+/// a save of a store in the same suite.
 public final class GlobalPreferencesStorage: Sendable {
     private enum Key: String {
         case defaultWorkingDirectory, systemPrompt, allowedTools, maxTurns
@@ -13,12 +14,14 @@ public final class GlobalPreferencesStorage: Sendable {
 
     // Documented as thread-safe; Foundation on Linux does not declare it `Sendable`.
     private nonisolated(unsafe) let defaults: UserDefaults
+    private let suite: UserDefaultsSuite
 
     /// Opens the preferences.
     /// - Parameter suiteName: The name of a suite, for example an app group. `nil`, and a name refused by the
     ///   system, mean the app's own defaults.
     public nonisolated init(suiteName: String? = nil) {
         defaults = suiteName.flatMap { UserDefaults(suiteName: $0) } ?? .standard
+        suite = UserDefaultsSuite(name: suiteName)
     }
 
     /// The working folder of a new session.
@@ -51,7 +54,9 @@ public final class GlobalPreferencesStorage: Sendable {
         } else {
             defaults.removeObject(forKey: key.name)
         }
-        // Apple's systems write by themselves; others write only on this call.
-        defaults.synchronize()
+        // Apple's systems write by themselves. Others write the file of all values, only on this call and without a lock, so
+        // that it must not run while a store saves into the file. A damaged file is not overwritten: the value is then set
+        // in this process alone.
+        try? suite.runBlocking { _ = defaults.synchronize() }
     }
 }

@@ -24,6 +24,24 @@ struct DependencyContainerTests {
         #expect(try await container.sessionStorage.getAllSessions().map(\.id) == ["a"])
     }
 
+    @Test("Preferences may change while a storage in the same suite saves")
+    func preferencesBesideStorage() async throws {
+        let suite = "recollect-\(UUID().uuidString)"
+        defer { UserDefaults.standard.removePersistentDomain(forName: suite) }
+        let storage = UserDefaultsSessionStorage(suiteName: suite)
+        let preferences = GlobalPreferencesStorage(suiteName: suite)
+        async let changes: Void = {
+            for number in 1...200 {
+                preferences.maxTurns = number
+                await Task.yield()
+            }
+        }()
+        for number in 0..<100 { try await storage.saveSession(id: "\(number)", firstMessage: "hello") }
+        await changes
+        #expect(try await UserDefaultsSessionStorage(suiteName: suite).getAllSessions().count == 100)
+        #expect(GlobalPreferencesStorage(suiteName: suite).maxTurns == 200)
+    }
+
     @Test("Preferences are saved, shared by all instances, and removed when set to nil")
     func preferences() {
         let suite = "recollect-\(UUID().uuidString)"

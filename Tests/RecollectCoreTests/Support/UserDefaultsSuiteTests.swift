@@ -49,6 +49,34 @@
             #expect(try values() == ["other": "theirs again", "mine": "1"])
         }
 
+        @Test(
+            "A save keeps all values if another program is writing the file, or was killed while it did",
+            arguments: [true, false])
+        func emptied(isWrittenAgain: Bool) async throws {
+            let url = try UserDefaultsSuite.file(of: name)
+            defer { try? FileManager.default.removeItem(at: url) }
+            let suite = UserDefaultsSuite(name: name)
+            try await suite.run(making: true) {
+                suite["first"] = "1"
+                try suite.save()
+            }
+            let whole = try Data(contentsOf: url)
+            // `synchronize` empties the file before it writes it.
+            try FileHandle(forWritingTo: url).truncate(atOffset: 0)
+            async let written: Void = {
+                try await Task.sleep(for: .milliseconds(60))
+                if isWrittenAgain { try FileHandle(forWritingTo: url).write(contentsOf: whole) }
+            }()
+            // Another instance knows the values only from the file.
+            let writer = isWrittenAgain ? UserDefaultsSuite(name: name) : suite
+            try await writer.run(making: true) {
+                writer["second"] = "2"
+                try writer.save()
+            }
+            try await written
+            #expect(try values() == ["first": "1", "second": "2"])
+        }
+
         @Test("A changed file is read again, and a read creates no file")
         func changed() async throws {
             let url = try UserDefaultsSuite.file(of: name)

@@ -16,8 +16,9 @@ import RecollectFileSystem
 ///
 /// On Linux, the store reads and writes the suite's file itself. Processes may share the file, and a returned save
 /// is durable. Reading and saving cost as much as the whole suite. `UserDefaults` gets values saved here with its
-/// `synchronize`, and this store gets values set in `UserDefaults` after `synchronize`. With an unreadable file,
-/// every call throws.
+/// `synchronize`, and this store gets values set in `UserDefaults` after `synchronize`. An app must not call
+/// `synchronize` while a store saves: it writes the file without a lock, and may undo the last saves. With an
+/// unreadable file, every call throws.
 ///
 /// Keys are `recollect.chat/user/session/agent`, with the IDs escaped so that keys are unique and no session's
 /// prefix fits another session. Values of the `UserDefaultsChatStorage` in Agent Squad's guide, under

@@ -11,8 +11,9 @@ import RecollectFileSystem
 ///
 /// On Linux, the store reads and writes the suite's file itself. Processes may share the file, and a returned save
 /// is durable. Reading and saving cost as much as the whole suite. `UserDefaults` gets values saved here with its
-/// `synchronize`, and this store gets values set in `UserDefaults` after `synchronize`. With an unreadable file,
-/// every call throws.
+/// `synchronize`, and this store gets values set in `UserDefaults` after `synchronize`. An app must not call
+/// `synchronize` while a store saves: it writes the file without a lock, and may undo the last saves. With an
+/// unreadable file, every call throws.
 ///
 /// Keys are `recollect.session/id`, with the ID escaped so that keys are unique. Listing sessions decodes no
 /// messages. Work runs on one queue for the process. A damaged value is kept until its session is deleted, under a

@@ -66,22 +66,34 @@
                 if let stamp, stamp == self.stamp { return }
                 let isStable = stamp?.isStable(at: Date()) ?? false
                 self.stamp = nil
-                values = try file.map { try Self.values(in: $0) } ?? [:]
-                if isStable { self.stamp = stamp }
-            }
-
-            private static func values(in file: OpenFile) throws -> [String: Any] {
-                let data = Data(try file.readAll())
-                // A crash during a write in place can leave an empty file.
-                if data.isEmpty { return [:] }
-                // Invalid data throws the error below.
-                let list = try? PropertyListSerialization.propertyList(from: data, options: [], format: nil)
-                guard let values = list as? [String: Any] else {
+                guard let file else {
+                    values = [:]
+                    return
+                }
+                // `UserDefaults` of another program may be writing the file, without a lock.
+                var data = try file.readAll()
+                for _ in 0..<Self.mostReadings where Self.values(in: data) == nil {
+                    usleep(20_000)
+                    data = try ifThere { try folder?.file(name, forWriting: false).readAll() ?? [] } ?? []
+                }
+                if let list = Self.values(in: data) {
+                    values = list
+                    if isStable { self.stamp = stamp }
+                } else if !data.isEmpty {
                     throw RecollectError(
                         .damaged, "\(file.path) is no property list of user defaults; move it away, and it is made anew"
                     )
                 }
-                return values
+                // A crash during a write in place leaves an empty file: the values read before are saved again.
+            }
+
+            /// The number of attempts to read a file that another program may be writing, every 20 ms.
+            private static let mostReadings = 15
+
+            private static func values(in data: [UInt8]) -> [String: Any]? {
+                // Invalid data is `nil`.
+                try? PropertyListSerialization.propertyList(from: Data(data), options: [], format: nil)
+                    as? [String: Any]
             }
         }
 

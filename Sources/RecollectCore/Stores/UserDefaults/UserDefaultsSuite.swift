@@ -5,7 +5,7 @@ import Foundation
 /// is a file written by this type, among all processes.
 ///
 /// `@unchecked Sendable` because its members are used only in steps, on `queue`.
-final class UserDefaultsSuite: @unchecked Sendable {
+package final class UserDefaultsSuite: @unchecked Sendable {
     /// The queue of the process. It makes reading, changing and writing one step for all stores of a suite.
     private static let queue = DispatchQueue(label: "recollect.defaults")
 
@@ -21,7 +21,7 @@ final class UserDefaultsSuite: @unchecked Sendable {
     /// Creates a suite.
     /// - Parameter name: The suite, such as an app group. `nil`, or a name refused by the system, means the app's
     ///   own defaults.
-    init(name: String?) {
+    package init(name: String?) {
         let named = name.flatMap { UserDefaults(suiteName: $0) }
         self.name = named == nil ? "" : name ?? ""
         contents = Contents(of: self.name)
@@ -42,7 +42,7 @@ final class UserDefaultsSuite: @unchecked Sendable {
     }
 
     /// Runs a step, and blocks until its end.
-    func runBlocking<Result>(_ step: () throws -> Result) throws -> Result {
+    package func runBlocking<Result>(_ step: () throws -> Result) throws -> Result {
         try Self.queue.sync { try perform(making: false, step) }
     }
 
