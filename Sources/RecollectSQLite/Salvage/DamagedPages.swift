@@ -8,9 +8,6 @@ import RecollectFileSystem
 final class DamagedPages {
     /// The number of pages.
     let count: Int
-    /// Whether the file was cut: pages counted by the header or the log are in neither file. Or its end is zero, as after a
-    /// power loss.
-    let isCut: Bool
 
     private let size: Int
     private let file: DamagedFile
@@ -31,12 +28,6 @@ final class DamagedPages {
         // The last existing page. A damaged commit may state any count.
         let last = logged.offsets.keys.lazy.map(Int.init).filter { [logged] in $0 <= logged.pageCount }.max() ?? 0
         count = max(file.size / size, logged.pageSize == size ? last : 0)
-        let stated = header.count == 100 && DatabaseHeader.isSound(header) ? Int(header.bigEndian32(28)) : 0
-        let there = file.size / size
-        let isMissing = { [logged, size] (page: Int) in logged.pageSize != size || logged.offsets[UInt32(page)] == nil }
-        let all = max(min(stated, 1 << 22), logged.pageSize == size ? logged.pageCount : 0)
-        let end = file.bytes(at: max(there - 1, 0) * size, count: size)
-        isCut = all > there && (there + 1...all).contains(where: isMissing) || !end.contains { $0 != 0 }
     }
 
     /// Returns the size of the pages, in bytes. The size in the header may be damaged, too.

@@ -13,12 +13,12 @@ final class DamagedTrees {
     /// Whether the tree of a table or an index is intact.
     func isWhole(_ table: String) -> Bool {
         if let known = known[table] { return known }
-        let object = schema?.first { $0.name == table }
-        let isWhole = object.map { object in
-            let rows = SalvagedTable(rawValue: table)
+        let rows = SalvagedTable(rawValue: table)
+        let root = schema == nil ? rows.flatMap(soleRoot) : schema?.first { $0.name == table }?.root
+        let isWhole = root.map { root in
             // Indexes, and the other requested tables, have no row numbers.
-            guard let rows else { return walk(object.root, .entries) { _, _ in true } }
-            return walk(object.root, .rows) { _, row in SalvagedTable(rowOf: row) == rows }
+            guard let rows else { return walk(root, .entries) { _, _ in true } }
+            return walk(root, .rows) { _, row in SalvagedTable(rowOf: row) == rows }
         }
         known[table] = isWhole ?? false
         return isWhole ?? false
@@ -77,6 +77,32 @@ final class DamagedTrees {
         }
         return isWhole ? objects : nil
     }()
+
+    /// Returns the page above all pages with rows of a table, found without a schema; `nil` if there is none, or more than one.
+    ///
+    /// The roots of all tables are made with the database, at its beginning. Another page above all the others is left if the
+    /// root is damaged.
+    private func soleRoot(of table: SalvagedTable) -> Int? {
+        var parents: [Int: Int] = [:]
+        var leaves: [Int] = []
+        for number in 1...max(pages.count, 1) {
+            guard let page = pages.page(number), page.isWellFormed else { continue }
+            for child in page.cells.map(\.child) + [page.lastChild] { child.map { parents[$0] = number } }
+            guard page.kind == .rows, let cell = page.cells.first(where: { _ in true }),
+                let record = pages.payload(of: cell).flatMap({ DamagedRecord($0, size: cell.size) }),
+                SalvagedTable(rowOf: record) == table
+            else { continue }
+            leaves.append(number)
+        }
+        let roots = Set(
+            leaves.map { leaf in
+                var (root, level) = (leaf, 0)
+                while let parent = parents[root], level < 20 { (root, level) = (parent, level + 1) }
+                return root
+            })
+        guard roots.count == 1, let root = roots.first, root <= 64 else { return nil }
+        return root
+    }
 
     // MARK: Walking
 
