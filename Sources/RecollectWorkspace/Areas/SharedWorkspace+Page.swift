@@ -24,7 +24,14 @@ extension SharedWorkspace {
     ///   for a URL outside the root; `notFound`; `tooLarge`.
     public func readFile(at url: URL) throws -> String {
         let path = try path(of: url)
-        guard let file = try scanner.file(at: path) else {
+        let found: WorkspaceFile?
+        do {
+            found = try scanner.file(at: path)
+        } catch let error as RecollectError where error.code == .notFound {
+            lastRead.withLock { $0[path] = nil }
+            throw error
+        }
+        guard let file = found else {
             try provider.requestDownload(of: path)
             throw FileNotYetAvailableError(url: url)
         }

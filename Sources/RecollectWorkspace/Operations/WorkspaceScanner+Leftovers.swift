@@ -21,8 +21,8 @@ extension WorkspaceScanner {
         return all
     }
 
-    /// Whether the archive has a content and a log line of it, completed or begun, for the file, or for any file if
-    /// `path` is `nil`.
+    /// Whether the archive has a content, and a log line of the file explains a leftover with it; of any file if `path` is
+    /// `nil`.
     private func isKept(_ hash: ContentHash, of path: WorkspacePath?) throws -> Bool {
         let files = try archive.index().files
         let isNamed = path.map { files[$0]?.names(hash) ?? false } ?? files.values.contains { $0.names(hash) }
@@ -31,8 +31,11 @@ extension WorkspaceScanner {
 }
 
 extension VersionIndex.File {
-    /// Whether a log line of the file has this content.
+    /// Whether a log line of the file explains a leftover with this content. After a killed write, only its own content
+    /// and the replaced one do: with the content of an older version, another program has put that version back.
     fileprivate func names(_ hash: ContentHash) -> Bool {
-        versions.contains { $0.hash == hash } || begun.contains { $0.version.hash == hash }
+        guard !begun.isEmpty else { return versions.contains { $0.hash == hash } }
+        return versions.last?.hash == hash
+            || begun.contains { $0.version.hash == hash || $0.version.parents.contains(hash) }
     }
 }

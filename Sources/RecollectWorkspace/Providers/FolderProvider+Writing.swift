@@ -38,13 +38,13 @@ extension FolderProvider {
             guard current.map({ ContentHash(of: $0) }) == expected else { throw ContentMismatch(current: current) }
             let staged = try stage(bytes, in: folder, like: old, for: found?.name ?? path.name)
             let mine = try folder.entry(staged)?.stamp
+            let name = found.map { names.spelling(of: $0.name) } ?? path.name
             do {
                 beforeExchange()
-                if let found, let expected {
-                    let name = names.spelling(of: found.name)
+                if let expected {
                     try replace(name, in: folder, at: parent, holding: expected, by: staged, mine)
                 } else {
-                    try folder.renameExclusively(staged, to: path.name)
+                    try folder.renameExclusively(staged, to: name)
                 }
             } catch {
                 // If this fails, the file is removed with the leftovers. With another stamp, it is a foreign file.
@@ -54,12 +54,18 @@ extension FolderProvider {
                 else { throw error }
                 throw ContentMismatch(current: try content(at: path, in: parent))
             }
-            try folder.synchronizePath()
-            // Another program may have moved the folder away, with the file in it.
-            guard try isStillThere(folder, at: parent) else {
-                if found == nil { try takeBack(path.name, as: staged, mine, in: folder, at: parent) }
+            let synchronized = Result { try folder.synchronizePath() }
+            // Another program may have moved the folder away, with the file in it, and put a link in its place.
+            let isThere = Result { try isStillThere(folder, at: parent) }
+            guard case .success(true) = isThere else {
+                beforeExchange()
+                try takeBack(name, for: staged, mine, in: folder, at: parent, isNew: expected == nil)
+                _ = try isThere.get()
                 throw ContentMismatch(current: try content(at: path, in: parent))
             }
+            // The file is written. If this fails, the leftovers are settled later.
+            if expected != nil { try? folder.remove(staged) }
+            try synchronized.get()
         }
     }
 
@@ -131,7 +137,7 @@ extension FolderProvider {
         }
     }
 
-    /// Replaces a file with a staged one, if it still has an expected content. Removes the old file.
+    /// Exchanges a file with a staged one, if it still has an expected content. The old file then has the temporary name.
     private func replace(
         _ name: String, in folder: OpenFolder, at parent: WorkspacePath, holding expected: ContentHash,
         by staged: String, _ mine: FileStamp?
@@ -141,26 +147,29 @@ extension FolderProvider {
             return try folder.rename(staged, to: name)
         }
         let holds = Result { try content(of: staged, in: folder) == expected }
-        if case .success(true) = holds, try isStillThere(folder, at: parent) {
-            // The file is written. If this fails, the leftovers are settled later.
-            try? folder.remove(staged)
-            return
-        }
-        // Another program wrote in the meantime, or moved the folder away. Its file goes back, even if it cannot be
-        // read. The exchange returns the staged file, unless the program has written again.
+        if case .success(true) = holds { return }
+        // Another program wrote in the meantime. Its file goes back, even if it cannot be read.
         beforeExchange()
-        if try ifThere({ try folder.exchange(staged, name) }) == nil || folder.entry(staged)?.stamp != mine {
-            try putBack(staged, to: name, in: folder, at: parent)
-        }
+        try takeBack(name, for: staged, mine, in: folder, at: parent, isNew: false)
         _ = try holds.get()
         throw POSIXFailure(EEXIST)
     }
 
-    /// Removes a new file from a folder that was moved away. A foreign file that has replaced it stays.
+    /// Takes a refused write back. A replaced file gets its name again. If another program has written again, its file keeps
+    /// the name.
     private func takeBack(
-        _ name: String, as staged: String, _ mine: FileStamp?, in folder: OpenFolder, at parent: WorkspacePath
+        _ name: String, for staged: String, _ mine: FileStamp?, in folder: OpenFolder, at parent: WorkspacePath,
+        isNew: Bool
     ) throws {
-        guard try ifThere({ try folder.renameExclusively(name, to: staged) }) != nil else { return }
+        if isNew {
+            guard try ifThere({ try folder.renameExclusively(name, to: staged) }) != nil else { return }
+        } else {
+            // Without an exchange, the replaced file is gone.
+            guard try folder.entry(staged) != nil else { return }
+            guard try ifThere({ try folder.exchange(staged, name) }) != nil else {
+                return try putBack(staged, to: name, in: folder, at: parent)
+            }
+        }
         guard try folder.entry(staged)?.stamp == mine else {
             return try putBack(staged, to: name, in: folder, at: parent)
         }

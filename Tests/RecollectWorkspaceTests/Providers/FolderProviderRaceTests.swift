@@ -168,6 +168,28 @@ struct FolderProviderRaceTests {
         }
     }
 
+    @Test(
+        "A write into a folder that is replaced by a link or a file meanwhile is taken back", arguments: [true, false])
+    func replacedFolder(isLink: Bool) throws {
+        for (number, old) in ["old", nil].enumerated() {
+            try folder.put(old ?? "other", at: old == nil ? "d/b.md" : "d/a.md")
+            let outside = folder.url.appendingPathComponent("outside-\(number)")
+            let place = folder.root.appendingPathComponent("d")
+            let provider = try provider([
+                { _ in
+                    try FileManager.default.moveItem(at: place, to: outside)
+                    if isLink { symlink(outside.path, place.path) } else { try Data().write(to: place) }
+                }
+            ])
+            #expect(throws: RecollectError.self) { try provider.write("mine", to: "d/a.md", replacing: old) }
+            let names = try FileManager.default.contentsOfDirectory(atPath: outside.path).filter { $0.hasSuffix("md") }
+            #expect(names == [old == nil ? "b.md" : "a.md"])
+            let text = try String(contentsOf: outside.appendingPathComponent(names[0]), encoding: .utf8)
+            #expect(text == old ?? "other")
+            try FileManager.default.removeItem(at: place)
+        }
+    }
+
     @Test("unsafe-names: no write leaves the workspace while a folder is repeatedly swapped with a link")
     func flippingLink() async throws {
         let outside = folder.url.appendingPathComponent("outside")

@@ -107,6 +107,23 @@ import Testing
         #expect(try texts() == ["a.md": "now", "b.md": "template", kept("template", of: "a.md"): "template"])
     }
 
+    @Test("A leftover with a text that another program put back during a killed write becomes a file")
+    func putBack() async throws {
+        let workspace = try later()
+        let user = try await workspace.write("user", to: path("a.md"), replacing: nil)
+        let agent = try await workspace.write("agent", to: path("a.md"), replacing: user.version)
+        let version = WorkspaceVersion(
+            hash: ContentHash(of: "agent two".utf8), date: Date().wholeMilliseconds, author: .user, kind: .written,
+            parents: [agent.version])
+        _ = try workspace.archive.begin(
+            [VersionLine(mark: .begun, path: path("a.md"), version: version)], keeping: [Array("agent two".utf8)])
+        // The state after the exchange. An editor had saved the first text again just before.
+        try folder.put("agent two", at: "a.md")
+        try folder.put("user", at: TemporaryName.aside(for: "a.md"))
+        _ = try later().scanner.scan()
+        #expect(try texts() == ["a.md": "agent two", kept("user", of: "a.md"): "user"])
+    }
+
     @Test("A leftover whose name contains no file name becomes a file, unless its text is archived")
     func unnamed() async throws {
         func leave(_ text: String) throws {

@@ -48,6 +48,10 @@ import Testing
         try FileManager.default.removeItem(at: file)
         let gone = await changed { try workspace.writeFile("mine once more", to: file) }
         #expect(gone != nil && gone?.current == nil)
+        // Reading it again, as the error says, shows that there is nothing to overwrite.
+        #expect(throws: RecollectError.self) { try workspace.readFile(at: file) }
+        try workspace.writeFile("mine once more", to: file)
+        #expect(try workspace.readFile(at: file) == "mine once more")
     }
 
     @Test("Error messages name the problem and contain no file contents")
