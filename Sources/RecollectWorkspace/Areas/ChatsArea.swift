@@ -86,7 +86,9 @@ public struct ChatsArea: Sendable {
         // A missing session has not removed its title.
         let title = details == nil ? last?.chat.title : details?.title
         let state = SynchronizedChat(session, title: title, messages, after: last, feed, change: change)
-        let (published, local) = try await publish(state, of: messages, since: last, feed)
+        let (published, local) = try await publishing(attachmentsOf: history) { attachments in
+            try await publish(state, of: messages, since: last, feed, attachments)
+        }
         // A session discarded or deleted by now must not come back.
         let now = try await history.session(session)
         if now?.discardedAt == nil, now != nil || details == nil {
@@ -185,9 +187,12 @@ public struct ChatsArea: Sendable {
     ///   - messages: All messages of the session in order.
     ///   - last: The session in the history at the last synchronization.
     ///   - feed: The changes since then.
+    ///   - attachments: The bytes of attachments by hash, for those to be kept beside the file.
     /// - Returns: The result, and the session in the history.
+    /// - Throws: `UnreadAttachments`.
     func publish(
-        _ state: SynchronizedChat, of messages: [MessageCopies], since last: SynchronizedChat?, _ feed: SessionChanges
+        _ state: SynchronizedChat, of messages: [MessageCopies], since last: SynchronizedChat?, _ feed: SessionChanges,
+        _ attachments: [String: [UInt8]] = [:]
     ) async throws -> (PublishedChat, local: SynchronizedChat) {
         let sessionId = state.chat.session
         let path = path(of: sessionId)
@@ -198,8 +203,10 @@ public struct ChatsArea: Sendable {
             _ = try workspace.writer.update(path, by: .recollect) { file in
                 let current = try workspace.chat(in: file, of: sessionId).map { chat in
                     guard chat.isEdited else { return chat }
+                    let earlier = try intactVersions(of: path)
                     // The note may have changes that never reached the file.
-                    return try chat.numbered(since: intactVersion(of: path)).numbered(since: last?.chat, isKnown: false)
+                    return chat.numbered(since: earlier.first, among: earlier).numbered(
+                        since: last?.chat, isKnown: false)
                 }
                 var local = state
                 local.place(as: current)
@@ -211,9 +218,15 @@ public struct ChatsArea: Sendable {
                 {
                     _ = try workspace.writer.keep(file.bytes, beside: path)
                 }
-                if local.hasChangesMissing(in: merged, since: last) {
+                if let missing = local.changesMissing(in: merged, since: last) {
+                    try keep(attachments, of: missing, missingIn: merged)
                     // Written here: the content is checked for credentials.
-                    _ = try workspace.writer.keep(local.chat.bytes, beside: path, as: .written)
+                    do {
+                        _ = try workspace.writer.keep(local.chat.bytes, beside: path, as: .written)
+                    } catch let error as RecollectError where error.code == .tooLarge {
+                        // With messages deleted elsewhere, the session may be larger than its file.
+                        _ = try workspace.writer.keep(missing.bytes, beside: path, as: .written)
+                    }
                 }
                 local.deletions.merge(merged.deletions, uniquingKeysWith: max)
                 local.leaveOutNew(missingIn: merged)
@@ -226,17 +239,15 @@ public struct ChatsArea: Sendable {
         }
     }
 
-    /// Returns the newest version of a session's file written by a synchronization: the base of people's edits. A damaged
-    /// version is ignored.
-    private func intactVersion(of path: WorkspacePath) throws -> ChatProjection? {
+    /// Returns the newest versions of a session's file written by a synchronization, the latest first: the bases of people's
+    /// edits. Damaged versions are ignored.
+    private func intactVersions(of path: WorkspacePath) throws -> [ChatProjection] {
         let archive = workspace.archive
-        for version in try archive.versions(of: path) where version.kind != .begun && !version.kind.isAbsence {
-            guard let bytes = try? archive.bytes(of: version.hash), let chat = try? ChatProjection(bytes: bytes),
-                !chat.isEdited
-            else { continue }
-            return chat
-        }
-        return nil
+        let versions = try archive.versions(of: path).filter { $0.kind != .begun && !$0.kind.isAbsence }
+        return Array(
+            versions.lazy.compactMap { version in
+                (try? archive.bytes(of: version.hash)).flatMap { try? ChatProjection(bytes: $0) }
+            }.filter { !$0.isEdited }.prefix(100))
     }
 
     /// Notes the session in the history, for the next synchronization.
@@ -324,7 +335,8 @@ public struct PublishedChat: Sendable {
     public let new: [AgentMessage]
     /// The messages with different contents in the file and in the history, as in the file.
     public let edited: [AgentMessage]
-    /// The IDs of messages in the history deleted on another device. An ID shared with another agent's message is left out:
+    /// The IDs of messages in the history deleted on another device, moved into a branch there, or expired there. Before an app
+    /// deletes one, it checks that the user has not edited the message since. An ID shared with another agent's message is left out:
     /// `HistoryStore.deleteMessages` would delete both.
     public let deletedElsewhere: [String]
     /// The edits of the messages in the history.

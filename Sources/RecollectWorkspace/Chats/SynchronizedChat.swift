@@ -16,6 +16,11 @@ struct SynchronizedChat: Equatable, Sendable {
     var deletedHere: Set<ByteString> = []
     /// The IDs of new messages not yet merged with the file. A deleted message of the file with this ID is another one.
     var unpublished: Set<ByteString> = []
+    /// The IDs of messages with edits not yet merged with the file.
+    var edited: Set<ByteString> = []
+    /// The deleted messages that no merge with the file has included. They are deleted in the file only if it has them anyway,
+    /// after an interruption: a message with such an ID may be another one.
+    var withdrawn: [ByteString: ChatRevision] = [:]
     /// The messages, edits and title of the file about to be saved in the history.
     var pending = ChatProjection(session: "", entries: [])
     /// The states of deleted messages. In a file, they are older states, and no changes.
@@ -71,23 +76,31 @@ extension SynchronizedChat {
                 continue
             }
             if last?.unpublished.contains(id) == true { unpublished.insert(id) }
-            // A state about to be saved may never have been in the history, so its replacement may be another text.
-            let pending = content == published[id]?.content ? nil : pendings[id]
+            if last?.edited.contains(id) == true { edited.insert(id) }
+            // A state about to be saved may never have been in the history, so its replacement may be another text. Without a
+            // change in the feed, it was never saved.
+            let isUnchanged = content == published[id]?.content && !feed.edited.contains(id)
+            let pending = isUnchanged ? nil : pendings[id]
             var entry = (pending ?? base).of(copies.agents)
             if content != entry.content,
                 feed.edited.contains(id) || feed.isRearranged || !entry.revision.has(content)
             {
                 entry.replace(with: message, isKnown: !feed.isBehind && pending == nil)
+                edited.insert(id)
             }
             entries.append(entry)
         }
         let held = Set(entries.map { ByteString($0.message.id) })
         for (id, old) in known where !held.contains(id) && feed.deletes(id, isPending: published[id] == nil) {
+            if last?.unpublished.contains(id) == true {
+                withdrawn[id] = old.revision
+                continue
+            }
             // A message deleted elsewhere may be moved into a branch here, and back.
             if deletions[id] == nil || feed.deleted.contains(id) { deletedHere.insert(id) }
             deletions[id] = max(deletions[id] ?? 0, old.revision.restores)
-            replaced[id, default: []].formUnion(old.revision.replaced)
-            replaced[id, default: []].insert(old.revision.state)
+            // A message about to be saved may never have been in the history: its deletion may concern another text.
+            if published[id] != nil { noteReplaced(old.revision, of: id) }
         }
         pending = ChatProjection(
             session: "",
@@ -104,6 +117,11 @@ extension SynchronizedChat {
             newTitle.replace(with: content, isKnown: !feed.isBehind && pendingTitle == nil)
         }
         chat = ChatProjection(session: session.sessionId, title: newTitle, entries: entries)
+    }
+
+    private mutating func noteReplaced(_ revision: ChatRevision, of id: ByteString) {
+        replaced[id, default: []].formUnion(revision.replaced)
+        replaced[id, default: []].insert(revision.state)
     }
 
     /// Returns the revision of a message that the history did not have at the last synchronization.
@@ -132,6 +150,11 @@ extension SynchronizedChat {
     mutating func place(as file: ChatProjection?) {
         guard let file else { return }
         let placed = file.entriesByID
+        for (id, revision) in withdrawn where placed[id]?.revision.state == revision.state {
+            deletions[id] = max(deletions[id] ?? 0, revision.restores)
+            deletedHere.insert(id)
+            noteReplaced(revision, of: id)
+        }
         var title = chat.titleRevision
         title.join(file.titleRevision)
         chat = ChatProjection(
@@ -164,18 +187,19 @@ extension SynchronizedChat {
             others: merged.others)
     }
 
-    /// Whether a merge lacks contents or a title of this state that no one has replaced or deleted knowingly.
-    func hasChangesMissing(in merged: ChatProjection, since last: SynchronizedChat?) -> Bool {
-        if chat.title != nil, !merged.titleRevision.follows(chat.titleRevision) { return true }
+    /// Returns the messages and the title of this state missing in a merge, unless someone has replaced or deleted them
+    /// knowingly; `nil` if there are none.
+    func changesMissing(in merged: ChatProjection, since last: SynchronizedChat?) -> ChatProjection? {
+        let hasTitle = chat.title == nil || merged.titleRevision.follows(chat.titleRevision)
         let (known, result) = (last?.known ?? [:], merged.entriesByID)
-        return chat.entries.contains { entry in
+        let missing = chat.entries.filter { entry in
             let id = ByteString(entry.message.id)
-            guard let merged = result[id] else {
-                return last?.deletions[id] == nil
-                    && (unpublished.contains(id) || known[id]?.content != entry.content)
-            }
-            return !merged.revision.follows(entry.revision)
+            if let merged = result[id] { return !merged.revision.follows(entry.revision) }
+            return last?.deletions[id] == nil
+                && (unpublished.contains(id) || edited.contains(id) || known[id]?.content != entry.content)
         }
+        guard !hasTitle || !missing.isEmpty else { return nil }
+        return ChatProjection(session: chat.session, title: chat.titleRevision, entries: missing)
     }
 
     /// Leaves out new messages missing in the merge: they have the IDs of messages deleted on other devices, and stay in the
@@ -190,6 +214,8 @@ extension SynchronizedChat {
                     || ChatRevision.hasState(of: entry.content, in: replaced[id] ?? [])
             })
         unpublished = []
+        edited = []
+        withdrawn = [:]
     }
 
     // MARK: Saving
@@ -226,71 +252,6 @@ extension SynchronizedChat {
         // Of entries with the same ID, the first is kept.
         chat = ChatProjection(
             session: chat.session, title: chat.titleRevision, entries: entries + chat.entries)
-    }
-}
-
-// MARK: - Bytes
-
-extension SynchronizedChat {
-    private static let newline = UInt8(ascii: "\n")
-
-    /// The bytes of the note: a line of JSON, and the session.
-    var bytes: [UInt8] {
-        var head = JSONWriter()
-        head.object { object in
-            object.member("user") { $0.write(userId) }
-            object.member("change") { $0.write(change.sequence) }
-            object.member("deletions") { writer in
-                writer.write(list: deletions.sorted { $0.key < $1.key }) { writer, deletion in
-                    writer.write(list: [JSONValue.string(deletion.key.string), .integer(Int64(deletion.value))]) {
-                        $0.write($1)
-                    }
-                }
-            }
-            object.member("deletedHere") { $0.write(list: deletedHere.sorted()) { $0.write($1.string) } }
-            object.member("unpublished") { $0.write(list: unpublished.sorted()) { $0.write($1.string) } }
-            object.member("pending") { writer in
-                writer.write(String(decoding: pending.bytes, as: UTF8.self))
-            }
-            object.member("replaced") { writer in
-                writer.write(list: replaced.sorted { $0.key < $1.key }) { writer, item in
-                    writer.write(list: [item.key.string] + item.value.sorted()) { $0.write($1) }
-                }
-            }
-        }
-        return head.bytes + [Self.newline] + chat.bytes
-    }
-
-    /// Creates the state from the bytes of its note.
-    /// - Throws: `unreadable` for any other bytes.
-    init(bytes: [UInt8]) throws {
-        guard let end = bytes.firstIndex(of: Self.newline) else {
-            throw RecollectError(.unreadable, "the note of a synchronization has no line")
-        }
-        let head = try bytes[..<end].withUnsafeBytes { try JSONValue.parse(object: $0) }
-        guard case .integer(let change) = head["change"], let userId = head["user"]?.stringValue else {
-            throw RecollectError(.unreadable, "the note of a synchronization has no user or no change")
-        }
-        let deletions = (head["deletions"]?.arrayValue ?? []).compactMap { item -> (ByteString, Int)? in
-            guard let fields = item.arrayValue, fields.count == 2, let id = fields[0].stringValue,
-                case .integer(let restores) = fields[1]
-            else { return nil }
-            return (ByteString(id), Int(restores))
-        }
-        let replaced = (head["replaced"]?.arrayValue ?? []).compactMap { item -> (ByteString, Set<String>)? in
-            guard let fields = item.arrayValue?.compactMap(\.stringValue), let id = fields.first else { return nil }
-            return (ByteString(id), Set(fields.dropFirst()))
-        }
-        func ids(_ name: String) -> Set<ByteString> {
-            Set((head[name]?.arrayValue ?? []).compactMap { $0.stringValue.map { ByteString($0) } })
-        }
-        let pending = try head["pending"]?.stringValue.map { try ChatProjection(bytes: Array($0.utf8)) }
-        self.init(
-            userId: userId, chat: try ChatProjection(bytes: Array(bytes[(end + 1)...])),
-            deletions: Dictionary(deletions, uniquingKeysWith: max),
-            deletedHere: ids("deletedHere"), unpublished: ids("unpublished"),
-            pending: pending ?? ChatProjection(session: "", entries: []),
-            replaced: Dictionary(replaced) { $1 }, change: ChangeCursor(sequence: change))
     }
 }
 

@@ -761,8 +761,12 @@ struct ChatsAreaTests {
 
     @Test(
         "chat-projection: an edit after an interrupted synchronization is the later one",
-        arguments: [WatchedHistory.Read.edit, .update], [true, false])
-    func editedAfterInterruption(read: WatchedHistory.Read, isMade: Bool) async throws {
+        arguments: [
+            (.edit, "a"), (.edit, nil), (.update, "a"), (.update, nil),
+            // Back to the text before.
+            (.edit, "before"),
+        ] as [(WatchedHistory.Read, String?)])
+    func editedAfterInterruption(read: WatchedHistory.Read, made: String?) async throws {
         let (elsewhere, other) = try await otherDevice(having: "one")
         func change(_ text: String, in store: SQLiteHistoryStore) async throws {
             if read == .edit {
@@ -791,14 +795,14 @@ struct ChatsAreaTests {
         _ = try await synchronization.value
         try workspace.archive.note(synchronized: note, at: path)
         #expect(try await current(history) == "z")
-        if isMade { try await change("a", in: history) }
+        if let made { try await change(made, in: history) }
         for _ in 0..<2 {
             try await workspace.chats.synchronize(id, with: history)
             try await elsewhere.chats.synchronize(id, with: other)
         }
-        #expect(try await current(history) == (isMade ? "a" : "z"))
-        #expect(try await current(other) == (isMade ? "a" : "z"))
-        #expect(try await keptVersions().count == (isMade ? 1 : 0))
+        #expect(try await current(history) == made ?? "z")
+        #expect(try await current(other) == made ?? "z")
+        #expect(try await keptVersions().count == (made == nil ? 0 : 1))
     }
 
     @Test("chat-projection: a title after an interrupted removal of the title is the later one")
@@ -989,6 +993,123 @@ struct ChatsAreaTests {
             try await elsewhere.chats.synchronize(id, with: other)
         }
         #expect(try await texts(history) == ["2", "new"])
+    }
+
+    @Test(
+        "chat-projection: an edit of a message deleted elsewhere is kept beside the file, after a failed synchronization, too"
+    )
+    func editedAfterFailureAndDeleted() async throws {
+        let (elsewhere, other) = try await otherDevice(having: "1", "2")
+        try await history.edit([message("1", "ours")], in: id)
+        try await synchronizeInVain()
+        try await other.deleteMessages(["1"], in: id)
+        try await elsewhere.chats.synchronize(id, with: other)
+        #expect(try await workspace.chats.synchronize(id, with: history).deletedElsewhere == ["1"])
+        #expect(try await keptVersions().contains { $0.contains("\"ours\"") })
+        try await elsewhere.chats.synchronize(id, with: other)
+        #expect(try await workspace.chats.synchronize(id, with: history).deletedElsewhere == ["1"])
+        #expect(try await keptVersions().count == 1)
+    }
+
+    @Test("chat-projection: an attachment of an edit of a message deleted elsewhere is kept beside the file")
+    func attachmentOfDeleted() async throws {
+        let (elsewhere, other) = try await otherDevice(having: "1", "2")
+        var own = message("1", "ours")
+        own.parts.append(
+            .attachment(Attachment(mediaType: "image/png", content: .inline(Data("the bytes of a picture".utf8)))))
+        try await history.edit([own], in: id)
+        try await other.deleteMessages(["1"], in: id)
+        try await elsewhere.chats.synchronize(id, with: other)
+        #expect(try await workspace.chats.synchronize(id, with: history).deletedElsewhere == ["1"])
+        let kept = try await keptVersions()
+        #expect(kept.contains { $0.contains("\"ours\"") } && kept.contains("the bytes of a picture"))
+    }
+
+    @Test("chat-projection: the deletion of a message that never reached the file deletes no other message of its ID")
+    func deletedBeforePublished() async throws {
+        let (elsewhere, other) = try await otherDevice(having: "1")
+        try await history.append(
+            [message("2", "ours")], to: Scope(userId: "ann", sessionId: "Moby Dick", agentId: "a"))
+        try await synchronizeInVain()
+        try await history.deleteMessages(["2"], in: id)
+        try await other.append(
+            [message("2", "theirs")], to: Scope(userId: "ann", sessionId: "Moby Dick", agentId: "a"))
+        try await elsewhere.chats.synchronize(id, with: other)
+        try await workspace.chats.synchronize(id, with: history)
+        #expect(try await elsewhere.chats.synchronize(id, with: other).deletedElsewhere == [])
+        #expect(try await [texts(history), texts(other)] == [["1", "theirs"], ["1", "theirs"]])
+    }
+
+    @Test("chat-projection: a message that was never saved is kept beside the file if another one of its ID is deleted")
+    func deletedInsteadOfPending() async throws {
+        let (elsewhere, other) = try await otherDevice(having: "1")
+        try await other.append(
+            [message("2", "theirs")], to: Scope(userId: "ann", sessionId: "Moby Dick", agentId: "a"))
+        try await elsewhere.chats.synchronize(id, with: other)
+        // The save of the other device's message failed.
+        var (published, local) = try await publish()
+        local.pending = ChatProjection(
+            session: "", title: ChatRevision(content: ByteString("")),
+            entries: published.chat.entries.filter { $0.message.id == "2" })
+        try workspace.archive.note(synchronized: local.bytes, at: path)
+        try await history.append(
+            [message("2", "ours")], to: Scope(userId: "ann", sessionId: "Moby Dick", agentId: "a"))
+        try await history.deleteMessages(["2"], in: id)
+        try await workspace.chats.synchronize(id, with: history)
+        #expect(try await keptVersions().contains { $0.contains("\"theirs\"") })
+    }
+
+    @Test(
+        "chat-projection: a text brought back by an editor with an earlier version leaves the later one beside the file"
+    )
+    func earlierVersionInEditor() async throws {
+        let (elsewhere, other) = try await otherDevice(having: "one", "two")
+        try await other.edit([message("one", "theirs")], in: id)
+        try await elsewhere.chats.synchronize(id, with: other)
+        let opened = try await workspace.read(path).text
+        // Of two edits at the same time, this one wins, and is the newest on both devices.
+        try await history.edit([message("one", "yours")], in: id)
+        for _ in 0..<2 {
+            try await workspace.chats.synchronize(id, with: history)
+            try await elsewhere.chats.synchronize(id, with: other)
+        }
+        try #require(try await texts(other) == ["yours", "two"])
+        let kept = try await keptVersions().count
+        // Another message is changed in an editor that still shows the file as it was.
+        try deliver(Array(opened.replacingOccurrences(of: "\"two\"}", with: "\"2\"}").utf8))
+        for _ in 0..<2 {
+            try await workspace.chats.synchronize(id, with: history)
+            try await elsewhere.chats.synchronize(id, with: other)
+        }
+        #expect(try await [texts(history), texts(other)] == [["theirs", "2"], ["theirs", "2"]])
+        #expect(try await keptVersions().count > kept)
+        #expect(try await keptVersions().contains { $0.contains("\"yours\"") })
+    }
+
+    @Test("chat-projection: a session larger than the workspace's limit with a losing edit is synchronized")
+    func largeSession() async throws {
+        let small = try SharedWorkspace(
+            root: folder.root,
+            configuration: {
+                var configuration = WorkspaceConfiguration(stateURL: folder.url.appendingPathComponent("small"))
+                configuration.largestFile = 6_000
+                return configuration
+            }())
+        let (elsewhere, other) = (try elsewhere(), SQLiteHistoryStore.inMemory())
+        let scope = Scope(userId: "ann", sessionId: "Moby Dick", agentId: "a")
+        func long(_ id: String) -> ConversationMessage { message(id, String(repeating: "long ", count: 400)) }
+        try await history.append([message("1", "one"), message("2", "two"), long("3"), long("4")], to: scope)
+        try await small.chats.synchronize(id, with: history)
+        try await elsewhere.chats.synchronize(id, with: other)
+        try await other.deleteMessages(["3", "4"], in: id)
+        try await other.append([long("5")], to: scope)
+        try await other.edit([message("1", "theirs")], in: id)
+        try await elsewhere.chats.synchronize(id, with: other)
+        try await history.edit([message("1", "ours")], in: id)
+        try await history.append([long("6")], to: scope)
+        try await small.chats.synchronize(id, with: history)
+        #expect(try await keptVersions().contains { $0.contains("\"ours\"") })
+        #expect(try await texts(history).contains("theirs"))
     }
 
     @Test("chat-projection: a deletion elsewhere does not name the ID of another agent's message")

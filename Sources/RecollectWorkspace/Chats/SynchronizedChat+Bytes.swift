@@ -1,0 +1,66 @@
+import Foundation
+import RecollectCore
+
+extension SynchronizedChat {
+    private static let newline = UInt8(ascii: "\n")
+
+    /// The bytes of the note: a line of JSON, and the session.
+    var bytes: [UInt8] {
+        var head = JSONWriter()
+        head.object { object in
+            object.member("user") { $0.write(userId) }
+            object.member("change") { $0.write(change.sequence) }
+            object.member("deletions") { writer in
+                writer.write(list: deletions.sorted { $0.key < $1.key }) { writer, deletion in
+                    writer.write(list: [JSONValue.string(deletion.key.string), .integer(Int64(deletion.value))]) {
+                        $0.write($1)
+                    }
+                }
+            }
+            object.member("deletedHere") { $0.write(list: deletedHere.sorted()) { $0.write($1.string) } }
+            object.member("unpublished") { $0.write(list: unpublished.sorted()) { $0.write($1.string) } }
+            object.member("edited") { $0.write(list: edited.sorted()) { $0.write($1.string) } }
+            object.member("pending") { writer in
+                writer.write(String(decoding: pending.bytes, as: UTF8.self))
+            }
+            object.member("replaced") { writer in
+                writer.write(list: replaced.sorted { $0.key < $1.key }) { writer, item in
+                    writer.write(list: [item.key.string] + item.value.sorted()) { $0.write($1) }
+                }
+            }
+        }
+        return head.bytes + [Self.newline] + chat.bytes
+    }
+
+    /// Creates the state from the bytes of its note.
+    /// - Throws: `unreadable` for any other bytes.
+    init(bytes: [UInt8]) throws {
+        guard let end = bytes.firstIndex(of: Self.newline) else {
+            throw RecollectError(.unreadable, "the note of a synchronization has no line")
+        }
+        let head = try bytes[..<end].withUnsafeBytes { try JSONValue.parse(object: $0) }
+        guard case .integer(let change) = head["change"], let userId = head["user"]?.stringValue else {
+            throw RecollectError(.unreadable, "the note of a synchronization has no user or no change")
+        }
+        let deletions = (head["deletions"]?.arrayValue ?? []).compactMap { item -> (ByteString, Int)? in
+            guard let fields = item.arrayValue, fields.count == 2, let id = fields[0].stringValue,
+                case .integer(let restores) = fields[1]
+            else { return nil }
+            return (ByteString(id), Int(restores))
+        }
+        let replaced = (head["replaced"]?.arrayValue ?? []).compactMap { item -> (ByteString, Set<String>)? in
+            guard let fields = item.arrayValue?.compactMap(\.stringValue), let id = fields.first else { return nil }
+            return (ByteString(id), Set(fields.dropFirst()))
+        }
+        func ids(_ name: String) -> Set<ByteString> {
+            Set((head[name]?.arrayValue ?? []).compactMap { $0.stringValue.map { ByteString($0) } })
+        }
+        let pending = try head["pending"]?.stringValue.map { try ChatProjection(bytes: Array($0.utf8)) }
+        self.init(
+            userId: userId, chat: try ChatProjection(bytes: Array(bytes[(end + 1)...])),
+            deletions: Dictionary(deletions, uniquingKeysWith: max),
+            deletedHere: ids("deletedHere"), unpublished: ids("unpublished"), edited: ids("edited"),
+            pending: pending ?? ChatProjection(session: "", entries: []),
+            replaced: Dictionary(replaced) { $1 }, change: ChangeCursor(sequence: change))
+    }
+}
