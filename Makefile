@@ -73,5 +73,5 @@ map:
 	@Scripts/map.sh
 
 clean:
-	rm -rf .build .build-quick .build-plain .build-doc .build-mutations Benchmarks/.build Samples/AgentSquadGuides/.build \
+	rm -rf .build .build-optimized .build-plain .build-doc .build-mutations Benchmarks/.build Samples/AgentSquadGuides/.build \
 		Samples/SessionStorageGuide/.build

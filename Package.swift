@@ -209,7 +209,7 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-// `make quick` runs the tests with optimized libraries, in half the time. Other builds are not affected: SwiftPM refuses
+// `make test` and `make quick` run the tests with optimized libraries, in half the time. Other builds are not affected: SwiftPM refuses
 // unsafe flags in a package used by version. `assert` stays active.
 if Context.environment["RECOLLECT_OPTIMIZED"] != nil {
     for target in package.targets where target.type == .regular && target.name.hasPrefix("Recollect") {

@@ -6,8 +6,7 @@
 #   samples       builds and tests the samples of the guides, each in a package of its own
 #   tests         builds everything with all traits, and runs all tests; last, so that the log ends with their result
 # One step is not part of `make test`; `make quick` calls it:
-#   quick         runs the tests without a need (Tests/RecollectTestSupport/Need.swift), with a twentieth of the fixed seeds, and with
-#                 optimized libraries
+#   quick         runs the tests without a need (Tests/RecollectTestSupport/Need.swift), with a twentieth of the fixed seeds
 set -eu
 # SwiftPM builds everything again if the environment differs: a build by make must equal a build by hand.
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKE_TERMOUT MAKE_TERMERR STEPS FROM STORE SEARCH MINUTES SEED SCENARIO POINT RUN LIMIT CONFIGURATION
@@ -36,18 +35,21 @@ step_lint() {
     Scripts/map.sh --check
 }
 
-# Builds and runs the tests. The arguments are options of `swift`.
+# Builds the tests with optimized libraries, which halves their time (see Package.swift), and runs them. SwiftPM builds
+# everything again if the environment differs, so this build has a folder of its own.
 run_tests() {
-    swift build --build-tests --traits "$test_traits" "$@"
-    log="$root/.build/tests.log"
-    failed="$root/.build/tests.failed"
-    mkdir -p "$root/.build"
+    export RECOLLECT_OPTIMIZED=1
+    optimized="$root/.build-optimized"
+    swift build --build-tests --traits "$test_traits" --scratch-path "$optimized"
+    log="$optimized/tests.log"
+    failed="$optimized/tests.failed"
     rm -f "$failed"
     # Without this limit, the tests have more than a thousand open files, and Foundation's Process sometimes crashes on
     # Linux, up to Swift 6.3 (swift-corelibs-foundation, pull request 5472).
     (
-        SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=24 swift test --skip-build --traits "$test_traits" "$@" 2>&1 ||
-            touch "$failed"
+        [ "$1" != quick ] || export RECOLLECT_QUICK=1
+        SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=24 \
+            swift test --skip-build --traits "$test_traits" --scratch-path "$optimized" 2>&1 || touch "$failed"
     ) | tee "$log"
     [ -e "$failed" ] || return 0
     # Repeat the failures at the end of thousands of lines.
@@ -57,14 +59,11 @@ run_tests() {
 }
 
 step_tests() {
-    run_tests
+    run_tests all
 }
 
 step_quick() {
-    # Optimized libraries halve the time (see Package.swift). SwiftPM builds everything again if the environment differs, so
-    # this build has a folder of its own.
-    export RECOLLECT_QUICK=1 RECOLLECT_OPTIMIZED=1
-    run_tests --scratch-path "$root/.build-quick"
+    run_tests quick
 }
 
 step_plain() {
