@@ -6,8 +6,8 @@ import RecollectCore
 struct CompletionAttempt: Sendable {
     let transport: any HTTPTransport
     let request: TransportRequest
-    /// The limits but for `total`. A connection can be reused only after its body was read to the end, but a server
-    /// may keep the body open forever.
+    /// The limits; the client applies `total`. A connection can be reused only after its body was read to the end, but a
+    /// server may keep the body open forever.
     let limits: ChatCompletionsClient.Timeouts
     let maxReplyBytes: Int
     let failures: ModelErrors

@@ -203,10 +203,10 @@ public struct ChatsArea: Sendable {
             _ = try workspace.writer.update(path, by: .recollect) { file in
                 let current = try workspace.chat(in: file, of: sessionId).map { chat in
                     guard chat.isEdited else { return chat }
-                    let earlier = try intactVersions(of: path)
+                    let base = try intactVersions(of: path, limit: 1).first
+                    let earlier = base.map(chat.hasEdits) == true ? try intactVersions(of: path, limit: 32) : []
                     // The note may have changes that never reached the file.
-                    return chat.numbered(since: earlier.first, among: earlier).numbered(
-                        since: last?.chat, isKnown: false)
+                    return chat.numbered(since: base, among: earlier).numbered(since: last?.chat, isKnown: false)
                 }
                 var local = state
                 local.place(as: current)
@@ -241,13 +241,13 @@ public struct ChatsArea: Sendable {
 
     /// Returns the newest versions of a session's file written by a synchronization, the latest first: the bases of people's
     /// edits. Damaged versions are ignored.
-    private func intactVersions(of path: WorkspacePath) throws -> [ChatProjection] {
+    private func intactVersions(of path: WorkspacePath, limit: Int) throws -> [ChatProjection] {
         let archive = workspace.archive
         let versions = try archive.versions(of: path).filter { $0.kind != .begun && !$0.kind.isAbsence }
         return Array(
             versions.lazy.compactMap { version in
                 (try? archive.bytes(of: version.hash)).flatMap { try? ChatProjection(bytes: $0) }
-            }.filter { !$0.isEdited }.prefix(100))
+            }.filter { !$0.isEdited }.prefix(limit))
     }
 
     /// Notes the session in the history, for the next synchronization.
