@@ -2,8 +2,9 @@ import Foundation
 
 /// The preferences for all sessions, in user defaults. An unset preference is `nil`; setting `nil` removes it.
 ///
-/// May be used from any task. On Apple's systems, the system decides when it writes user defaults. On others, a change waits for
-/// a save of a store in the same suite.
+/// May be used from any task. Reading and setting a preference wait for running saves of stores in the same suite. On Apple's
+/// systems, the system decides when it writes user defaults. On others, a set preference is saved. A preference that cannot be
+/// saved, for example on a full disk, keeps its former value, and an unreadable one is `nil`.
 public final class GlobalPreferencesStorage: Sendable {
     private enum Key: String {
         case defaultWorkingDirectory, systemPrompt, allowedTools, maxTurns
@@ -12,51 +13,48 @@ public final class GlobalPreferencesStorage: Sendable {
         var name: String { "recollect.preferences/\(rawValue)" }
     }
 
-    // Documented as thread-safe; Foundation on Linux does not declare it `Sendable`.
-    private nonisolated(unsafe) let defaults: UserDefaults
+    // Not `UserDefaults` itself: on Linux, it would undo saves of stores in the suite.
     private let suite: UserDefaultsSuite
 
     /// Opens the preferences.
     /// - Parameter suiteName: The name of a suite, for example an app group. `nil`, and a name refused by the
     ///   system, mean the app's own defaults.
     public nonisolated init(suiteName: String? = nil) {
-        defaults = suiteName.flatMap { UserDefaults(suiteName: $0) } ?? .standard
         suite = UserDefaultsSuite(name: suiteName)
     }
 
     /// The working folder of a new session.
     public var defaultWorkingDirectory: String? {
-        get { defaults.string(forKey: Key.defaultWorkingDirectory.name) }
+        get { value(of: .defaultWorkingDirectory) as? String }
         set { set(newValue, for: .defaultWorkingDirectory) }
     }
 
     /// The instructions for agents before all messages.
     public var systemPrompt: String? {
-        get { defaults.string(forKey: Key.systemPrompt.name) }
+        get { value(of: .systemPrompt) as? String }
         set { set(newValue, for: .systemPrompt) }
     }
 
     /// The tools allowed for agents without asking the user.
     public var allowedTools: [String]? {
-        get { defaults.stringArray(forKey: Key.allowedTools.name) }
+        get { value(of: .allowedTools) as? [String] }
         set { set(newValue, for: .allowedTools) }
     }
 
     /// The maximum number of turns of an agent without the user.
     public var maxTurns: Int? {
-        get { defaults.object(forKey: Key.maxTurns.name) == nil ? nil : defaults.integer(forKey: Key.maxTurns.name) }
+        get { value(of: .maxTurns) as? Int }
         set { set(newValue, for: .maxTurns) }
     }
 
+    private func value(of key: Key) -> Any? {
+        try? suite.runBlocking { suite[key.name] }
+    }
+
     private func set(_ value: Any?, for key: Key) {
-        if let value {
-            defaults.set(value, forKey: key.name)
-        } else {
-            defaults.removeObject(forKey: key.name)
+        try? suite.runBlocking {
+            suite[key.name] = value
+            try suite.save()
         }
-        // Apple's systems write by themselves. Others write the file of all values, only on this call and without a lock, so
-        // that it must not run while a store saves into the file. A damaged file is not overwritten: the value is then set
-        // in this process alone.
-        try? suite.runBlocking { _ = defaults.synchronize() }
     }
 }

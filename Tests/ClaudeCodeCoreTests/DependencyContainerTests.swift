@@ -31,15 +31,17 @@ struct DependencyContainerTests {
         let storage = UserDefaultsSessionStorage(suiteName: suite)
         let preferences = GlobalPreferencesStorage(suiteName: suite)
         async let changes: Void = {
-            for number in 1...200 {
+            for number in 1...80 {
                 preferences.maxTurns = number
                 await Task.yield()
             }
         }()
-        for number in 0..<100 { try await storage.saveSession(id: "\(number)", firstMessage: "hello") }
+        for number in 0..<50 { try await storage.saveSession(id: "\(number)", firstMessage: "hello") }
         await changes
-        #expect(try await UserDefaultsSessionStorage(suiteName: suite).getAllSessions().count == 100)
-        #expect(GlobalPreferencesStorage(suiteName: suite).maxTurns == 200)
+        #expect(try await UserDefaultsSessionStorage(suiteName: suite).getAllSessions().count == 50)
+        #expect(GlobalPreferencesStorage(suiteName: suite).maxTurns == 80)
+        // The app itself reads them as user defaults.
+        #expect(UserDefaults(suiteName: suite)?.integer(forKey: "recollect.preferences/maxTurns") == 80)
     }
 
     @Test("Preferences are saved, shared by all instances, and removed when set to nil")

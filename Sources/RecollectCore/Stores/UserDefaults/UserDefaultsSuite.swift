@@ -10,7 +10,7 @@ package final class UserDefaultsSuite: @unchecked Sendable {
     private static let queue = DispatchQueue(label: "recollect.defaults")
 
     /// The suite's name; empty for the app's own defaults.
-    let name: String
+    package let name: String
     private var contents: Contents
     /// The values set since the last save, by key.
     private var changes: [String: Any?] = [:]
@@ -64,7 +64,7 @@ package final class UserDefaultsSuite: @unchecked Sendable {
     }
 
     /// Reads or sets a value. Setting `nil` removes it.
-    subscript(_ key: String) -> Any? {
+    package subscript(_ key: String) -> Any? {
         get { changes[key] ?? contents[key] }
         set { changes.updateValue(newValue, forKey: key) }
     }
@@ -92,7 +92,7 @@ package final class UserDefaultsSuite: @unchecked Sendable {
     /// Saves the changes since the last save, all together. A failed save drops the changes.
     /// - Throws: `diskFull`, `permissionDenied`, `inputOutput`; `invalidArgument` if the suite's name is not
     ///   possible as a file name.
-    func save() throws {
+    package func save() throws {
         guard !changes.isEmpty else { return }
         defer { changes = [:] }
         try contents.write(changes)
