@@ -80,8 +80,8 @@ final class DamagedTrees {
 
     /// Returns the page above all pages with rows of a table, found without a schema; `nil` if there is none, or more than one.
     ///
-    /// The roots of all tables are made with the database, at its beginning. Another page above all the others is left if the
-    /// root is damaged.
+    /// Another page is above all the others if the root is damaged. But the roots of all tables are made with the database, and
+    /// are among its first 40 pages.
     private func soleRoot(of table: SalvagedTable) -> Int? {
         var parents: [Int: Int] = [:]
         var leaves: [Int] = []
@@ -100,7 +100,7 @@ final class DamagedTrees {
                 while let parent = parents[root], level < 20 { (root, level) = (parent, level + 1) }
                 return root
             })
-        guard roots.count == 1, let root = roots.first, root <= 64 else { return nil }
+        guard roots.count == 1, let root = roots.first, root <= 40 else { return nil }
         return root
     }
 
