@@ -5,24 +5,25 @@ extension ChatProjection {
     /// Returns the chat with the next numbers for edits by people in the file: these have no numbers of their own.
     /// - Parameters:
     ///   - isKnown: `false` if the person may not have had the base's contents: they do not count as replaced.
-    ///   - earlier: Versions of the file. A state of one of them may come from an editor that had opened it: its replacement is
-    ///     not known to the person.
+    ///   - earlier: Versions of the file. If one of them has a concurrent edit, an editor may have opened that version.
     func numbered(
         since base: ChatProjection?, isKnown: Bool = true, among earlier: [ChatProjection] = []
     ) -> ChatProjection {
         guard isEdited, let base else { return self }
         let old = base.entriesByID
         let edited = editedIDs(since: base)
-        let states = earlier.reduce(into: Set<String>()) { states, chat in
-            for entry in chat.entries where edited.contains(ByteString(entry.message.id)) {
-                states.insert("\(entry.message.id)\u{0}\(entry.revision.state)")
-            }
+        // Of messages and titles edited on several devices at the same time, the person may have had another version.
+        var contested: Set<ByteString> = []
+        for entry in earlier.flatMap(\.entries) {
+            let id = ByteString(entry.message.id)
+            guard edited.contains(id), let base = old[id] else { continue }
+            if entry.revision.isConcurrent(with: base.revision) { contested.insert(id) }
         }
-        let titles = Set(earlier.map(\.titleRevision.state))
+        let isTitleContested = earlier.contains { $0.titleRevision.isConcurrent(with: base.titleRevision) }
         let entries = entries.map { entry in
-            let base = old[ByteString(entry.message.id)]?.revision
-            let isEarlier = !states.isEmpty && states.contains("\(entry.message.id)\u{0}\(entry.revision.state)")
-            let revision = entry.revision.numbered(since: base, isKnown: isKnown && !isEarlier)
+            let id = ByteString(entry.message.id)
+            let revision = entry.revision.numbered(
+                since: old[id]?.revision, isKnown: isKnown && !contested.contains(id))
             return Entry(agents: entry.agents, after: entry.after, message: entry.message, revision: revision)
         }
         // A file with neither a title nor a change of it has none to merge.
@@ -31,7 +32,7 @@ extension ChatProjection {
             session: session,
             title: hasTitle
                 ? titleRevision.numbered(
-                    since: base.titleRevision, isKnown: isKnown && !titles.contains(titleRevision.state))
+                    since: base.titleRevision, isKnown: isKnown && !isTitleContested)
                 : titleRevision,
             entries: entries, deletions: deletions, others: others, isIntact: isIntact, isEdited: isEdited,
             hasOtherContent: hasOtherContent)

@@ -28,6 +28,11 @@ struct ChatRevision: Equatable, Sendable {
         content == other.content || replaced.contains(other.state)
     }
 
+    /// Whether both revisions have the same numbers and different contents.
+    func isConcurrent(with other: ChatRevision) -> Bool {
+        (restores, number) == (other.restores, other.number) && content != other.content
+    }
+
     /// Whether a content is this one, or that of an earlier state.
     func has(_ content: ByteString) -> Bool {
         self.content == content || Self.hasState(of: content, in: replaced)
@@ -52,9 +57,7 @@ struct ChatRevision: Equatable, Sendable {
 
     /// Returns this revision as the next edit of an earlier one, if only its content differs.
     func numbered(since old: ChatRevision?, isKnown: Bool) -> ChatRevision {
-        guard var next = old, (restores, number) == (next.restores, next.number), content != next.content else {
-            return self
-        }
+        guard var next = old, isConcurrent(with: next) else { return self }
         next.replace(with: content, isKnown: isKnown)
         return next
     }

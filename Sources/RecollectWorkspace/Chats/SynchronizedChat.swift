@@ -18,9 +18,6 @@ struct SynchronizedChat: Equatable, Sendable {
     var unpublished: Set<ByteString> = []
     /// The IDs of messages with edits not yet merged with the file.
     var edited: Set<ByteString> = []
-    /// The deleted messages that no merge with the file has included. They are deleted in the file only if it has them anyway,
-    /// after an interruption: a message with such an ID may be another one.
-    var withdrawn: [ByteString: ChatRevision] = [:]
     /// The messages, edits and title of the file about to be saved in the history.
     var pending = ChatProjection(session: "", entries: [])
     /// The states of deleted messages. In a file, they are older states, and no changes.
@@ -79,7 +76,7 @@ extension SynchronizedChat {
             if last?.edited.contains(id) == true { edited.insert(id) }
             // A state about to be saved may never have been in the history, so its replacement may be another text. Without a
             // change in the feed, it was never saved.
-            let isUnchanged = content == published[id]?.content && !feed.edited.contains(id)
+            let isUnchanged = content == published[id]?.content && !feed.rewritten.contains(id)
             let pending = isUnchanged ? nil : pendings[id]
             var entry = (pending ?? base).of(copies.agents)
             if content != entry.content,
@@ -92,15 +89,13 @@ extension SynchronizedChat {
         }
         let held = Set(entries.map { ByteString($0.message.id) })
         for (id, old) in known where !held.contains(id) && feed.deletes(id, isPending: published[id] == nil) {
-            if last?.unpublished.contains(id) == true {
-                withdrawn[id] = old.revision
-                continue
-            }
             // A message deleted elsewhere may be moved into a branch here, and back.
             if deletions[id] == nil || feed.deleted.contains(id) { deletedHere.insert(id) }
             deletions[id] = max(deletions[id] ?? 0, old.revision.restores)
             // A message about to be saved may never have been in the history: its deletion may concern another text.
-            if published[id] != nil { noteReplaced(old.revision, of: id) }
+            guard published[id] != nil else { continue }
+            replaced[id, default: []].formUnion(old.revision.replaced)
+            replaced[id, default: []].insert(old.revision.state)
         }
         pending = ChatProjection(
             session: "",
@@ -117,11 +112,6 @@ extension SynchronizedChat {
             newTitle.replace(with: content, isKnown: !feed.isBehind && pendingTitle == nil)
         }
         chat = ChatProjection(session: session.sessionId, title: newTitle, entries: entries)
-    }
-
-    private mutating func noteReplaced(_ revision: ChatRevision, of id: ByteString) {
-        replaced[id, default: []].formUnion(revision.replaced)
-        replaced[id, default: []].insert(revision.state)
     }
 
     /// Returns the revision of a message that the history did not have at the last synchronization.
@@ -150,11 +140,6 @@ extension SynchronizedChat {
     mutating func place(as file: ChatProjection?) {
         guard let file else { return }
         let placed = file.entriesByID
-        for (id, revision) in withdrawn where placed[id]?.revision.state == revision.state {
-            deletions[id] = max(deletions[id] ?? 0, revision.restores)
-            deletedHere.insert(id)
-            noteReplaced(revision, of: id)
-        }
         var title = chat.titleRevision
         title.join(file.titleRevision)
         chat = ChatProjection(
@@ -215,7 +200,6 @@ extension SynchronizedChat {
             })
         unpublished = []
         edited = []
-        withdrawn = [:]
     }
 
     // MARK: Saving
@@ -261,6 +245,8 @@ struct SessionChanges: Sendable {
     private(set) var deleted: Set<ByteString> = []
     /// The IDs of edited and added messages.
     private(set) var edited: Set<ByteString> = []
+    /// The IDs of edited messages.
+    private(set) var rewritten: Set<ByteString> = []
     /// Whether messages were moved into a branch, or expired, or the session or its user was deleted.
     private(set) var isRearranged = false
     /// Whether the details may have changed.
@@ -276,7 +262,10 @@ struct SessionChanges: Sendable {
         let id = ByteString(change.messageId ?? "")
         switch change.kind {
         case .messageDeleted: deleted.insert(id)
-        case .messageAdded, .messageEdited: edited.insert(id)
+        case .messageAdded: edited.insert(id)
+        case .messageEdited:
+            edited.insert(id)
+            rewritten.insert(id)
         case .sessionUpdated: isUpdated = true
         case .sessionRearranged, .sessionDeleted, .userDeleted: isRearranged = true
         default: break

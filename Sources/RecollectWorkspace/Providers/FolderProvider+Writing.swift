@@ -42,7 +42,7 @@ extension FolderProvider {
             do {
                 beforeExchange()
                 if let expected {
-                    try replace(name, in: folder, at: parent, holding: expected, by: staged, mine)
+                    try replace(name, in: folder, at: parent, holding: expected, by: staged, mine, bytes)
                 } else {
                     try folder.renameExclusively(staged, to: name)
                 }
@@ -59,7 +59,7 @@ extension FolderProvider {
             let isThere = Result { try isStillThere(folder, at: parent) }
             guard case .success(true) = isThere else {
                 beforeExchange()
-                try takeBack(name, for: staged, mine, in: folder, at: parent, isNew: expected == nil)
+                try takeBack(name, for: staged, mine, bytes, in: folder, at: parent, isNew: expected == nil)
                 _ = try isThere.get()
                 throw ContentMismatch(current: try content(at: path, in: parent))
             }
@@ -140,7 +140,7 @@ extension FolderProvider {
     /// Exchanges a file with a staged one, if it still has an expected content. The old file then has the temporary name.
     private func replace(
         _ name: String, in folder: OpenFolder, at parent: WorkspacePath, holding expected: ContentHash,
-        by staged: String, _ mine: FileStamp?
+        by staged: String, _ mine: FileStamp?, _ bytes: [UInt8]
     ) throws {
         guard try folder.exchange(staged, name) else {
             guard try content(of: name, in: folder) == expected else { throw POSIXFailure(EEXIST) }
@@ -150,7 +150,7 @@ extension FolderProvider {
         if case .success(true) = holds { return }
         // Another program wrote in the meantime. Its file goes back, even if it cannot be read.
         beforeExchange()
-        try takeBack(name, for: staged, mine, in: folder, at: parent, isNew: false)
+        try takeBack(name, for: staged, mine, bytes, in: folder, at: parent, isNew: false)
         _ = try holds.get()
         throw POSIXFailure(EEXIST)
     }
@@ -158,8 +158,8 @@ extension FolderProvider {
     /// Takes a refused write back. A replaced file gets its name again. If another program has written again, its file keeps
     /// the name.
     private func takeBack(
-        _ name: String, for staged: String, _ mine: FileStamp?, in folder: OpenFolder, at parent: WorkspacePath,
-        isNew: Bool
+        _ name: String, for staged: String, _ mine: FileStamp?, _ bytes: [UInt8], in folder: OpenFolder,
+        at parent: WorkspacePath, isNew: Bool
     ) throws {
         if isNew {
             guard try ifThere({ try folder.renameExclusively(name, to: staged) }) != nil else { return }
@@ -170,7 +170,9 @@ extension FolderProvider {
                 return try putBack(staged, to: name, in: folder, at: parent)
             }
         }
-        guard try folder.entry(staged)?.stamp == mine else {
+        // On a file system with coarse times, the stamp may be that of a later save.
+        guard try folder.entry(staged)?.stamp == mine, try content(of: staged, in: folder) == ContentHash(of: bytes)
+        else {
             return try putBack(staged, to: name, in: folder, at: parent)
         }
         try folder.remove(staged)

@@ -1025,21 +1025,6 @@ struct ChatsAreaTests {
         #expect(kept.contains { $0.contains("\"ours\"") } && kept.contains("the bytes of a picture"))
     }
 
-    @Test("chat-projection: the deletion of a message that never reached the file deletes no other message of its ID")
-    func deletedBeforePublished() async throws {
-        let (elsewhere, other) = try await otherDevice(having: "1")
-        try await history.append(
-            [message("2", "ours")], to: Scope(userId: "ann", sessionId: "Moby Dick", agentId: "a"))
-        try await synchronizeInVain()
-        try await history.deleteMessages(["2"], in: id)
-        try await other.append(
-            [message("2", "theirs")], to: Scope(userId: "ann", sessionId: "Moby Dick", agentId: "a"))
-        try await elsewhere.chats.synchronize(id, with: other)
-        try await workspace.chats.synchronize(id, with: history)
-        #expect(try await elsewhere.chats.synchronize(id, with: other).deletedElsewhere == [])
-        #expect(try await [texts(history), texts(other)] == [["1", "theirs"], ["1", "theirs"]])
-    }
-
     @Test("chat-projection: a message that was never saved is kept beside the file if another one of its ID is deleted")
     func deletedInsteadOfPending() async throws {
         let (elsewhere, other) = try await otherDevice(having: "1")
@@ -1060,9 +1045,9 @@ struct ChatsAreaTests {
     }
 
     @Test(
-        "chat-projection: a text brought back by an editor with an earlier version leaves the later one beside the file"
-    )
-    func earlierVersionInEditor() async throws {
+        "chat-projection: a text of an editor with an earlier version leaves the later one beside the file",
+        arguments: ["theirs", "theirs by hand"])
+    func earlierVersionInEditor(text: String) async throws {
         let (elsewhere, other) = try await otherDevice(having: "one", "two")
         try await other.edit([message("one", "theirs")], in: id)
         try await elsewhere.chats.synchronize(id, with: other)
@@ -1076,12 +1061,13 @@ struct ChatsAreaTests {
         try #require(try await texts(other) == ["yours", "two"])
         let kept = try await keptVersions().count
         // Another message is changed in an editor that still shows the file as it was.
-        try deliver(Array(opened.replacingOccurrences(of: "\"two\"}", with: "\"2\"}").utf8))
+        let saved = opened.replacingOccurrences(of: "\"two\"}", with: "\"2\"}")
+        try deliver(Array(saved.replacingOccurrences(of: "\"theirs\"}", with: "\"\(text)\"}").utf8))
         for _ in 0..<2 {
             try await workspace.chats.synchronize(id, with: history)
             try await elsewhere.chats.synchronize(id, with: other)
         }
-        #expect(try await [texts(history), texts(other)] == [["theirs", "2"], ["theirs", "2"]])
+        #expect(try await [texts(history), texts(other)] == [[text, "2"], [text, "2"]])
         #expect(try await keptVersions().count > kept)
         #expect(try await keptVersions().contains { $0.contains("\"yours\"") })
     }
