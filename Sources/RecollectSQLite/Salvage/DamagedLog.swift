@@ -147,7 +147,9 @@ struct DamagedLog {
     private static func salts(_ file: DamagedFile) -> some Sequence<[UInt8]> {
         stride(from: 32, to: file.size, by: frameSize).lazy.compactMap { offset in
             let head = file.bytes(at: offset, count: 24)
-            return head.count == 24 ? Array(head[8..<16]) : nil
+            let salt = head.count == 24 ? Array(head[8..<16]) : []
+            // A salt is random: erased bytes are none.
+            return salt.contains { $0 != 0 && $0 != 0xFF } ? salt : nil
         }
     }
 

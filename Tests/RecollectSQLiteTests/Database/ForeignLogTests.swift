@@ -57,6 +57,23 @@ import Testing
         #expect(history.events.takeUndelivered().isEmpty)
     }
 
+    @Test("A log with zeros over its header and first frames keeps its later commits")
+    func zeroedStart() async throws {
+        let history = folder.history()
+        for number in 0..<40 { try await history.append(messages(number..<number + 1), to: scope) }
+        let copy = try TemporaryFolder()
+        for name in ["history.sqlite", "history.sqlite-wal"] {
+            try FileManager.default.copyItem(at: folder.file(name), to: copy.file(name))
+        }
+        var log = try Data(contentsOf: copy.file("history.sqlite-wal"))
+        let start = 0..<32 + 2 * (24 + 4096)
+        log.replaceSubrange(start, with: Data(count: start.count))
+        try log.write(to: copy.file("history.sqlite-wal"))
+        let damaged = copy.history()
+        #expect(try await damaged.window(of: scope, maxMessages: nil).count > 30)
+        #expect(damaged.events.takeUndelivered().contains { $0.kind == .salvaged })
+    }
+
     @Test("A damaged commit with an impossible page count does not delay a salvage")
     func impossibleCount() async throws {
         let history = folder.history()
