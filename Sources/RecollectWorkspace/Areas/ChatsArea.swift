@@ -203,8 +203,9 @@ public struct ChatsArea: Sendable {
             _ = try workspace.writer.update(path, by: .recollect) { file in
                 let current = try workspace.chat(in: file, of: sessionId).map { chat in
                     guard chat.isEdited else { return chat }
-                    let base = try intactVersions(of: path, limit: 1).first
-                    let earlier = base.map(chat.hasEdits) == true ? try intactVersions(of: path, limit: 32) : []
+                    let versions = try intactVersions(of: path)
+                    let base = versions.first { _ in true }
+                    let earlier = base.map(chat.hasEdits) == true ? AnySequence(versions) : AnySequence([])
                     // The note may have changes that never reached the file.
                     return chat.numbered(since: base, among: earlier).numbered(since: last?.chat, isKnown: false)
                 }
@@ -240,14 +241,14 @@ public struct ChatsArea: Sendable {
     }
 
     /// Returns the newest versions of a session's file written by a synchronization, the latest first: the bases of people's
-    /// edits. Damaged versions are ignored.
-    private func intactVersions(of path: WorkspacePath, limit: Int) throws -> [ChatProjection] {
+    /// edits. They are read one after the other. Damaged versions are ignored.
+    private func intactVersions(of path: WorkspacePath) throws -> some Sequence<ChatProjection> {
         let archive = workspace.archive
-        let versions = try archive.versions(of: path).filter { $0.kind != .begun && !$0.kind.isAbsence }
-        return Array(
-            versions.lazy.compactMap { version in
+        return try archive.versions(of: path).lazy.filter { $0.kind != .begun && !$0.kind.isAbsence }
+            .compactMap { version in
                 (try? archive.bytes(of: version.hash)).flatMap { try? ChatProjection(bytes: $0) }
-            }.filter { !$0.isEdited }.prefix(limit))
+            }
+            .filter { !$0.isEdited }.prefix(32)
     }
 
     /// Notes the session in the history, for the next synchronization.

@@ -7,19 +7,22 @@ extension ChatProjection {
     ///   - isKnown: `false` if the person may not have had the base's contents: they do not count as replaced.
     ///   - earlier: Versions of the file. If one of them has a concurrent edit, an editor may have opened that version.
     func numbered(
-        since base: ChatProjection?, isKnown: Bool = true, among earlier: [ChatProjection] = []
+        since base: ChatProjection?, isKnown: Bool = true, among earlier: AnySequence<ChatProjection> = AnySequence([])
     ) -> ChatProjection {
         guard isEdited, let base else { return self }
         let old = base.entriesByID
         let edited = editedIDs(since: base)
         // Of messages and titles edited on several devices at the same time, the person may have had another version.
         var contested: Set<ByteString> = []
-        for entry in earlier.flatMap(\.entries) {
-            let id = ByteString(entry.message.id)
-            guard edited.contains(id), let base = old[id] else { continue }
-            if entry.revision.isConcurrent(with: base.revision) { contested.insert(id) }
+        var isTitleContested = false
+        for version in earlier {
+            if version.titleRevision.isConcurrent(with: base.titleRevision) { isTitleContested = true }
+            for entry in version.entries {
+                let id = ByteString(entry.message.id)
+                guard edited.contains(id), let base = old[id] else { continue }
+                if entry.revision.isConcurrent(with: base.revision) { contested.insert(id) }
+            }
         }
-        let isTitleContested = earlier.contains { $0.titleRevision.isConcurrent(with: base.titleRevision) }
         let entries = entries.map { entry in
             let id = ByteString(entry.message.id)
             let revision = entry.revision.numbered(
