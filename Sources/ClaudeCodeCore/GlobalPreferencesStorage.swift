@@ -47,6 +47,7 @@ public final class GlobalPreferencesStorage: Sendable {
         set { set(newValue, for: .maxTurns) }
     }
 
+    // The guide's properties cannot throw: see the type's documentation for failures.
     private func value(of key: Key) -> Any? {
         try? suite.runBlocking { suite[key.name] }
     }

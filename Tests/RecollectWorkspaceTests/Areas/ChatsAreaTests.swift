@@ -29,6 +29,13 @@ struct ChatsAreaTests {
     }
 
     /// Says the texts on this device, and synchronizes them with another one.
+    /// A workspace of this device with a limit for files, in bytes.
+    private func limited(to size: Int) throws -> SharedWorkspace {
+        var configuration = WorkspaceConfiguration(stateURL: folder.url.appendingPathComponent("small"))
+        configuration.largestFile = size
+        return try SharedWorkspace(root: folder.root, configuration: configuration)
+    }
+
     private func otherDevice(having texts: String...) async throws -> (SharedWorkspace, SQLiteHistoryStore) {
         let (elsewhere, other) = (try elsewhere(), SQLiteHistoryStore.inMemory())
         for text in texts { try await say(text, in: history) }
@@ -925,13 +932,7 @@ struct ChatsAreaTests {
 
     @Test("chat-projection: an attachment too large for the workspace stays in its message, and other edits are saved")
     func largeAttachment() async throws {
-        let small = try SharedWorkspace(
-            root: folder.root,
-            configuration: {
-                var configuration = WorkspaceConfiguration(stateURL: folder.url.appendingPathComponent("small"))
-                configuration.largestFile = 2_000
-                return configuration
-            }())
+        let small = try limited(to: 2_000)
         let (elsewhere, other) = (try elsewhere(), SQLiteHistoryStore.inMemory())
         let scope = Scope(userId: "ann", sessionId: "Moby Dick", agentId: "a")
         try await other.append([message("1", "theirs"), message("2", "two")], to: scope)
@@ -1074,13 +1075,7 @@ struct ChatsAreaTests {
 
     @Test("chat-projection: a session larger than the workspace's limit with a losing edit is synchronized")
     func largeSession() async throws {
-        let small = try SharedWorkspace(
-            root: folder.root,
-            configuration: {
-                var configuration = WorkspaceConfiguration(stateURL: folder.url.appendingPathComponent("small"))
-                configuration.largestFile = 6_000
-                return configuration
-            }())
+        let small = try limited(to: 6_000)
         let (elsewhere, other) = (try elsewhere(), SQLiteHistoryStore.inMemory())
         let scope = Scope(userId: "ann", sessionId: "Moby Dick", agentId: "a")
         func long(_ id: String) -> ConversationMessage { message(id, String(repeating: "long ", count: 400)) }

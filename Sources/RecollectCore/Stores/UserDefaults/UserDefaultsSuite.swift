@@ -10,7 +10,7 @@ package final class UserDefaultsSuite: @unchecked Sendable {
     private static let queue = DispatchQueue(label: "recollect.defaults")
 
     /// The suite's name; empty for the app's own defaults.
-    package let name: String
+    let name: String
     private var contents: Contents
     /// The values set since the last save, by key.
     private var changes: [String: Any?] = [:]
