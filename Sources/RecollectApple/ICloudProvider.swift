@@ -87,7 +87,7 @@
 
         /// Cleans up files left in a folder by killed writers. Not coordinated: no other program uses these files.
         public func resolveLeftovers(
-            in path: WorkspacePath, includingRecent: Bool, isKnown: (ContentHash, WorkspacePath?) throws -> Bool
+            in path: WorkspacePath, includingRecent: Bool, isKnown: (Leftover) throws -> Bool
         ) throws -> LeftoverReport {
             try folder.resolveLeftovers(in: path, includingRecent: includingRecent, isKnown: isKnown)
         }

@@ -158,6 +158,17 @@ public final class SQLiteHistoryStore: HistoryStore {
         return count
     }
 
+    /// Permanently deletes messages, unless they were changed since they were read: see `HistoryStore`. `erasure()` returns
+    /// the progress of erasing their bytes.
+    @discardableResult
+    public func delete(
+        _ messages: [ConversationMessage], in session: SessionKey
+    ) async throws -> [ConversationMessage] {
+        let deleted = try await write { try MessageDeletion.delete(messages, in: session, $0) }
+        if !deleted.isEmpty { await eraseSoon() }
+        return deleted
+    }
+
     /// Permanently deletes a session: see `HistoryStore`. The duration does not depend on the session's size.
     /// `erasure()` returns the progress of erasing its bytes.
     @discardableResult

@@ -189,6 +189,12 @@ package final class WatchedHistory: HistoryStore {
         try await base.deleteMessages(ids, in: session)
     }
 
+    package func delete(
+        _ messages: [ConversationMessage], in session: SessionKey
+    ) async throws -> [ConversationMessage] {
+        try await base.delete(messages, in: session)
+    }
+
     package func deleteSession(_ session: SessionKey) async throws -> Bool {
         try await base.deleteSession(session)
     }

@@ -152,6 +152,14 @@ public protocol HistoryStore: Sendable {
     @discardableResult
     func deleteMessages(_ ids: [String], in session: SessionKey) async throws -> Int
 
+    /// Deletes messages permanently, unless they were changed since they were read.
+    ///
+    /// Applies to each agent with a message of this ID and content. All messages are deleted in one step, with their index
+    /// entries, and with attachments without other uses.
+    /// - Returns: The messages deleted for at least one agent.
+    @discardableResult
+    func delete(_ messages: [ConversationMessage], in session: SessionKey) async throws -> [ConversationMessage]
+
     /// Deletes a session permanently: its messages, index entries, and attachments without other uses.
     /// - Returns: Whether the session existed.
     @discardableResult

@@ -149,6 +149,9 @@ enum HistoryCheck {
 
     private static let contentColumns = MessageChecksum.columns.map { "message.\($0)" }.joined(separator: ", ")
 
+    /// Whether the content of a message is damaged.
+    static func hasDamagedContent(_ db: Database) throws -> Bool { try !content(db).isEmpty }
+
     /// Returns a problem for each session with damaged content: its checksum is wrong or, in a row without one, its
     /// JSON is invalid.
     private static func content(_ db: Database) throws -> [HistoryReport.Problem] {

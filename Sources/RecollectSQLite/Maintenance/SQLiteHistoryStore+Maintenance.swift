@@ -86,8 +86,8 @@ extension SQLiteHistoryStore {
     ///
     /// A damaged index of an intact table is rebuilt, and no file is set aside. A table is salvaged if it lacks
     /// rows named by its indexes or has messages in no index. A message with a wrong checksum stays unchanged.
-    /// Attachments are not removed while there are losses or missing attachment files: a lost message may have used
-    /// them. Posts `rebuiltIndex`, and waits until the erasure is complete or 30 seconds have passed.
+    /// Attachments are not removed while there are losses, damaged messages or missing attachment files: a lost or damaged
+    /// message may have used them. Posts `rebuiltIndex`, and waits until the erasure is complete or 30 seconds have passed.
     public func repair() async throws {
         let report = try await check()
         let damage = report.problems.filter { $0.kind == "integrity" }.map(\.message)
@@ -120,7 +120,7 @@ extension SQLiteHistoryStore {
         // If the uses of attachments contradict their files, a seemingly unused one may belong to a message.
         let isMissing = report.problems.contains { $0.kind == "attachmentMissing" }
         try await write { db in
-            if !hasLosses, !isMissing {
+            if try !hasLosses && !isMissing && !HistoryCheck.hasDamagedContent(db) {
                 let kept = try AttachmentFiles(directory: files.attachments).all().map(\.hash)
                 try Eraser.note(orphans: kept.filter { try !AttachmentUse.isUsed($0, db) }, db)
             }

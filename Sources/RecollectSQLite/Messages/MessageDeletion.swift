@@ -11,6 +11,33 @@ enum MessageDeletion {
         guard let number = try MessageQueries.number(of: session, db) else { return 0 }
         try DerivedData.update(db)
         let sequences = try ids.flatMap { try MessageQueries.sequences(of: $0, in: number, db) }
+        return try deleteAndErase(sequences, of: number, session, db)
+    }
+
+    /// Deletes messages of a session, except those with other contents, and records the changes in the feed. Returns the
+    /// messages deleted for at least one agent.
+    static func delete(
+        _ messages: [ConversationMessage], in session: SessionKey, _ db: Database
+    ) throws -> [ConversationMessage] {
+        guard let number = try MessageQueries.number(of: session, db) else { return [] }
+        try DerivedData.update(db)
+        var sequences: [SequenceNumber] = []
+        let deleted = try messages.filter { message in
+            let found = try MessageQueries.sequences(of: message.id, in: number, db).filter { sequence in
+                try MessageQueries.message(sequence, db)?.hasSameContent(as: message) ?? false
+            }
+            sequences += found
+            return !found.isEmpty
+        }
+        _ = try deleteAndErase(sequences, of: number, session, db)
+        return deleted
+    }
+
+    /// Deletes messages by sequence number, records the changes in the feed, and notes their bytes for erasure. Returns the
+    /// number of deleted messages.
+    private static func deleteAndErase(
+        _ sequences: [SequenceNumber], of number: SessionRowID, _ session: SessionKey, _ db: Database
+    ) throws -> Int {
         let deleted = try delete(sequences, of: number, session, db)
         if deleted.count > 0 { try Eraser.noteRemoval(db) }
         try Eraser.note(orphans: deleted.orphans, db)

@@ -104,6 +104,16 @@ final class DamagedPages {
         logged.pageSize == size && logged.isStale(UInt32(number))
     }
 
+    /// Whether the header states more pages than there are: the end of the file, or its log, is missing.
+    private(set) lazy var isCut: Bool = {
+        // A damaged first page states nothing.
+        guard let header = bytes(ofPage: 1)?.prefix(DatabaseHeader.size), DatabaseHeader.isDatabase(Array(header))
+        else {
+            return false
+        }
+        return Array(header).bigEndian32(28) > count
+    }()
+
     /// Whether there is a stale page.
     private(set) lazy var hasStalePages = logged.hasDamage && count > 0 && (1...count).contains(where: isStale)
 

@@ -263,11 +263,11 @@ final class SalvageCopy {
         try db.reserveFeedNumbers(through: SequenceNumber(rawValue: lastSequence + 1_000_000))
     }
 
-    /// Whether the loss is known: the messages or the index of their positions are intact, and no stale page holds content,
-    /// except of derived tables, the feed, and `erasure`. The counts of the sessions prove nothing: they follow the messages
-    /// at a distance.
+    /// Whether the loss is known: no pages are missing at the end, the messages or the index of their positions are intact, and
+    /// no stale page holds content, except of derived tables, the feed, and `erasure`. The counts of the sessions prove nothing:
+    /// they follow the messages at a distance.
     private var isLossKnown: Bool {
-        guard ["message", "message_by_position"].contains(where: trees.isWhole) else { return false }
+        guard !pages.isCut, ["message", "message_by_position"].contains(where: trees.isWhole) else { return false }
         return !pages.hasStalePages
             || ["message", "session", "scope", "streaming_reply", "tag"].allSatisfy(trees.isWhole)
     }

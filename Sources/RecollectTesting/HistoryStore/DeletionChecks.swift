@@ -25,6 +25,28 @@ enum DeletionChecks {
             try await expectUntouched(Scope.plain.session("other"), in: store)
         },
         HistoryStoreCheck(
+            "deletion.keepsNewerContent", rule: 5,
+            "A deletion of messages with known contents leaves messages with other contents, of each agent."
+        ) { store in
+            let id = Scope.plain.session
+            let (read, newer) = (SampleData.message(.user, "m", "read"), SampleData.message(.user, "m", "newer"))
+            let other = SampleData.message(.user, "o", "e\u{301}")
+            try await store.append([read, other], to: Scope.plain.agent("a"))
+            try await store.append([newer], to: Scope.plain.agent("b"))
+            try await store.append([read], to: Scope.plain.agent("c"))
+            let changed = SampleData.message(.user, "o", "\u{E9}")
+            let before = try await store.latestChange()
+            try await expectEqual(store.delete([read, changed, read], in: id), [read, read], "the deleted messages")
+            try await expectMessages(
+                store.everything(in: id).map(\.message), [other, newer], "the messages after the deletion")
+            try await expectEqual(
+                store.everyChange(after: before).map(\.agentId), ["a", "c"], "the agents in the feed of changes")
+            try await expectEqual(store.delete([read, changed], in: id), [], "the messages deleted again")
+            try await expectEqual(
+                store.delete([other], in: Scope.plain.session("other").session), [],
+                "the messages deleted from another session")
+        },
+        HistoryStoreCheck(
             "deletion.ofASession",
             "A deleted session is removed everywhere; deleting it again returns false."
         ) { store in

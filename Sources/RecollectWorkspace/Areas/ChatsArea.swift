@@ -51,8 +51,8 @@ public struct ChatsArea: Sendable {
     /// Messages deleted from the history since the last synchronization, moved into a branch or expired, are marked as
     /// deleted in the file, and so are all messages of a deleted session. A restored message is no longer marked. A
     /// message missing for any other reason, as in a lost history or in one restored from a backup, is appended again.
-    /// Messages deleted on another device are returned, but not deleted from the history, because anyone may have written
-    /// the file. To a session discarded, or deleted during the call, the file's changes are not saved: they would restore it.
+    /// Messages deleted by a user on another device are returned (`PublishedChat.deletedElsewhere`), but not deleted from the
+    /// history, because anyone may have written the file. Those moved into a branch there, or expired, stay in this history. To a session discarded, or deleted during the call, the file's changes are not saved: they would restore it.
     ///
     /// The file of a different session is replaced. An unreadable file is archived and replaced. A file without changes
     /// is not written, so devices with the same messages stop writing. Calls for one session run one after the other,
@@ -336,10 +336,15 @@ public struct PublishedChat: Sendable {
     public let new: [AgentMessage]
     /// The messages with different contents in the file and in the history, as in the file.
     public let edited: [AgentMessage]
-    /// The IDs of messages in the history deleted on another device, moved into a branch there, or expired there. Before an app
-    /// deletes one, it checks that the user has not edited the message since. An ID shared with another agent's message is left out:
-    /// `HistoryStore.deleteMessages` would delete both.
-    public let deletedElsewhere: [String]
+    /// The messages of the history deleted by a user on another device, as they were at the beginning of the synchronization, in
+    /// the byte order of their IDs. Messages moved into a branch or to another session there, and expired ones, are not among them.
+    ///
+    /// ```swift
+    /// try await history.delete(published.deletedElsewhere, in: session)
+    /// ```
+    ///
+    /// This deletes them, except those edited since. The bytes of their attachments may be on this device alone.
+    public let deletedElsewhere: [ConversationMessage]
     /// The edits of the messages in the history.
     let edits: [MessageEdit]
 
@@ -360,9 +365,11 @@ public struct PublishedChat: Sendable {
         }
         edited = changed.map { AgentMessage(agentId: $0.agents[0], message: $1) }
         edits = changed.map { MessageEdit(of: $0.message, to: $1) }
-        deletedElsewhere = chat.deletions.keys.filter { id in
-            guard let copies = held[id], copies.agents.count == copies.all.count else { return false }
-            return published[id] != nil || ChatRevision.hasState(of: copies.content, in: local.replaced[id] ?? [])
-        }.sorted().map(\.string)
+        deletedElsewhere = chat.deletions.filter(\.value.isByUser).keys.sorted().compactMap { id in
+            guard let copies = held[id],
+                published[id] != nil || ChatRevision.hasState(of: copies.content, in: local.replaced[id] ?? [])
+            else { return nil }
+            return copies.message
+        }
     }
 }

@@ -14,6 +14,9 @@ import RecollectCore
 /// ],"deleted":["3"],"heads":["2"],"sha256":"…"}
 /// ```
 ///
+/// `deleted` has the messages no longer in the session. Those moved into a branch or to another session, and expired ones,
+/// are marked with `"byUser":false`: other devices' users are not asked to delete them.
+///
 /// `revision` counts the edits of a message, and `restores` its returns after a deletion. The state of a message with
 /// the greater numbers is the later one, whichever device has it: an older file brings back neither a replaced text nor
 /// a deleted message. `replaced` has the states replaced by a message, each as its numbers and the hash of its content.
@@ -93,6 +96,20 @@ public struct ChatProjection: Equatable, Sendable {
         var agentMessages: [AgentMessage] { agents.map { AgentMessage(agentId: $0, message: message) } }
     }
 
+    /// The deletion of a message.
+    struct Deletion: Comparable, Sendable {
+        /// The restores of the message before.
+        let restores: Int
+        /// Whether a user deleted the message, or its session. Otherwise it was moved into a branch or to another session, or
+        /// it expired.
+        let isByUser: Bool
+
+        /// Whether the deletion is the earlier one, or of equal ones, not the user's.
+        static func < (left: Deletion, right: Deletion) -> Bool {
+            left.restores != right.restores ? left.restores < right.restores : !left.isByUser && right.isByUser
+        }
+    }
+
     /// The session's ID.
     public let session: String
     /// The session's title; `nil` if it has none.
@@ -104,9 +121,8 @@ public struct ChatProjection: Equatable, Sendable {
     public var messages: [AgentMessage] { entries.flatMap(\.agentMessages) }
     /// The messages and their positions, in the order of `messages`.
     let entries: [Entry]
-    /// The deleted messages: their IDs, and their restores before the deletion. Another device's file cannot bring these
-    /// messages back, unless it has a later restore.
-    let deletions: [ByteString: Int]
+    /// The deleted messages by ID. Another device's file cannot bring these messages back, unless it has a later restore.
+    let deletions: [ByteString: Deletion]
     /// Unknown members of the file: preserved unchanged, and never imported into the history.
     let others: [String: JSONValue]
     /// Whether the projection was read from canonical bytes, as Recollect writes them. An edited file is not intact.
@@ -121,7 +137,7 @@ public struct ChatProjection: Equatable, Sendable {
     /// deletion are dropped, and so are deletions before a restore.
     init(
         session: String, title: ChatRevision = ChatRevision(content: ByteString("")), entries: [Entry],
-        deletions: [ByteString: Int] = [:], others: [String: JSONValue] = [:]
+        deletions: [ByteString: Deletion] = [:], others: [String: JSONValue] = [:]
     ) {
         self.init(
             session: session, title: title, entries: entries, deletions: deletions, others: others, isIntact: true,
@@ -129,11 +145,11 @@ public struct ChatProjection: Equatable, Sendable {
     }
 
     init(
-        session: String, title: ChatRevision, entries: [Entry], deletions: [ByteString: Int],
+        session: String, title: ChatRevision, entries: [Entry], deletions: [ByteString: Deletion],
         others: [String: JSONValue], isIntact: Bool, isEdited: Bool, hasOtherContent: Bool
     ) {
         let present = entries.filter { entry in
-            deletions[ByteString(entry.message.id)].map { entry.revision.restores > $0 } ?? true
+            deletions[ByteString(entry.message.id)].map { entry.revision.restores > $0.restores } ?? true
         }
         let restored = Set(present.map { ByteString($0.message.id) })
         self.session = session
@@ -199,7 +215,7 @@ extension ChatProjection {
         }
         var deleted = JSONWriter()
         deleted.write(list: deletions.sorted { $0.key < $1.key }) {
-            $0.write(deletion: $1.key.string, restores: $1.value)
+            $0.write($1.value, of: $1.key.string)
         }
         let deletedMember = deletions.isEmpty ? "" : ",\"deleted\":\(deleted.text)"
         var others = JSONWriter()
@@ -261,10 +277,12 @@ extension ChatProjection {
                 || optional.contains { $0.stringValue == nil && $0 != .null })
     }
 
-    private static func deletion(json: JSONValue, _ unread: inout JSONNumbers) -> (ByteString, Int)? {
-        if let id = json.stringValue { return (ByteString(id), 0) }
+    private static func deletion(json: JSONValue, _ unread: inout JSONNumbers) -> (ByteString, Deletion)? {
+        if let id = json.stringValue { return (ByteString(id), Deletion(restores: 0, isByUser: true)) }
         guard let fields = json.objectValue, let id = fields["id"]?.stringValue else { return nil }
-        return (ByteString(id), unread.count(fields["restores"]))
+        // Any other value, as one written by a person, deletes nothing on other devices.
+        let isByUser = [nil, .bool(true)].contains(fields["byUser"])
+        return (ByteString(id), Deletion(restores: unread.count(fields["restores"]), isByUser: isByUser))
     }
 }
 
@@ -341,11 +359,12 @@ extension JSONWriter {
         object { entry.write(to: &$0) }
     }
 
-    fileprivate mutating func write(deletion id: String, restores: Int) {
-        guard restores > 0 else { return write(id) }
+    fileprivate mutating func write(_ deletion: ChatProjection.Deletion, of id: String) {
+        guard deletion.restores > 0 || !deletion.isByUser else { return write(id) }
         object { object in
             object.member("id") { $0.write(id) }
-            object.member("restores") { $0.write(Int64(restores)) }
+            if deletion.restores > 0 { object.member("restores") { $0.write(Int64(deletion.restores)) } }
+            if !deletion.isByUser { object.member("byUser") { $0.write(false) } }
         }
     }
 }

@@ -12,7 +12,8 @@ extension SynchronizedChat {
             object.member("change") { $0.write(change.sequence) }
             object.member("deletions") { writer in
                 writer.write(list: deletions.sorted { $0.key < $1.key }) { writer, deletion in
-                    writer.write(list: [JSONValue.string(deletion.key.string), .integer(Int64(deletion.value))]) {
+                    let (id, restores) = (deletion.key.string, Int64(deletion.value.restores))
+                    writer.write(list: [.string(id), .integer(restores), .bool(deletion.value.isByUser)]) {
                         $0.write($1)
                     }
                 }
@@ -42,11 +43,14 @@ extension SynchronizedChat {
         guard case .integer(let change) = head["change"], let userId = head["user"]?.stringValue else {
             throw RecollectError(.unreadable, "the note of a synchronization has no user or no change")
         }
-        let deletions = (head["deletions"]?.arrayValue ?? []).compactMap { item -> (ByteString, Int)? in
-            guard let fields = item.arrayValue, fields.count == 2, let id = fields[0].stringValue,
+        let deletions = (head["deletions"]?.arrayValue ?? []).compactMap {
+            item -> (ByteString, ChatProjection.Deletion)? in
+            guard let fields = item.arrayValue, fields.count > 1, let id = fields[0].stringValue,
                 case .integer(let restores) = fields[1]
             else { return nil }
-            return (ByteString(id), Int(restores))
+            // Earlier notes do not say who deleted a message.
+            let isByUser = fields.count > 2 && fields[2] == .bool(true)
+            return (ByteString(id), ChatProjection.Deletion(restores: Int(restores), isByUser: isByUser))
         }
         let replaced = (head["replaced"]?.arrayValue ?? []).compactMap { item -> (ByteString, Set<String>)? in
             guard let fields = item.arrayValue?.compactMap(\.stringValue), let id = fields.first else { return nil }

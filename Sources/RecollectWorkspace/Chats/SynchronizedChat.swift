@@ -10,8 +10,8 @@ struct SynchronizedChat: Equatable, Sendable {
     var userId: String
     /// The session in the history, including messages deleted on other devices.
     var chat: ChatProjection
-    /// The messages deleted here or on other devices: their IDs, and their restores before the deletion.
-    var deletions: [ByteString: Int] = [:]
+    /// The messages deleted here or on other devices, by ID.
+    var deletions: [ByteString: ChatProjection.Deletion] = [:]
     /// The IDs of messages deleted here. They are restored if they are added to the history again.
     var deletedHere: Set<ByteString> = []
     /// The IDs of new messages not yet merged with the file. A deleted message of the file with this ID is another one.
@@ -91,7 +91,9 @@ extension SynchronizedChat {
         for (id, old) in known where !held.contains(id) && feed.deletes(id, isPending: published[id] == nil) {
             // A message deleted elsewhere may be moved into a branch here, and back.
             if deletions[id] == nil || feed.deleted.contains(id) { deletedHere.insert(id) }
-            deletions[id] = max(deletions[id] ?? 0, old.revision.restores)
+            let deletion = ChatProjection.Deletion(
+                restores: old.revision.restores, isByUser: feed.isByUser(deletionOf: id))
+            deletions[id] = deletions[id].map { max($0, deletion) } ?? deletion
             // A message about to be saved may never have been in the history: its deletion may concern another text.
             guard published[id] != nil else { continue }
             replaced[id, default: []].formUnion(old.revision.replaced)
@@ -101,7 +103,7 @@ extension SynchronizedChat {
             session: "",
             entries: (last?.pending.entries ?? []).filter { entry in
                 let id = ByteString(entry.message.id)
-                return !held.contains(id) && deletions[id].map { $0 < entry.revision.restores } ?? true
+                return !held.contains(id) && deletions[id].map { $0.restores < entry.revision.restores } ?? true
             })
         let content = ByteString(title ?? "")
         var newTitle = last?.chat.titleRevision ?? ChatRevision(content: content)
@@ -124,7 +126,7 @@ extension SynchronizedChat {
         guard isReturned, deletedHere.remove(id) != nil, let deleted = deletions.removeValue(forKey: id) else {
             return ChatRevision(content: content)
         }
-        return ChatRevision(content: content, restores: ChatRevision.next(deleted), replaced: states)
+        return ChatRevision(content: content, restores: ChatRevision.next(deleted.restores), replaced: states)
     }
 
     /// The messages held by the history after the synchronization, if it was completed.
@@ -247,8 +249,10 @@ struct SessionChanges: Sendable {
     private(set) var edited: Set<ByteString> = []
     /// The IDs of edited messages.
     private(set) var rewritten: Set<ByteString> = []
-    /// Whether messages were moved into a branch, or expired, or the session or its user was deleted.
+    /// Whether messages were moved into a branch, or expired, or the session was moved, or it or its user was deleted.
     private(set) var isRearranged = false
+    /// Whether all of these changes are deletions of the session by a user.
+    private var areDeletions = true
     /// Whether the details may have changed.
     private(set) var isUpdated = false
     /// Whether there are no changes.
@@ -267,7 +271,10 @@ struct SessionChanges: Sendable {
             edited.insert(id)
             rewritten.insert(id)
         case .sessionUpdated: isUpdated = true
-        case .sessionRearranged, .sessionDeleted, .userDeleted: isRearranged = true
+        case .sessionDeleted, .userDeleted: isRearranged = true
+        case .sessionRearranged:
+            isRearranged = true
+            areDeletions = false
         default: break
         }
     }
@@ -276,6 +283,11 @@ struct SessionChanges: Sendable {
     /// - Parameter isPending: Whether it may never have been appended.
     func deletes(_ id: ByteString, isPending: Bool) -> Bool {
         deleted.contains(id) || isRearranged && !isPending
+    }
+
+    /// Whether a user deleted a deleted message. Otherwise it may be in a branch or in another session.
+    func isByUser(deletionOf id: ByteString) -> Bool {
+        deleted.contains(id) || areDeletions
     }
 }
 

@@ -10,7 +10,7 @@ extension WorkspaceScanner {
         for folder in [.root] + items.filter({ $0.isFolder && $0.state != .unreadable }).map(\.path) {
             do {
                 let report = try provider.resolveLeftovers(in: folder, includingRecent: includingRecent) {
-                    try isKept($0, of: $1)
+                    try isKept($0)
                 }
                 all.kept += report.kept
                 all.removed += report.removed
@@ -21,21 +21,28 @@ extension WorkspaceScanner {
         return all
     }
 
-    /// Whether the archive has a content, and a log line of the file explains a leftover with it; of any file if `path` is
-    /// `nil`.
-    private func isKept(_ hash: ContentHash, of path: WorkspacePath?) throws -> Bool {
+    /// Whether the archive has the content of a leftover, and a log line of its file explains it; of any file without a path.
+    private func isKept(_ leftover: Leftover) throws -> Bool {
         let files = try archive.index().files
-        let isNamed = path.map { files[$0]?.names(hash) ?? false } ?? files.values.contains { $0.names(hash) }
-        return try isNamed && archive.wholeBytes(of: hash) != nil
+        let isExplained =
+            leftover.path.map { files[$0]?.explains(leftover) ?? false }
+            ?? files.values.contains { $0.explains(leftover) }
+        return try isExplained && archive.wholeBytes(of: leftover.hash) != nil
     }
 }
 
 extension VersionIndex.File {
-    /// Whether a log line of the file explains a leftover with this content. After a killed write, only its own content
-    /// and the replaced one do: with the content of an older version, another program has put that version back.
-    fileprivate func names(_ hash: ContentHash) -> Bool {
-        guard !begun.isEmpty else { return versions.contains { $0.hash == hash } }
-        return versions.last?.hash == hash
-            || begun.contains { $0.version.hash == hash || $0.version.parents.contains(hash) }
+    /// Whether a log line of the file explains a leftover: its content was the file's, and was replaced after the leftover's
+    /// last change. Of a later change, another program has put the content of an older version back.
+    fileprivate func explains(_ leftover: Leftover) -> Bool {
+        if begun.contains(where: { $0.version.hash == leftover.hash || $0.version.parents.contains(leftover.hash) }) {
+            return true
+        }
+        // The kernel's dates of files are up to 10 milliseconds behind the clock.
+        let modified = leftover.modified.addingTimeInterval(0.01)
+        return versions.indices.contains { index in
+            versions[index].hash == leftover.hash
+                && (index + 1 == versions.endIndex || modified < versions[index + 1].date)
+        }
     }
 }

@@ -22,8 +22,7 @@ extension FolderProvider {
     /// locks, and without `includingRecent`, only files older than an hour are settled.
     /// - Throws: `unavailable`, and disk errors.
     public func resolveLeftovers(
-        in path: WorkspacePath, includingRecent: Bool,
-        isKnown: (ContentHash, _ path: WorkspacePath?) throws -> Bool
+        in path: WorkspacePath, includingRecent: Bool, isKnown: (Leftover) throws -> Bool
     ) throws -> LeftoverReport {
         var report = LeftoverReport()
         try explaining("read", self.path(of: path)) {
@@ -40,7 +39,7 @@ extension FolderProvider {
                 guard let entry = try folder.entry(name),
                     isLocked && includingRecent || isLeftover(entry)
                 else { continue }
-                try resolve(name, in: folder, at: path, isKnown, into: &report)
+                try resolve(name, entry, in: folder, at: path, isKnown, into: &report)
             }
             if report != LeftoverReport() { try folder.synchronize() }
         }
@@ -50,15 +49,18 @@ extension FolderProvider {
     /// Settles one file, and records the result. A file renamed to a name outside the workspace's rules is not
     /// listed.
     private func resolve(
-        _ name: String, in folder: OpenFolder, at path: WorkspacePath,
-        _ isKnown: (ContentHash, WorkspacePath?) throws -> Bool, into report: inout LeftoverReport
+        _ name: String, _ entry: FolderEntry, in folder: OpenFolder, at path: WorkspacePath,
+        _ isKnown: (Leftover) throws -> Bool, into report: inout LeftoverReport
     ) throws {
         let original = TemporaryName.original(of: name)
         // Files that cannot be read are kept unread. An exchange may also have taken out a link or a folder,
         // unknown to the archive.
-        let bytes = try folder.entry(name)?.kind == .file ? try? FoundFile.read(name, in: folder) : nil
+        let bytes = entry.kind == .file ? try? FoundFile.read(name, in: folder) : nil
         let hash = bytes.map { ContentHash(of: $0) }
-        if try TemporaryName.isDraft(name) || isAvailableElsewhere(hash, original, in: folder, at: path, isKnown) {
+        let modified = entry.modified
+        if try TemporaryName.isDraft(name)
+            || isAvailableElsewhere(hash, original, modified: modified, in: folder, at: path, isKnown)
+        {
             try folder.remove(name)
             report.removed += 1
             return
@@ -71,15 +73,17 @@ extension FolderProvider {
 
     /// Whether a content exists elsewhere: in the original file, or according to `isKnown`.
     private func isAvailableElsewhere(
-        _ hash: ContentHash?, _ original: (name: String, isWhole: Bool)?, in folder: OpenFolder, at path: WorkspacePath,
-        _ isKnown: (ContentHash, WorkspacePath?) throws -> Bool
+        _ hash: ContentHash?, _ original: (name: String, isWhole: Bool)?, modified: Date, in folder: OpenFolder,
+        at path: WorkspacePath, _ isKnown: (Leftover) throws -> Bool
     ) throws -> Bool {
         guard let hash else { return false }
-        guard let original, original.isWhole else { return try isKnown(hash, nil) }
+        guard let original, original.isWhole else {
+            return try isKnown(Leftover(path: nil, hash: hash, modified: modified))
+        }
         if try content(of: original.name, in: folder) == hash { return true }
         // The archive cannot have a file with an invalid workspace name.
         guard let file = try? path.appending(original.name) else { return false }
-        return try isKnown(hash, file)
+        return try isKnown(Leftover(path: file, hash: hash, modified: modified))
     }
 
     /// Removes those of the named temporary files older than an hour.
@@ -91,6 +95,23 @@ extension FolderProvider {
     }
 
     private func isLeftover(_ entry: FolderEntry) -> Bool { now().timeIntervalSince(entry.touched) > 3_600 }
+}
+
+/// A temporary file of a killed writer.
+public struct Leftover: Hashable, Sendable {
+    /// The path of the original file; `nil` if the temporary name does not include its whole name.
+    public let path: WorkspacePath?
+    /// The content.
+    public let hash: ContentHash
+    /// The date of the last change of the content.
+    public let modified: Date
+
+    /// Creates a leftover.
+    public init(path: WorkspacePath?, hash: ContentHash, modified: Date) {
+        self.path = path
+        self.hash = hash
+        self.modified = modified
+    }
 }
 
 /// The result of settling the temporary files of killed writers.

@@ -74,9 +74,9 @@ public protocol WorkspaceProvider: Sendable {
     /// - Parameters:
     ///   - folder: The folder. Its subfolders are not included.
     ///   - includingRecent: Whether to include recent files, if certainly no writer is active.
-    ///   - isKnown: Whether a content of a file is saved elsewhere. With `nil` as the path, of any file.
+    ///   - isKnown: Whether the content of a leftover is saved elsewhere.
     func resolveLeftovers(
-        in folder: WorkspacePath, includingRecent: Bool, isKnown: (ContentHash, _ path: WorkspacePath?) throws -> Bool
+        in folder: WorkspacePath, includingRecent: Bool, isKnown: (Leftover) throws -> Bool
     ) throws -> LeftoverReport
 
     /// Requests the download of a file that is not local, and returns immediately. Does nothing for a local file.
@@ -124,7 +124,7 @@ extension WorkspaceProvider {
 
     /// Does nothing: killed writers leave no files.
     public func resolveLeftovers(
-        in folder: WorkspacePath, includingRecent: Bool, isKnown: (ContentHash, _ path: WorkspacePath?) throws -> Bool
+        in folder: WorkspacePath, includingRecent: Bool, isKnown: (Leftover) throws -> Bool
     ) throws -> LeftoverReport { LeftoverReport() }
 
     /// Returns no files: devices do not share lineage through the provider, and conflicts are merged without a

@@ -93,7 +93,7 @@ final class AccountProvider: WorkspaceProvider {
     }
 
     func resolveLeftovers(
-        in folder: WorkspacePath, includingRecent: Bool, isKnown: (ContentHash, WorkspacePath?) throws -> Bool
+        in folder: WorkspacePath, includingRecent: Bool, isKnown: (Leftover) throws -> Bool
     ) throws -> LeftoverReport {
         try provider().resolveLeftovers(in: folder, includingRecent: includingRecent, isKnown: isKnown)
     }

@@ -250,6 +250,54 @@ import Testing
         #expect(try await history.check().problems.isEmpty)
     }
 
+    @Test("If the database's header has more pages than its file, the loss is unknown, and attachments stay")
+    func missingEnd() async throws {
+        let folder = try TemporaryFolder()
+        try await closedHistory(10, in: folder)
+        // The message with this attachment was in the missing pages.
+        let hash = try AttachmentFiles(directory: folder.file("attachments")).save(Data([9]))
+        let file = folder.file("history.sqlite")
+        var bytes = try Data(contentsOf: file)
+        let pages = UInt32(bytes.count / 4096 + 2)
+        bytes.replaceSubrange(28..<32, with: withUnsafeBytes(of: pages.bigEndian) { Data($0) })
+        try bytes.write(to: file)
+        let history = folder.history()
+        #expect(try await history.window(of: scope, maxMessages: nil) == messages(0..<10))
+        let salvaged = try #require(history.events.takeUndelivered().first { $0.kind == .salvaged })
+        #expect(salvaged.lostMessages == nil)
+        try await history.repair()
+        #expect(try await history.attachment(sha256: hash) == Data([9]))
+    }
+
+    @Test("A repair keeps the attachments of a damaged message, although a salvage recovers the message")
+    func attachmentOfDamagedMessage() async throws {
+        let folder = try TemporaryFolder()
+        let closed = folder.history()
+        let picture = Attachment(mediaType: "a/b", content: .inline(Data([1, 2, 3])))
+        let long = ContentPart.text(String(repeating: "word ", count: 4000))
+        try await closed.append(
+            messages(0..<10) + [ConversationMessage(role: .user, parts: [long, .attachment(picture)])], to: scope)
+        await closed.close()
+        let file = folder.file("history.sqlite")
+        var bytes = try Data(contentsOf: file)
+        let part = try #require(bytes.range(of: Data("\"sha256\"".utf8)))
+        bytes[part.lowerBound] = 0xFF
+        // SQLite reports an index page of zeros. All rows of messages are still there.
+        let page = try await closed.read {
+            try #require(
+                try Int.fetchOne($0, sql: "SELECT rootpage FROM sqlite_schema WHERE name = 'message_by_position'"))
+        }
+        await closed.close()
+        bytes.replaceSubrange((page - 1) * 4096..<page * 4096, with: Data(count: 4096))
+        try bytes.write(to: file)
+        let history = folder.history()
+        try await history.repair()
+        let salvaged = try #require(history.events.takeUndelivered().first { $0.kind == .salvaged })
+        #expect((salvaged.recoveredMessages, salvaged.lostMessages) == (11, 0))
+        #expect(try await history.check().problems.contains { $0.kind == "contentDamaged" })
+        #expect(try await history.attachment(sha256: Attachment.sha256(of: Data([1, 2, 3]))) == Data([1, 2, 3]))
+    }
+
     @Test("A check finds no problems in an intact history, and a repair removes all problems found")
     func doctor() async throws {
         let folder = try TemporaryFolder()

@@ -133,6 +133,12 @@ final class FaultyHistoryStore: HistoryStore {
         return try await base.deleteMessages(ids, in: saved(session))
     }
 
+    func delete(_ messages: [ConversationMessage], in session: SessionKey) async throws -> [ConversationMessage] {
+        guard fault == .deletesChangedMessages else { return try await base.delete(messages, in: saved(session)) }
+        try await base.deleteMessages(messages.map(\.id), in: saved(session))
+        return messages
+    }
+
     func deleteSession(_ session: SessionKey) async throws -> Bool {
         let session = saved(session)
         if fault == .refusesDeletedIds {

@@ -55,6 +55,7 @@ enum HistoryFault: String, NamedFault {
 
     case countsUnknownEdits = "edits.replaceContent"
     case editsChangedMessages = "edits.keepNewerContent"
+    case deletesChangedMessages = "deletion.keepsNewerContent"
     case losesEditedMessagesInSearch = "edits.areFound"
     case keepsTotalsOnEdits = "edits.followInTheSummary"
     case tellsEditsAsNew = "edits.areTold"

@@ -148,7 +148,7 @@ struct ChatsAreaTests {
         try await workspace.chats.synchronize(id, with: history)
         #expect(try await workspace.chats.read("Moby Dick")?.messages.map(\.message.id) == ["two"])
         let published = try await elsewhere.chats.synchronize(id, with: other)
-        #expect(published.deletedElsewhere == ["one"])
+        #expect(published.deletedElsewhere.map(\.id) == ["one"])
         try await workspace.chats.synchronize(id, with: history)
         #expect(try await history.message("one", in: id) == nil)
         #expect(try await other.message("one", in: id) != nil)
@@ -505,7 +505,7 @@ struct ChatsAreaTests {
         try await workspace.chats.synchronize(id, with: history)
         #expect(try await texts(history) == ["retry"])
         #expect(try await published() == ["retry"])
-        #expect(try await elsewhere.chats.synchronize(id, with: other).deletedElsewhere == ["one", "two"])
+        #expect(try await elsewhere.chats.synchronize(id, with: other).deletedElsewhere == [])
         try await other.deleteMessages(["one", "two"], in: id)
         try await elsewhere.chats.synchronize(id, with: other)
         #expect(try await texts(other) == ["retry"])
@@ -719,7 +719,7 @@ struct ChatsAreaTests {
         try await history.update(id, with: SessionDetails(title: "A"))
         try await history.deleteMessages(["two"], in: id)
         try await workspace.chats.synchronize(id, with: history)
-        #expect(try await elsewhere.chats.synchronize(id, with: other).deletedElsewhere == ["two"])
+        #expect(try await elsewhere.chats.synchronize(id, with: other).deletedElsewhere.map(\.id) == ["two"])
         try await synchronizeBoth()
         #expect(try await [texts(history), texts(other)] == [["a"], ["a", "two"]])
         #expect(try await [history.session(id)?.title, other.session(id)?.title] == ["A", "A"])
@@ -1005,10 +1005,10 @@ struct ChatsAreaTests {
         try await synchronizeInVain()
         try await other.deleteMessages(["1"], in: id)
         try await elsewhere.chats.synchronize(id, with: other)
-        #expect(try await workspace.chats.synchronize(id, with: history).deletedElsewhere == ["1"])
+        #expect(try await workspace.chats.synchronize(id, with: history).deletedElsewhere.map(\.id) == ["1"])
         #expect(try await keptVersions().contains { $0.contains("\"ours\"") })
         try await elsewhere.chats.synchronize(id, with: other)
-        #expect(try await workspace.chats.synchronize(id, with: history).deletedElsewhere == ["1"])
+        #expect(try await workspace.chats.synchronize(id, with: history).deletedElsewhere.map(\.id) == ["1"])
         #expect(try await keptVersions().count == 1)
     }
 
@@ -1021,7 +1021,7 @@ struct ChatsAreaTests {
         try await history.edit([own], in: id)
         try await other.deleteMessages(["1"], in: id)
         try await elsewhere.chats.synchronize(id, with: other)
-        #expect(try await workspace.chats.synchronize(id, with: history).deletedElsewhere == ["1"])
+        #expect(try await workspace.chats.synchronize(id, with: history).deletedElsewhere.map(\.id) == ["1"])
         let kept = try await keptVersions()
         #expect(kept.contains { $0.contains("\"ours\"") } && kept.contains("the bytes of a picture"))
     }
@@ -1093,14 +1093,69 @@ struct ChatsAreaTests {
         #expect(try await texts(history).contains("theirs"))
     }
 
-    @Test("chat-projection: a deletion elsewhere does not name the ID of another agent's message")
+    @Test("chat-projection: a deletion elsewhere does not apply to another agent's message of the same ID")
     func deletedElsewhereOfOthers() async throws {
         let (elsewhere, other) = try await otherDevice(having: "1", "2")
         try await other.append([message("1", "of b")], to: Scope(userId: "ann", sessionId: "Moby Dick", agentId: "b"))
         try await elsewhere.chats.synchronize(id, with: other)
         try await history.deleteMessages(["1", "2"], in: id)
         try await workspace.chats.synchronize(id, with: history)
-        #expect(try await elsewhere.chats.synchronize(id, with: other).deletedElsewhere == ["2"])
+        let deleted = try await elsewhere.chats.synchronize(id, with: other).deletedElsewhere
+        #expect(deleted.map(\.text) == ["1", "2"])
+        #expect(try await other.delete(deleted, in: id) == deleted)
+        #expect(try await texts(other) == ["of b"])
+    }
+
+    @Test("chat-projection: a message edited during the synchronization is not deleted with those deleted elsewhere")
+    func editedDuringDeletion() async throws {
+        let (elsewhere, other) = try await otherDevice(having: "1", "2")
+        try await other.deleteMessages(["1", "2"], in: id)
+        try await elsewhere.chats.synchronize(id, with: other)
+        let deleted = try await workspace.chats.synchronize(id, with: history).deletedElsewhere
+        try await history.edit([message("1", "edited")], in: id)
+        #expect(try await history.delete(deleted, in: id).map(\.id) == ["2"])
+        #expect(try await texts(history) == ["edited"])
+    }
+
+    @Test(
+        "chat-projection: messages in a branch, expired, or in another session are not to be deleted elsewhere",
+        arguments: ["branch", "expiry", "move", "move into another"])
+    func movedElsewhere(change: String) async throws {
+        let (elsewhere, other) = try await otherDevice(having: "1", "2")
+        switch change {
+        case "branch": _ = try await other.branch(id, from: "2")
+        case "expiry":
+            // Not on the other device: it keeps all messages.
+            try await other.append(
+                [message("new", "new")], to: Scope(userId: "ann", sessionId: "Moby Dick", agentId: "a"))
+            _ = try await other.deleteMessages(olderThan: Date(timeIntervalSince1970: 10))
+        case "move": try await other.moveSession(id, to: "Moby")
+        default:
+            let new = Scope(userId: "ann", sessionId: "Moby", agentId: "a")
+            try await other.append([message("3", "3")], to: new)
+            try await other.moveSession(id, to: "Moby")
+        }
+        for _ in 0..<2 {
+            try await elsewhere.chats.synchronize(id, with: other)
+            let published = try await workspace.chats.synchronize(id, with: history)
+            #expect(published.deletedElsewhere == [])
+            #expect(!published.chat.messages.contains { $0.message.id == "2" })
+        }
+        #expect(try await texts(history) == ["1", "2"])
+        // A deletion by the user still counts.
+        try await history.deleteMessages(["2"], in: id)
+        try await workspace.chats.synchronize(id, with: history)
+        #expect(try await workspace.chats.read("Moby Dick")?.deletions[ByteString("2")]?.isByUser == true)
+    }
+
+    @Test("chat-projection: messages of a deleted session are to be deleted elsewhere")
+    func sessionDeletedElsewhere() async throws {
+        let (elsewhere, other) = try await otherDevice(having: "1", "2")
+        _ = try await other.branch(id, from: "2")
+        try await elsewhere.chats.synchronize(id, with: other)
+        try await other.deleteSession(id)
+        try await elsewhere.chats.synchronize(id, with: other)
+        #expect(try await workspace.chats.synchronize(id, with: history).deletedElsewhere.map(\.id) == ["1"])
     }
 
     @Test("chat-projection: a message deleted on another device stays deleted there if a branch with it is restored")
@@ -1112,7 +1167,7 @@ struct ChatsAreaTests {
         let branch = try await history.branch(id, from: "two")
         try await workspace.chats.synchronize(id, with: history)
         try await history.restoreBranch(branch, in: id)
-        #expect(try await workspace.chats.synchronize(id, with: history).deletedElsewhere == ["two"])
+        #expect(try await workspace.chats.synchronize(id, with: history).deletedElsewhere.map(\.id) == ["two"])
         #expect(try await elsewhere.chats.synchronize(id, with: other).new.isEmpty)
         #expect(try await texts(other) == ["one"])
         // Deleted here, too, and saved again.
@@ -1328,7 +1383,7 @@ struct ChatsAreaTests {
         last.change = ChangeCursor(sequence: 1_000)
         try workspace.archive.note(synchronized: last.bytes, at: path)
         try await change(backup, to: "amended")
-        #expect(try await synchronizeBoth(backup).map(\.deletedElsewhere) == [["two"], ["two"]])
+        #expect(try await synchronizeBoth(backup).map { $0.deletedElsewhere.map(\.id) } == [["two"], ["two"]])
         let found = try await published()
         #expect(try await [texts(backup), texts(other)] == [found + ["two"], found])
         let file = try await workspace.read(path).text

@@ -299,8 +299,8 @@ struct FolderProviderRaceTests {
                         ContentHash(of: (0..<count).map { "w \($0)\n" }.joined().utf8)
                     })
                 let resolved = try provider.item(at: WorkspacePath("Journal")).map { _ in
-                    try provider.resolveLeftovers(in: WorkspacePath("Journal"), includingRecent: false) { hash, file in
-                        file == path && known.contains(hash)
+                    try provider.resolveLeftovers(in: WorkspacePath("Journal"), includingRecent: false) {
+                        $0.path == path && known.contains($0.hash)
                     }
                 }
                 #expect(resolved?.kept == [], "\(call) \(count)")

@@ -32,6 +32,16 @@ import Testing
         return try Dictionary(uniqueKeysWithValues: names.map { ($0, try folder.text(at: $0)) })
     }
 
+    /// Leaves a temporary file with the content of `a.md` before an exchange.
+    /// - Parameter time: The date of its last change, in seconds from now.
+    private func putAside(_ text: String, at time: TimeInterval) throws {
+        let name = TemporaryName.aside(for: "a.md")
+        try folder.put(text, at: name)
+        try FileManager.default.setAttributes(
+            [.modificationDate: Date().addingTimeInterval(time)],
+            ofItemAtPath: folder.root.appendingPathComponent(name).path)
+    }
+
     private func kept(_ text: String, of name: String) -> String {
         KeptCopyName.name(for: name, holding: ContentHash(of: text.utf8))
     }
@@ -107,8 +117,10 @@ import Testing
         #expect(try texts() == ["a.md": "now", "b.md": "template", kept("template", of: "a.md"): "template"])
     }
 
-    @Test("A leftover with a text that another program put back during a killed write becomes a file")
-    func putBack() async throws {
+    @Test(
+        "A leftover with a text that another program put back during a killed write becomes a file, also after the write was settled",
+        arguments: [true, false])
+    func putBack(isSettled: Bool) async throws {
         let workspace = try later()
         let user = try await workspace.write("user", to: path("a.md"), replacing: nil)
         let agent = try await workspace.write("agent", to: path("a.md"), replacing: user.version)
@@ -119,9 +131,20 @@ import Testing
             [VersionLine(mark: .begun, path: path("a.md"), version: version)], keeping: [Array("agent two".utf8)])
         // The state after the exchange. An editor had saved the first text again just before.
         try folder.put("agent two", at: "a.md")
-        try folder.put("user", at: TemporaryName.aside(for: "a.md"))
+        if isSettled { _ = try later().scanner.scan() }
+        try putAside("user", at: 7_300)
         _ = try later().scanner.scan()
         #expect(try texts() == ["a.md": "agent two", kept("user", of: "a.md"): "user"])
+    }
+
+    @Test("A leftover with a replaced text, last changed before its replacement, is removed")
+    func replaced() async throws {
+        let user = try await later().write("user", to: path("a.md"), replacing: nil)
+        try putAside("user", at: 7_000)
+        let agent = try await later().write("agent", to: path("a.md"), replacing: user.version)
+        try await later().write("agent two", to: path("a.md"), replacing: agent.version)
+        _ = try later().scanner.scan()
+        #expect(try texts() == ["a.md": "agent two"])
     }
 
     @Test("A leftover whose name contains no file name becomes a file, unless its text is archived")
