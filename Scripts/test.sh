@@ -46,16 +46,45 @@ run_tests() {
     rm -f "$failed"
     # Without this limit, the tests have more than a thousand open files, and Foundation's Process sometimes crashes on
     # Linux, up to Swift 6.3 (swift-corelibs-foundation, pull request 5472).
-    (
-        [ "$1" != quick ] || export RECOLLECT_QUICK=1
-        SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=24 \
-            swift test --skip-build --traits "$test_traits" --scratch-path "$optimized" 2>&1 || touch "$failed"
-    ) | tee "$log"
+    export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=24
+    [ "$1" != quick ] || export RECOLLECT_QUICK=1
+    tests=$(swift build --show-bin-path --traits "$test_traits" --scratch-path "$optimized")/recollectPackageTests.xctest
+    # On macOS, the tests are a bundle, and not a program.
+    if [ "$1" = quick ] || [ ! -f "$tests" ] || ! command -v syncthing >/dev/null 2>&1; then
+        (test_run || touch "$failed") | tee "$log"
+    else
+        # The tests with Syncthing run one after the other, and wait most of the time. In one process with the others, each
+        # of them would wait for all tests before it. Their output is shown before the last lines of the others. SwiftPM runs
+        # once at a time.
+        syncthing="$optimized/syncthing.log"
+        ended="$optimized/syncthing.ended"
+        rm -f "$ended"
+        (
+            "$tests" --testing-library swift-testing --filter SyncthingTests >"$syncthing" 2>&1 || touch "$failed"
+            touch "$ended"
+        ) &
+        (test_run --skip SyncthingTests || touch "$failed") |
+            awk -v ended="$ended" -v log_file="$syncthing" '
+                /Test run with/ {
+                    while (system("test -e \"" ended "\"")) system("sleep 1")
+                    while ((getline line <log_file) > 0) print line
+                }
+                { print; fflush() }' |
+            tee "$log"
+        wait
+        # A run that crashes has no last line.
+        grep -q 'Test run with' "$log" || tee -a "$log" <"$syncthing"
+    fi
     [ -e "$failed" ] || return 0
     # Repeat the failures at the end of thousands of lines.
     printf '\nFailures (full log: %s):\n' "$log" >&2
     grep -A 2 -E 'recorded an issue|Fatal error|error:' "$log" | grep -v -E '^--|✔|◇' | cut -c 1-600 | head -n 40 >&2
     return 1
+}
+
+# Runs the built tests. Arguments are options of `swift test`.
+test_run() {
+    swift test --skip-build --traits "$test_traits" --scratch-path "$optimized" "$@" 2>&1
 }
 
 step_tests() {
