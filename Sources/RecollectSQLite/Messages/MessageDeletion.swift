@@ -146,7 +146,10 @@ enum MessageDeletion {
     static func deleteDiscarded(before moment: Int64, _ db: Database) throws -> Bool {
         guard let number: SessionRowID = try db.value("SELECT id FROM session WHERE discarded_at < ? LIMIT 1", moment)
         else { return false }
-        try deleteAndRecord(number, MessageQueries.id(of: number, db), db)
+        let session = try MessageQueries.id(of: number, db)
+        try deleteAndRecord(number, session, db)
+        // With this change, its messages are not taken for deleted by the user.
+        try db.recordChange(.sessionRearranged, session)
         return true
     }
 

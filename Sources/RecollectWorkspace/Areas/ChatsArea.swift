@@ -52,7 +52,7 @@ public struct ChatsArea: Sendable {
     /// deleted in the file, and so are all messages of a deleted session. A restored message is no longer marked. A
     /// message missing for any other reason, as in a lost history or in one restored from a backup, is appended again.
     /// Messages deleted by a user on another device are returned (`PublishedChat.deletedElsewhere`), but not deleted from the
-    /// history, because anyone may have written the file. Those moved into a branch there, or expired, stay in this history. To a session discarded, or deleted during the call, the file's changes are not saved: they would restore it.
+    /// history, because anyone may have written the file. Those with a text unknown there, moved into a branch or expired stay in this history. To a session discarded, or deleted during the call, the file's changes are not saved: they would restore it.
     ///
     /// The file of a different session is replaced. An unreadable file is archived and replaced. A file without changes
     /// is not written, so devices with the same messages stop writing. Calls for one session run one after the other,
@@ -229,7 +229,7 @@ public struct ChatsArea: Sendable {
                         _ = try workspace.writer.keep(missing.bytes, beside: path, as: .written)
                     }
                 }
-                local.deletions.merge(merged.deletions, uniquingKeysWith: max)
+                local.deletions.merge(merged.deletions, uniquingKeysWith: ChatProjection.Deletion.joined)
                 local.leaveOutNew(missingIn: merged)
                 result = (PublishedChat(merged, over: local, of: messages), local)
                 return merged.bytes
@@ -337,7 +337,8 @@ public struct PublishedChat: Sendable {
     /// The messages with different contents in the file and in the history, as in the file.
     public let edited: [AgentMessage]
     /// The messages of the history deleted by a user on another device, as they were at the beginning of the synchronization, in
-    /// the byte order of their IDs. Messages moved into a branch or to another session there, and expired ones, are not among them.
+    /// the byte order of their IDs. Not among them are messages with a text that the user did not have, and messages moved into
+    /// a branch or to another session there, or expired: these stay in this history.
     ///
     /// ```swift
     /// try await history.delete(published.deletedElsewhere, in: session)
@@ -365,8 +366,8 @@ public struct PublishedChat: Sendable {
         }
         edited = changed.map { AgentMessage(agentId: $0.agents[0], message: $1) }
         edits = changed.map { MessageEdit(of: $0.message, to: $1) }
-        deletedElsewhere = chat.deletions.filter(\.value.isByUser).keys.sorted().compactMap { id in
-            guard let copies = held[id],
+        deletedElsewhere = chat.deletions.sorted { $0.key < $1.key }.compactMap { id, deletion in
+            guard let copies = held[id], ChatRevision.hasState(of: copies.content, in: deletion.states),
                 published[id] != nil || ChatRevision.hasState(of: copies.content, in: local.replaced[id] ?? [])
             else { return nil }
             return copies.message

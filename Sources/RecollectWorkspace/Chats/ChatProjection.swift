@@ -11,11 +11,11 @@ import RecollectCore
 /// {"format":"recollect.chat/1","session":"moby-dick","title":"Whales","messages":[
 /// {"id":"1","role":"user","timestamp":1763719200000,"parts":[{"text":{"_0":"Call me."}}],"agent":"historian"},
 /// {"id":"2","role":"assistant",…,"agent":"historian","after":"1","revision":1}
-/// ],"deleted":["3"],"heads":["2"],"sha256":"…"}
+/// ],"deleted":[{"id":"3","states":["0.0.6f1c…"]}],"heads":["2"],"sha256":"…"}
 /// ```
 ///
-/// `deleted` has the messages no longer in the session. Those moved into a branch or to another session, and expired ones,
-/// are marked with `"byUser":false`: other devices' users are not asked to delete them.
+/// `deleted` has the messages no longer in the session. One deleted by a user has `states`: its last state, and those replaced
+/// by it. Other devices delete no other text. One moved into a branch or to another session, and an expired one, has none.
 ///
 /// `revision` counts the edits of a message, and `restores` its returns after a deletion. The state of a message with
 /// the greater numbers is the later one, whichever device has it: an older file brings back neither a replaced text nor
@@ -97,16 +97,24 @@ public struct ChatProjection: Equatable, Sendable {
     }
 
     /// The deletion of a message.
-    struct Deletion: Comparable, Sendable {
+    struct Deletion: Equatable, Sendable {
         /// The restores of the message before.
-        let restores: Int
-        /// Whether a user deleted the message, or its session. Otherwise it was moved into a branch or to another session, or
-        /// it expired.
-        let isByUser: Bool
+        var restores: Int
+        /// The states of the message deleted by a user: the last one, and those replaced by it. A message moved into a branch
+        /// or to another session, and an expired one, has none.
+        var states: Set<String> = []
 
-        /// Whether the deletion is the earlier one, or of equal ones, not the user's.
-        static func < (left: Deletion, right: Deletion) -> Bool {
-            left.restores != right.restores ? left.restores < right.restores : !left.isByUser && right.isByUser
+        /// Takes the states of another deletion of the message, or is replaced by a later one.
+        mutating func join(_ other: Deletion) {
+            if restores == other.restores { states.formUnion(other.states) }
+            if restores < other.restores { self = other }
+        }
+
+        /// Returns both deletions of a message as one.
+        static func joined(_ one: Deletion, _ other: Deletion) -> Deletion {
+            var joined = one
+            joined.join(other)
+            return joined
         }
     }
 
@@ -266,7 +274,7 @@ extension ChatProjection {
             replaced: Set(fields["titleReplaced"]?.arrayValue?.compactMap(\.stringValue) ?? []))
         let read = ChatProjection(
             session: session, title: title, entries: entries,
-            deletions: Dictionary(deletions, uniquingKeysWith: max), others: fields)
+            deletions: Dictionary(deletions, uniquingKeysWith: Deletion.joined), others: fields)
         let canonical = read.bytes
         let end = "\"\(fields["sha256"]?.stringValue ?? "")\"}\n".utf8
         self.init(
@@ -278,11 +286,10 @@ extension ChatProjection {
     }
 
     private static func deletion(json: JSONValue, _ unread: inout JSONNumbers) -> (ByteString, Deletion)? {
-        if let id = json.stringValue { return (ByteString(id), Deletion(restores: 0, isByUser: true)) }
+        if let id = json.stringValue { return (ByteString(id), Deletion(restores: 0)) }
         guard let fields = json.objectValue, let id = fields["id"]?.stringValue else { return nil }
-        // Any other value, as one written by a person, deletes nothing on other devices.
-        let isByUser = [nil, .bool(true)].contains(fields["byUser"])
-        return (ByteString(id), Deletion(restores: unread.count(fields["restores"]), isByUser: isByUser))
+        let states = Set(fields["states"]?.arrayValue?.compactMap(\.stringValue) ?? [])
+        return (ByteString(id), Deletion(restores: unread.count(fields["restores"]), states: states))
     }
 }
 
@@ -360,11 +367,13 @@ extension JSONWriter {
     }
 
     fileprivate mutating func write(_ deletion: ChatProjection.Deletion, of id: String) {
-        guard deletion.restores > 0 || !deletion.isByUser else { return write(id) }
+        guard deletion != ChatProjection.Deletion(restores: 0) else { return write(id) }
         object { object in
             object.member("id") { $0.write(id) }
             if deletion.restores > 0 { object.member("restores") { $0.write(Int64(deletion.restores)) } }
-            if !deletion.isByUser { object.member("byUser") { $0.write(false) } }
+            if !deletion.states.isEmpty {
+                object.member("states") { $0.write(list: deletion.states.sorted()) { $0.write($1) } }
+            }
         }
     }
 }

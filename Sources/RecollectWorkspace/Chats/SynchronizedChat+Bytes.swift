@@ -13,9 +13,8 @@ extension SynchronizedChat {
             object.member("deletions") { writer in
                 writer.write(list: deletions.sorted { $0.key < $1.key }) { writer, deletion in
                     let (id, restores) = (deletion.key.string, Int64(deletion.value.restores))
-                    writer.write(list: [.string(id), .integer(restores), .bool(deletion.value.isByUser)]) {
-                        $0.write($1)
-                    }
+                    let states = deletion.value.states.sorted().map(JSONValue.string)
+                    writer.write(list: [.string(id), .integer(restores)] + states) { $0.write($1) }
                 }
             }
             object.member("deletedHere") { $0.write(list: deletedHere.sorted()) { $0.write($1.string) } }
@@ -48,9 +47,8 @@ extension SynchronizedChat {
             guard let fields = item.arrayValue, fields.count > 1, let id = fields[0].stringValue,
                 case .integer(let restores) = fields[1]
             else { return nil }
-            // Earlier notes do not say who deleted a message.
-            let isByUser = fields.count > 2 && fields[2] == .bool(true)
-            return (ByteString(id), ChatProjection.Deletion(restores: Int(restores), isByUser: isByUser))
+            let states = Set(fields.dropFirst(2).compactMap(\.stringValue))
+            return (ByteString(id), ChatProjection.Deletion(restores: Int(restores), states: states))
         }
         let replaced = (head["replaced"]?.arrayValue ?? []).compactMap { item -> (ByteString, Set<String>)? in
             guard let fields = item.arrayValue?.compactMap(\.stringValue), let id = fields.first else { return nil }
@@ -62,7 +60,7 @@ extension SynchronizedChat {
         let pending = try head["pending"]?.stringValue.map { try ChatProjection(bytes: Array($0.utf8)) }
         self.init(
             userId: userId, chat: try ChatProjection(bytes: Array(bytes[(end + 1)...])),
-            deletions: Dictionary(deletions, uniquingKeysWith: max),
+            deletions: Dictionary(deletions, uniquingKeysWith: ChatProjection.Deletion.joined),
             deletedHere: ids("deletedHere"), unpublished: ids("unpublished"), edited: ids("edited"),
             pending: pending ?? ChatProjection(session: "", entries: []),
             replaced: Dictionary(replaced) { $1 }, change: ChangeCursor(sequence: change))

@@ -63,7 +63,9 @@ extension SynchronizedChat {
             let (id, message, content) = (copies.id, copies.message, copies.content)
             defer { previous = message.id }
             if copies.areOthers { continue }
-            guard let base = published[id] ?? pendings[id] else {
+            let isAddedAgain = feed.addedAgain.contains(id) && deletions[id] != nil
+            if isAddedAgain { deletedHere.insert(id) }
+            guard let base = isAddedAgain ? nil : published[id] ?? pendings[id] else {
                 let revision = added(content, of: id, feed)
                 // With the ID of a message deleted here, it stays in the history alone.
                 if !deletedHere.contains(id) {
@@ -91,13 +93,14 @@ extension SynchronizedChat {
         for (id, old) in known where !held.contains(id) && feed.deletes(id, isPending: published[id] == nil) {
             // A message deleted elsewhere may be moved into a branch here, and back.
             if deletions[id] == nil || feed.deleted.contains(id) { deletedHere.insert(id) }
-            let deletion = ChatProjection.Deletion(
-                restores: old.revision.restores, isByUser: feed.isByUser(deletionOf: id))
-            deletions[id] = deletions[id].map { max($0, deletion) } ?? deletion
+            deletions[id, default: .init(restores: 0)].join(.init(restores: old.revision.restores))
             // A message about to be saved may never have been in the history: its deletion may concern another text.
             guard published[id] != nil else { continue }
-            replaced[id, default: []].formUnion(old.revision.replaced)
-            replaced[id, default: []].insert(old.revision.state)
+            let states = old.revision.replaced.union([old.revision.state])
+            replaced[id, default: []].formUnion(states)
+            if feed.isByUser(deletionOf: id) {
+                deletions[id]?.join(.init(restores: old.revision.restores, states: states))
+            }
         }
         pending = ChatProjection(
             session: "",
@@ -249,6 +252,8 @@ struct SessionChanges: Sendable {
     private(set) var edited: Set<ByteString> = []
     /// The IDs of edited messages.
     private(set) var rewritten: Set<ByteString> = []
+    /// The IDs of messages added after a deletion.
+    private(set) var addedAgain: Set<ByteString> = []
     /// Whether messages were moved into a branch, or expired, or the session was moved, or it or its user was deleted.
     private(set) var isRearranged = false
     /// Whether all of these changes are deletions of the session by a user.
@@ -266,7 +271,9 @@ struct SessionChanges: Sendable {
         let id = ByteString(change.messageId ?? "")
         switch change.kind {
         case .messageDeleted: deleted.insert(id)
-        case .messageAdded: edited.insert(id)
+        case .messageAdded:
+            edited.insert(id)
+            if deleted.contains(id) { addedAgain.insert(id) }
         case .messageEdited:
             edited.insert(id)
             rewritten.insert(id)

@@ -51,7 +51,7 @@ extension ChatProjection {
         return ChatProjection(
             session: session,
             title: ChatRevision.latest(versions.map(\.titleRevision)) ?? ChatRevision(content: ByteString("")),
-            entries: entries, deletions: Dictionary(versions.flatMap(\.deletions), uniquingKeysWith: max),
+            entries: entries, deletions: Dictionary(versions.flatMap(\.deletions), uniquingKeysWith: Deletion.joined),
             others: others)
     }
 

@@ -35,11 +35,12 @@ extension VersionIndex.File {
     /// Whether a log line of the file explains a leftover: its content was the file's, and was replaced after the leftover's
     /// last change. Of a later change, another program has put the content of an older version back.
     fileprivate func explains(_ leftover: Leftover) -> Bool {
-        if begun.contains(where: { $0.version.hash == leftover.hash || $0.version.parents.contains(leftover.hash) }) {
-            return true
-        }
         // The kernel's dates of files are up to 10 milliseconds behind the clock.
         let modified = leftover.modified.addingTimeInterval(0.01)
+        let isBegun = begun.map(\.version).contains { version in
+            version.hash == leftover.hash || version.parents.contains(leftover.hash) && modified < version.date
+        }
+        if isBegun { return true }
         return versions.indices.contains { index in
             versions[index].hash == leftover.hash
                 && (index + 1 == versions.endIndex || modified < versions[index + 1].date)

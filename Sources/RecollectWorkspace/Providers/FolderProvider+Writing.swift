@@ -101,7 +101,9 @@ extension FolderProvider {
         guard let current, ContentHash(of: current) == expected else { throw ContentMismatch(current: current) }
         beforeExchange()
         let aside = TemporaryName.aside(for: name)
-        guard try ifThere({ try folder.renameExclusively(name, to: aside) }) != nil else {
+        // No other file has this name. A hard link, the substitute of an exclusive rename, would be made before another
+        // program's save, and the save removed.
+        guard try ifThere({ try folder.rename(name, to: aside) }) != nil else {
             throw ContentMismatch(current: nil)
         }
         let holds = Result { try content(of: aside, in: folder) == expected }
@@ -162,7 +164,7 @@ extension FolderProvider {
         at parent: WorkspacePath, isNew: Bool
     ) throws {
         if isNew {
-            guard try ifThere({ try folder.renameExclusively(name, to: staged) }) != nil else { return }
+            guard try ifThere({ try folder.rename(name, to: staged) }) != nil else { return }
         } else {
             // Without an exchange, the replaced file is gone.
             guard try folder.entry(staged) != nil else { return }

@@ -1005,10 +1005,10 @@ struct ChatsAreaTests {
         try await synchronizeInVain()
         try await other.deleteMessages(["1"], in: id)
         try await elsewhere.chats.synchronize(id, with: other)
-        #expect(try await workspace.chats.synchronize(id, with: history).deletedElsewhere.map(\.id) == ["1"])
+        #expect(try await workspace.chats.synchronize(id, with: history).deletedElsewhere == [])
         #expect(try await keptVersions().contains { $0.contains("\"ours\"") })
         try await elsewhere.chats.synchronize(id, with: other)
-        #expect(try await workspace.chats.synchronize(id, with: history).deletedElsewhere.map(\.id) == ["1"])
+        #expect(try await workspace.chats.synchronize(id, with: history).deletedElsewhere == [])
         #expect(try await keptVersions().count == 1)
     }
 
@@ -1021,7 +1021,7 @@ struct ChatsAreaTests {
         try await history.edit([own], in: id)
         try await other.deleteMessages(["1"], in: id)
         try await elsewhere.chats.synchronize(id, with: other)
-        #expect(try await workspace.chats.synchronize(id, with: history).deletedElsewhere.map(\.id) == ["1"])
+        #expect(try await workspace.chats.synchronize(id, with: history).deletedElsewhere == [])
         let kept = try await keptVersions()
         #expect(kept.contains { $0.contains("\"ours\"") } && kept.contains("the bytes of a picture"))
     }
@@ -1118,6 +1118,46 @@ struct ChatsAreaTests {
     }
 
     @Test(
+        "chat-projection: a text that the user of another device did not have is not to be deleted, whenever it was written",
+        arguments: ["before", "after", "after a branch", "in a restored branch"])
+    func otherTextDeletedElsewhere(time: String) async throws {
+        let (elsewhere, other) = try await otherDevice(having: "1", "2")
+        func synchronizeOther() async throws { try await elsewhere.chats.synchronize(id, with: other) }
+        func deletions() async throws -> [ConversationMessage] {
+            let deleted = try await workspace.chats.synchronize(id, with: history).deletedElsewhere
+            try await history.delete(deleted, in: id)
+            return deleted
+        }
+        func edit() async throws { try await history.edit([message("2", "edited")], in: id) }
+        switch time {
+        case "before":
+            try await edit()
+            try await other.deleteMessages(["2"], in: id)
+        case "after":
+            try await other.deleteMessages(["2"], in: id)
+            try await synchronizeOther()
+            #expect(try await workspace.chats.synchronize(id, with: history).deletedElsewhere.map(\.id) == ["2"])
+            try await edit()
+        default:
+            let branch = try await other.branch(id, from: "2")
+            try await synchronizeOther()
+            _ = try await deletions()
+            try await edit()
+            _ = try await deletions()
+            try await other.restoreBranch(branch, in: id)
+            if time == "in a restored branch" { try await synchronizeOther() }
+            try await other.deleteMessages(["2"], in: id)
+        }
+        try await synchronizeOther()
+        for _ in 0..<2 {
+            #expect(try await deletions() == [])
+            try await synchronizeOther()
+        }
+        #expect(try await texts(history) == ["1", "edited"])
+        #expect(try await texts(other) == ["1"])
+    }
+
+    @Test(
         "chat-projection: messages in a branch, expired, or in another session are not to be deleted elsewhere",
         arguments: ["branch", "expiry", "move", "move into another"])
     func movedElsewhere(change: String) async throws {
@@ -1145,7 +1185,33 @@ struct ChatsAreaTests {
         // A deletion by the user still counts.
         try await history.deleteMessages(["2"], in: id)
         try await workspace.chats.synchronize(id, with: history)
-        #expect(try await workspace.chats.read("Moby Dick")?.deletions[ByteString("2")]?.isByUser == true)
+        #expect(try await workspace.chats.read("Moby Dick")?.deletions[ByteString("2")]?.states.isEmpty == false)
+    }
+
+    @Test(
+        "chat-projection: a message added again after its deletion elsewhere was applied returns on all devices",
+        arguments: ["2", "another text"])
+    func addedAfterDeletionElsewhere(text: String) async throws {
+        let (elsewhere, other) = try await otherDevice(having: "1", "2")
+        try await other.deleteMessages(["2"], in: id)
+        try await elsewhere.chats.synchronize(id, with: other)
+        let deleted = try await workspace.chats.synchronize(id, with: history).deletedElsewhere
+        #expect(try await history.delete(deleted, in: id).map(\.id) == ["2"])
+        try await history.append([message("2", text)], to: Scope(userId: "ann", sessionId: "Moby Dick", agentId: "a"))
+        for _ in 0..<2 {
+            #expect(try await workspace.chats.synchronize(id, with: history).deletedElsewhere == [])
+            #expect(try await elsewhere.chats.synchronize(id, with: other).deletedElsewhere == [])
+        }
+        #expect(try await [texts(history), texts(other)] == [["1", text], ["1", text]])
+    }
+
+    @Test("chat-projection: an expired session in the trash is not to be deleted elsewhere")
+    func expiredInTrash() async throws {
+        let (elsewhere, other) = try await otherDevice(having: "1")
+        try await other.discardSession(id)
+        #expect(try await other.deleteSessions(discardedBefore: .distantFuture) == 1)
+        try await elsewhere.chats.synchronize(id, with: other)
+        #expect(try await workspace.chats.synchronize(id, with: history).deletedElsewhere == [])
     }
 
     @Test("chat-projection: messages of a deleted session are to be deleted elsewhere")

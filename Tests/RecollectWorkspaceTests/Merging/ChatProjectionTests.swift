@@ -143,7 +143,7 @@ struct ChatProjectionTests {
         let without = String(
             decoding: ChatProjection(
                 session: chat.session, title: chat.titleRevision, entries: [chat.entries[1]],
-                deletions: [ByteString("1"): .init(restores: 0, isByUser: true)]
+                deletions: [ByteString("1"): .init(restores: 0, states: ["0.0.a"])]
             ).bytes, as: UTF8.self)
         for (old, new) in [("Call me.", "AAA"), (#""historian"},"#, #""AAA"},"#)] {
             let changed = base.replacing(old, with: new)
@@ -187,22 +187,26 @@ struct ChatProjectionTests {
             #expect(try merged(known, edited, hand).apart.contains(lost))
         }
         let chat = try ChatProjection(bytes: Array(base.utf8))
-        func version(deleted: Int? = nil, isByUser: Bool = true, restores: Int? = nil) -> String {
+        func version(deleted: Int? = nil, states: Set<String> = ["0.0.a"], restores: Int? = nil) -> String {
             let message = chat.entries[0].message
             let entry = ChatProjection.Entry(agents: ["historian"], message: message, restores: restores ?? 0)
             return String(
                 decoding: ChatProjection(
                     session: chat.session, title: chat.titleRevision,
                     entries: (restores == nil ? [] : [entry]) + [chat.entries[1]],
-                    deletions: deleted.map { [ByteString("1"): .init(restores: $0, isByUser: isByUser)] } ?? [:]
+                    deletions: deleted.map { [ByteString("1"): .init(restores: $0, states: states)] } ?? [:]
                 ).bytes, as: UTF8.self)
         }
-        #expect(version(deleted: 0).contains(#""deleted":["1"]"#))
-        #expect(version(deleted: 2).contains(#""deleted":[{"id":"1","restores":2}]"#))
-        let moved = version(deleted: 0, isByUser: false)
-        #expect(moved.contains(#""deleted":[{"id":"1","byUser":false}]"#))
-        for versions in [[moved, version(deleted: 0)], [version(deleted: 0), moved]] {
-            #expect(try merged(base, versions[0], versions[1]).chat.bytes == Array(version(deleted: 0).utf8))
+        #expect(version(deleted: 0, states: []).contains(#""deleted":["1"]"#))
+        #expect(version(deleted: 2, states: []).contains(#""deleted":[{"id":"1","restores":2}]"#))
+        #expect(version(deleted: 2).contains(#""deleted":[{"id":"1","restores":2,"states":["0.0.a"]}]"#))
+        for (one, other) in [([], ["0.0.a", "0.0.b"]), (["0.0.b"], ["0.0.a"])] as [(Set<String>, Set<String>)] {
+            #expect(
+                try merged(base, version(deleted: 0, states: one), version(deleted: 0, states: other)).chat.bytes
+                    == Array(version(deleted: 0, states: ["0.0.a", "0.0.b"]).utf8))
+            #expect(
+                try merged(base, version(deleted: 0, states: one), version(deleted: 1, states: other)).chat.bytes
+                    == Array(version(deleted: 1, states: other).utf8))
         }
         #expect(
             try merged(base, version(deleted: 0), version(restores: 1)).chat.entries.map(\.message.id) == ["1", "2"])
@@ -302,7 +306,8 @@ struct RandomChats {
                 } else if Bool.random(using: &random) {
                     let entry = entries.remove(at: position)
                     deletions[ByteString(entry.message.id)] = .init(
-                        restores: entry.revision.restores, isByUser: Bool.random(using: &random))
+                        restores: entry.revision.restores,
+                        states: Bool.random(using: &random) ? [entry.revision.state] : [])
                 } else {
                     entries.remove(at: position)
                 }

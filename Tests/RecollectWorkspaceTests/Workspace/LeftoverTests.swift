@@ -137,6 +137,21 @@ import Testing
         #expect(try texts() == ["a.md": "agent two", kept("user", of: "a.md"): "user"])
     }
 
+    @Test("A leftover with a text put back after an earlier killed write becomes a file")
+    func putBackAfterKilledWrite() async throws {
+        let user = try await later().write("user", to: path("a.md"), replacing: nil)
+        let version = WorkspaceVersion(
+            hash: ContentHash(of: "lost".utf8), date: Date().addingTimeInterval(7_210), author: .user, kind: .written,
+            parents: [user.version])
+        _ = try later().archive.begin(
+            [VersionLine(mark: .begun, path: path("a.md"), version: version)], keeping: [Array("lost".utf8)])
+        try folder.put("agent", at: "a.md")
+        _ = try later().scanner.scan()
+        try putAside("user", at: 7_300)
+        _ = try later().scanner.scan()
+        #expect(try texts() == ["a.md": "agent", kept("user", of: "a.md"): "user"])
+    }
+
     @Test("A leftover with a replaced text, last changed before its replacement, is removed")
     func replaced() async throws {
         let user = try await later().write("user", to: path("a.md"), replacing: nil)
