@@ -330,4 +330,28 @@ struct FolderProviderRaceTests {
         #expect(try folder.text(at: "a/b.md").split(separator: "\n").count == 20)
         #expect(try folder.names(in: "a") == ["b.md"])
     }
+
+    @Test("A save during a removal stays even if the file system has no exclusive rename", .needs(.strace))
+    func removalWithoutExclusiveRename() async throws {
+        try folder.put("first", at: "a.md")
+        // The worker moves a.md to b.md. Each removal of a name waits for a second.
+        let worker = try Worker(
+            ["workspace", "life", folder.root.path, folder.url.appendingPathComponent("state").path, "1"],
+            under: [
+                try #require(strace), "-f", "-qq", "-o", "/dev/null", "-P", folder.root.path, "-e",
+                "trace=renameat2,unlinkat", "-e", "inject=renameat2:error=EINVAL", "-e",
+                "inject=unlinkat:delay_enter=1000000",
+            ])
+        func isRemoving() throws -> Bool {
+            let names = try folder.names()
+            return names.contains("b.md") && names.contains { TemporaryName.original(of: $0)?.name == "a.md" }
+        }
+        for _ in 0..<3_000 where try !isRemoving() { try await Task.sleep(for: .milliseconds(10)) }
+        try #require(try isRemoving())
+        try Data("save".utf8).write(to: folder.root.appendingPathComponent("a.md"), options: .atomic)
+        // The worker cannot move b.md back.
+        _ = await worker.finish()
+        #expect(try folder.text(at: "a.md") == "save")
+        #expect(try folder.text(at: "b.md") == "life 0")
+    }
 }
