@@ -367,10 +367,14 @@ public struct PublishedChat: Sendable {
         edited = changed.map { AgentMessage(agentId: $0.agents[0], message: $1) }
         edits = changed.map { MessageEdit(of: $0.message, to: $1) }
         deletedElsewhere = chat.deletions.sorted { $0.key < $1.key }.compactMap { id, deletion in
-            guard let copies = held[id], ChatRevision.hasState(of: copies.content, in: deletion.states),
-                published[id] != nil || ChatRevision.hasState(of: copies.content, in: local.replaced[id] ?? [])
-            else { return nil }
-            return copies.message
+            guard let copies = held[id] else { return nil }
+            // An edit back to a deleted text is another state.
+            let isDeleted =
+                published[id].map { deletion.states.contains($0.revision.state) }
+                ?? deletion.states.intersection(local.replaced[id] ?? []).contains {
+                    ChatRevision.hasState(of: copies.content, in: [$0])
+                }
+            return isDeleted ? copies.message : nil
         }
     }
 }

@@ -19,6 +19,9 @@ struct ChatRevision: Equatable, Sendable {
     /// state.
     var state: String { "\(restores).\(number).\(Self.hash(content))" }
 
+    /// This state and those replaced by it.
+    var states: Set<String> { replaced.union([state]) }
+
     private static func hash(_ content: ByteString) -> String {
         String(ContentHash(of: content.string.utf8).rawValue.prefix(16))
     }

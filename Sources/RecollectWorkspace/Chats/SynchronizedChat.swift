@@ -63,10 +63,13 @@ extension SynchronizedChat {
             let (id, message, content) = (copies.id, copies.message, copies.content)
             defer { previous = message.id }
             if copies.areOthers { continue }
-            let isAddedAgain = feed.addedAgain.contains(id) && deletions[id] != nil
-            if isAddedAgain { deletedHere.insert(id) }
-            guard let base = isAddedAgain ? nil : published[id] ?? pendings[id] else {
-                let revision = added(content, of: id, feed)
+            let isBack = deletions[id] != nil && feed.hasBroughtBack(id, of: copies.agents)
+            if isBack {
+                deletedHere.insert(id)
+                if let old = published[id] { replaced[id, default: []].formUnion(old.revision.states) }
+            }
+            guard let base = isBack ? nil : published[id] ?? pendings[id] else {
+                let revision = added(content, of: id, isBack: isBack, feed)
                 // With the ID of a message deleted here, it stays in the history alone.
                 if !deletedHere.contains(id) {
                     unpublished.insert(id)
@@ -92,14 +95,14 @@ extension SynchronizedChat {
         let held = Set(entries.map { ByteString($0.message.id) })
         for (id, old) in known where !held.contains(id) && feed.deletes(id, isPending: published[id] == nil) {
             // A message deleted elsewhere may be moved into a branch here, and back.
-            if deletions[id] == nil || feed.deleted.contains(id) { deletedHere.insert(id) }
+            let isByUser = feed.isByUser(deletionOf: id)
+            if deletions[id] == nil || isByUser { deletedHere.insert(id) }
             deletions[id, default: .init(restores: 0)].join(.init(restores: old.revision.restores))
             // A message about to be saved may never have been in the history: its deletion may concern another text.
             guard published[id] != nil else { continue }
-            let states = old.revision.replaced.union([old.revision.state])
-            replaced[id, default: []].formUnion(states)
-            if feed.isByUser(deletionOf: id) {
-                deletions[id]?.join(.init(restores: old.revision.restores, states: states))
+            replaced[id, default: []].formUnion(old.revision.states)
+            if isByUser {
+                deletions[id]?.join(.init(restores: old.revision.restores, states: old.revision.states))
             }
         }
         pending = ChatProjection(
@@ -122,10 +125,14 @@ extension SynchronizedChat {
     /// Returns the revision of a message that the history did not have at the last synchronization.
     ///
     /// A message deleted here is restored if the feed shows its return. A history that is behind still has it.
-    private mutating func added(_ content: ByteString, of id: ByteString, _ feed: SessionChanges) -> ChatRevision {
+    /// - Parameter isBack: Whether it was deleted and brought back since.
+    private mutating func added(
+        _ content: ByteString, of id: ByteString, isBack: Bool, _ feed: SessionChanges
+    ) -> ChatRevision {
         let states = replaced[id] ?? []
         let isReturned =
-            feed.edited.contains(id) || feed.isRearranged && ChatRevision.hasState(of: content, in: states)
+            isBack || feed.edited.contains(id)
+            || feed.isRearranged && ChatRevision.hasState(of: content, in: states)
         guard isReturned, deletedHere.remove(id) != nil, let deleted = deletions.removeValue(forKey: id) else {
             return ChatRevision(content: content)
         }
@@ -247,13 +254,17 @@ extension SynchronizedChat {
 /// The changes of a session in a history's change feed.
 struct SessionChanges: Sendable {
     /// The IDs of deleted messages.
-    private(set) var deleted: Set<ByteString> = []
+    var deleted: Set<ByteString> { Set(deletedAgents.keys) }
+    /// The agents of each deleted message.
+    private var deletedAgents: [ByteString: Set<ByteString>] = [:]
     /// The IDs of edited and added messages.
     private(set) var edited: Set<ByteString> = []
     /// The IDs of edited messages.
     private(set) var rewritten: Set<ByteString> = []
     /// The IDs of messages added after a deletion.
-    private(set) var addedAgain: Set<ByteString> = []
+    private var addedAgain: Set<ByteString> = []
+    /// Whether the session was deleted, and continues anew.
+    private var isSessionDeleted = false
     /// Whether messages were moved into a branch, or expired, or the session was moved, or it or its user was deleted.
     private(set) var isRearranged = false
     /// Whether all of these changes are deletions of the session by a user.
@@ -270,15 +281,17 @@ struct SessionChanges: Sendable {
         isEmpty = false
         let id = ByteString(change.messageId ?? "")
         switch change.kind {
-        case .messageDeleted: deleted.insert(id)
+        case .messageDeleted: deletedAgents[id, default: []].insert(ByteString(change.agentId ?? ""))
         case .messageAdded:
             edited.insert(id)
-            if deleted.contains(id) { addedAgain.insert(id) }
+            if isSessionDeleted || deletedAgents[id] != nil { addedAgain.insert(id) }
         case .messageEdited:
             edited.insert(id)
             rewritten.insert(id)
         case .sessionUpdated: isUpdated = true
-        case .sessionDeleted, .userDeleted: isRearranged = true
+        case .sessionDeleted, .userDeleted:
+            isRearranged = true
+            isSessionDeleted = true
         case .sessionRearranged:
             isRearranged = true
             areDeletions = false
@@ -290,6 +303,11 @@ struct SessionChanges: Sendable {
     /// - Parameter isPending: Whether it may never have been appended.
     func deletes(_ id: ByteString, isPending: Bool) -> Bool {
         deleted.contains(id) || isRearranged && !isPending
+    }
+
+    /// Whether a message of these agents, present now, was deleted before: it was added again, or a branch with it was restored.
+    func hasBroughtBack(_ id: ByteString, of agents: [String]) -> Bool {
+        addedAgain.contains(id) || agents.contains { deletedAgents[id]?.contains(ByteString($0)) == true }
     }
 
     /// Whether a user deleted a deleted message. Otherwise it may be in a branch or in another session.

@@ -1205,6 +1205,56 @@ struct ChatsAreaTests {
         #expect(try await [texts(history), texts(other)] == [["1", text], ["1", text]])
     }
 
+    @Test(
+        "chat-projection: a message brought back after its deletion elsewhere was applied returns on all devices",
+        arguments: ["branch", "session", "session, later"])
+    func broughtBack(way: String) async throws {
+        let (elsewhere, other) = try await otherDevice(having: "1", "2")
+        func synchronize() async throws -> [ConversationMessage] {
+            let deleted = try await workspace.chats.synchronize(id, with: history).deletedElsewhere
+            try await history.delete(deleted, in: id)
+            return deleted
+        }
+        let scope = Scope(userId: "ann", sessionId: "Moby Dick", agentId: "a")
+        // A branch with an earlier text of the message.
+        let branch = try await history.branch(id, from: "2")
+        try await history.append([message("2", "later")], to: scope)
+        _ = try await synchronize()
+        try await elsewhere.chats.synchronize(id, with: other)
+        try await other.deleteMessages(["2"], in: id)
+        try await elsewhere.chats.synchronize(id, with: other)
+        try #require(try await synchronize().map(\.text) == ["later"])
+        if way == "branch" {
+            try await history.restoreBranch(branch, in: id)
+        } else {
+            try await history.deleteSession(id)
+            if way == "session, later" { _ = try await synchronize() }
+            try await history.append([message("1", "1"), message("2", "later")], to: scope)
+        }
+        let text = way == "branch" ? "2" : "later"
+        for _ in 0..<2 {
+            #expect(try await synchronize() == [])
+            #expect(try await elsewhere.chats.synchronize(id, with: other).deletedElsewhere == [])
+        }
+        #expect(try await [texts(history), texts(other)] == [["1", text], ["1", text]])
+    }
+
+    @Test("chat-projection: an edit back to an earlier text of a message deleted elsewhere is not to be deleted")
+    func editedBack() async throws {
+        let (elsewhere, other) = try await otherDevice(having: "1", "2")
+        try await history.edit([message("2", "later")], in: id)
+        try await workspace.chats.synchronize(id, with: history)
+        try await elsewhere.chats.synchronize(id, with: other)
+        try await other.deleteMessages(["2"], in: id)
+        try await elsewhere.chats.synchronize(id, with: other)
+        let deleted = try await workspace.chats.synchronize(id, with: history).deletedElsewhere
+        #expect(deleted.map(\.text) == ["later"])
+        try await history.edit([message("2", "2")], in: id)
+        for _ in 0..<2 {
+            #expect(try await workspace.chats.synchronize(id, with: history).deletedElsewhere == [])
+        }
+    }
+
     @Test("chat-projection: an expired session in the trash is not to be deleted elsewhere")
     func expiredInTrash() async throws {
         let (elsewhere, other) = try await otherDevice(having: "1")
