@@ -261,8 +261,8 @@ struct SessionChanges: Sendable {
     private(set) var edited: Set<ByteString> = []
     /// The IDs of edited messages.
     private(set) var rewritten: Set<ByteString> = []
-    /// The IDs of messages added after a deletion.
-    private var addedAgain: Set<ByteString> = []
+    /// The agents of each message added after a deletion.
+    private var addedAgain: [ByteString: Set<ByteString>] = [:]
     /// Whether the session was deleted, and continues anew.
     private var isSessionDeleted = false
     /// Whether messages were moved into a branch, or expired, or the session was moved, or it or its user was deleted.
@@ -284,7 +284,9 @@ struct SessionChanges: Sendable {
         case .messageDeleted: deletedAgents[id, default: []].insert(ByteString(change.agentId ?? ""))
         case .messageAdded:
             edited.insert(id)
-            if isSessionDeleted || deletedAgents[id] != nil { addedAgain.insert(id) }
+            if isSessionDeleted || deletedAgents[id] != nil {
+                addedAgain[id, default: []].insert(ByteString(change.agentId ?? ""))
+            }
         case .messageEdited:
             edited.insert(id)
             rewritten.insert(id)
@@ -307,7 +309,8 @@ struct SessionChanges: Sendable {
 
     /// Whether a message of these agents, present now, was deleted before: it was added again, or a branch with it was restored.
     func hasBroughtBack(_ id: ByteString, of agents: [String]) -> Bool {
-        addedAgain.contains(id) || agents.contains { deletedAgents[id]?.contains(ByteString($0)) == true }
+        let changed = (addedAgain[id] ?? []).union(deletedAgents[id] ?? [])
+        return agents.contains { changed.contains(ByteString($0)) }
     }
 
     /// Whether a user deleted a deleted message. Otherwise it may be in a branch or in another session.

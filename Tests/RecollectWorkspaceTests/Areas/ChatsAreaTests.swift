@@ -1239,6 +1239,22 @@ struct ChatsAreaTests {
         #expect(try await [texts(history), texts(other)] == [["1", text], ["1", text]])
     }
 
+    @Test("chat-projection: a message deleted elsewhere does not return because another agent's message has its ID")
+    func othersAddedAgain() async throws {
+        let (elsewhere, other) = try await otherDevice(having: "1", "2")
+        let scope = Scope(userId: "ann", sessionId: "Moby Dick", agentId: "b")
+        try await history.append([message("2", "of b")], to: scope)
+        _ = try await other.branch(id, from: "2")
+        for _ in 0..<2 {
+            try await elsewhere.chats.synchronize(id, with: other)
+            try await workspace.chats.synchronize(id, with: history)
+            try await history.delete([message("2", "of b")], in: id)
+            try await history.append([message("2", "new of b")], to: scope)
+        }
+        try await elsewhere.chats.synchronize(id, with: other)
+        #expect(try await [texts(history), texts(other)] == [["1", "2", "new of b"], ["1"]])
+    }
+
     @Test("chat-projection: an edit back to an earlier text of a message deleted elsewhere is not to be deleted")
     func editedBack() async throws {
         let (elsewhere, other) = try await otherDevice(having: "1", "2")
