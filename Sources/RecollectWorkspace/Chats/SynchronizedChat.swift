@@ -253,8 +253,6 @@ extension SynchronizedChat {
 
 /// The changes of a session in a history's change feed.
 struct SessionChanges: Sendable {
-    /// The IDs of deleted messages.
-    var deleted: Set<ByteString> { Set(deletedAgents.keys) }
     /// The agents of each deleted message.
     private var deletedAgents: [ByteString: Set<ByteString>] = [:]
     /// The IDs of edited and added messages.
@@ -304,7 +302,7 @@ struct SessionChanges: Sendable {
     /// Whether a missing message was deleted.
     /// - Parameter isPending: Whether it may never have been appended.
     func deletes(_ id: ByteString, isPending: Bool) -> Bool {
-        deleted.contains(id) || isRearranged && !isPending
+        deletedAgents[id] != nil || isRearranged && !isPending
     }
 
     /// Whether a message of these agents, present now, was deleted before: it was added again, or a branch with it was restored.
@@ -315,7 +313,7 @@ struct SessionChanges: Sendable {
 
     /// Whether a user deleted a deleted message. Otherwise it may be in a branch or in another session.
     func isByUser(deletionOf id: ByteString) -> Bool {
-        deleted.contains(id) || areDeletions
+        deletedAgents[id] != nil || areDeletions
     }
 }
 
