@@ -41,7 +41,8 @@ public struct HistoryChange: Hashable, Sendable {
         /// A session's details were set, or it was discarded or restored.
         public static let sessionUpdated = Kind(rawValue: "sessionUpdated")
         /// A session's list of messages changed: by a branch, by messages from another session, or by the removal
-        /// of expired messages.
+        /// of expired messages. A session moved to another ID, or expired in the trash, has this change, too, beside
+        /// `sessionDeleted`.
         public static let sessionRearranged = Kind(rawValue: "sessionRearranged")
         /// A session was deleted, or continues under another session ID.
         public static let sessionDeleted = Kind(rawValue: "sessionDeleted")

@@ -52,7 +52,9 @@ public struct ChatsArea: Sendable {
     /// deleted in the file, and so are all messages of a deleted session. A restored message is no longer marked. A
     /// message missing for any other reason, as in a lost history or in one restored from a backup, is appended again.
     /// Messages deleted by a user on another device are returned (`PublishedChat.deletedElsewhere`), but not deleted from the
-    /// history, because anyone may have written the file. Those with a text unknown there, moved into a branch or expired stay in this history. To a session discarded, or deleted during the call, the file's changes are not saved: they would restore it.
+    /// history, because anyone may have written the file. Those with a text unknown there, moved into a branch or expired stay
+    /// in this history. To a session discarded, or deleted during the call, the file's changes are not saved: they would
+    /// restore it.
     ///
     /// The file of a different session is replaced. An unreadable file is archived and replaced. A file without changes
     /// is not written, so devices with the same messages stop writing. Calls for one session run one after the other,
