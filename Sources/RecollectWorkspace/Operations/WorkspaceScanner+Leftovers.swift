@@ -21,29 +21,18 @@ extension WorkspaceScanner {
         return all
     }
 
-    /// Whether the archive has the content of a leftover, and a log line of its file explains it; of any file without a path.
+    /// Whether the archive has the content of a leftover, as the one that the killed writer was to replace, or was writing.
+    ///
+    /// Another content may also be archived, as an older version. Then a person has just saved this version again.
     private func isKept(_ leftover: Leftover) throws -> Bool {
-        let files = try archive.index().files
-        let isExplained =
-            leftover.path.map { files[$0]?.explains(leftover) ?? false }
-            ?? files.values.contains { $0.explains(leftover) }
-        return try isExplained && archive.wholeBytes(of: leftover.hash) != nil
+        let isWritten = try leftover.isExpected || isBegun(leftover)
+        return try isWritten && archive.wholeBytes(of: leftover.hash) != nil
     }
-}
 
-extension VersionIndex.File {
-    /// Whether a log line of the file explains a leftover: its content was the file's, and was replaced after the leftover's
-    /// last change. Of a later change, another program has put the content of an older version back.
-    fileprivate func explains(_ leftover: Leftover) -> Bool {
-        // The kernel's dates of files are up to 10 milliseconds behind the clock.
-        let modified = leftover.modified.addingTimeInterval(0.01)
-        let isBegun = begun.map(\.version).contains { version in
-            version.hash == leftover.hash || version.parents.contains(leftover.hash) && modified < version.date
-        }
-        if isBegun { return true }
-        return versions.indices.contains { index in
-            versions[index].hash == leftover.hash
-                && (index + 1 == versions.endIndex || modified < versions[index + 1].date)
-        }
+    /// Whether a write of a leftover's content has begun; to any file, for a leftover without a path.
+    private func isBegun(_ leftover: Leftover) throws -> Bool {
+        let files = try archive.index().files
+        let begun = leftover.path.map { files[$0]?.begun ?? [] } ?? files.values.flatMap(\.begun)
+        return begun.contains { $0.version.hash == leftover.hash }
     }
 }

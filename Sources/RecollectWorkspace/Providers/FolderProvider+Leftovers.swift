@@ -57,10 +57,7 @@ extension FolderProvider {
         // unknown to the archive.
         let bytes = entry.kind == .file ? try? FoundFile.read(name, in: folder) : nil
         let hash = bytes.map { ContentHash(of: $0) }
-        let modified = entry.modified
-        if try TemporaryName.isDraft(name)
-            || isAvailableElsewhere(hash, original, modified: modified, in: folder, at: path, isKnown)
-        {
+        if try TemporaryName.isDraft(name) || isAvailableElsewhere(hash, name, in: folder, at: path, isKnown) {
             try folder.remove(name)
             report.removed += 1
             return
@@ -73,17 +70,18 @@ extension FolderProvider {
 
     /// Whether a content exists elsewhere: in the original file, or according to `isKnown`.
     private func isAvailableElsewhere(
-        _ hash: ContentHash?, _ original: (name: String, isWhole: Bool)?, modified: Date, in folder: OpenFolder,
-        at path: WorkspacePath, _ isKnown: (Leftover) throws -> Bool
+        _ hash: ContentHash?, _ name: String, in folder: OpenFolder, at path: WorkspacePath,
+        _ isKnown: (Leftover) throws -> Bool
     ) throws -> Bool {
         guard let hash else { return false }
-        guard let original, original.isWhole else {
-            return try isKnown(Leftover(path: nil, hash: hash, modified: modified))
+        let isExpected = TemporaryName.isAside(name, expecting: hash)
+        guard let original = TemporaryName.original(of: name), original.isWhole else {
+            return try isKnown(Leftover(path: nil, hash: hash, isExpected: isExpected))
         }
         if try content(of: original.name, in: folder) == hash { return true }
         // The archive cannot have a file with an invalid workspace name.
         guard let file = try? path.appending(original.name) else { return false }
-        return try isKnown(Leftover(path: file, hash: hash, modified: modified))
+        return try isKnown(Leftover(path: file, hash: hash, isExpected: isExpected))
     }
 
     /// Removes those of the named temporary files older than an hour.
@@ -103,14 +101,14 @@ public struct Leftover: Hashable, Sendable {
     public let path: WorkspacePath?
     /// The content.
     public let hash: ContentHash
-    /// The date of the last change of the content.
-    public let modified: Date
+    /// Whether it is the content that the writer was to replace or remove, according to the temporary name.
+    public let isExpected: Bool
 
     /// Creates a leftover.
-    public init(path: WorkspacePath?, hash: ContentHash, modified: Date) {
+    public init(path: WorkspacePath?, hash: ContentHash, isExpected: Bool) {
         self.path = path
         self.hash = hash
-        self.modified = modified
+        self.isExpected = isExpected
     }
 }
 

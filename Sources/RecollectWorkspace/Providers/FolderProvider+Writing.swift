@@ -36,7 +36,7 @@ extension FolderProvider {
             let old = try found?.open()
             let current = try old.map { try FoundFile.read($0) }
             guard current.map({ ContentHash(of: $0) }) == expected else { throw ContentMismatch(current: current) }
-            let staged = try stage(bytes, in: folder, like: old, for: found?.name ?? path.name)
+            let staged = try stage(bytes, in: folder, like: old, for: found?.name ?? path.name, expecting: expected)
             let mine = try folder.entry(staged)?.stamp
             let name = found.map { names.spelling(of: $0.name) } ?? path.name
             do {
@@ -100,7 +100,7 @@ extension FolderProvider {
         let current = try ifThere { try FoundFile.read(name, in: folder) }
         guard let current, ContentHash(of: current) == expected else { throw ContentMismatch(current: current) }
         beforeExchange()
-        let aside = TemporaryName.aside(for: name)
+        let aside = TemporaryName.aside(for: name, expecting: expected)
         // No other file has this name. A hard link, the substitute of an exclusive rename, would be made before another
         // program's save, and the save removed.
         guard try ifThere({ try folder.rename(name, to: aside) }) != nil else {
@@ -236,8 +236,9 @@ extension FolderProvider {
     /// - Parameters:
     ///   - old: The file to be replaced.
     ///   - name: The final name.
+    ///   - expected: The hash of the content to be replaced; `nil` without one.
     private func stage(
-        _ bytes: [UInt8], in folder: OpenFolder, like old: OpenFile?, for name: String
+        _ bytes: [UInt8], in folder: OpenFolder, like old: OpenFile?, for name: String, expecting expected: ContentHash?
     ) throws -> String {
         let draft = TemporaryName.draft()
         let file = try folder.makeFile(draft)
@@ -246,7 +247,7 @@ extension FolderProvider {
             if let old { try Self.copyDetails(of: old, to: file) }
             try file.synchronize()
             // From now on, the file may receive the content of another program.
-            let staged = TemporaryName.aside(for: name)
+            let staged = TemporaryName.aside(for: name, expecting: expected ?? ContentHash(of: bytes))
             try folder.rename(draft, to: staged)
             return staged
         } catch {

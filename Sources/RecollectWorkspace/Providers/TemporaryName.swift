@@ -6,16 +6,18 @@ import RecollectFileSystem
 ///
 /// A **draft**, `.syncthing.recollect-draft-….tmp`, is a file being written. Its content also exists elsewhere. An
 /// **aside file**, `.syncthing.recollect-<16 digits>-notes.md.tmp`, has exchanged names with `notes.md`, or is
-/// about to. It may have the only copy of a content saved by another program.
+/// about to. It may have the only copy of a content saved by another program. Half of its digits are random. The others
+/// begin the hash of the content that the writer expects in `notes.md`.
 enum TemporaryName {
     /// Returns a new name for a draft.
     static func draft() -> String { "\(prefix)\(draftMark)\(UUID.random().uuidString)\(suffix)" }
 
     /// Returns a new name for the aside file of a name. A long name is shortened to its beginning and its
     /// extension.
-    static func aside(for name: String) -> String {
-        let digits = UUID.random().uuidString.utf8.filter { $0 != UInt8(ascii: "-") }.prefix(digitCount)
-        let start = prefix + String(decoding: digits, as: UTF8.self).lowercased()
+    /// - Parameter expected: The hash of the content expected under the name.
+    static func aside(for name: String, expecting expected: ContentHash) -> String {
+        let random = UUID.random().uuidString.prefix(digitCount / 2).lowercased()
+        let start = prefix + random + expected.rawValue.prefix(digitCount / 2)
         let room = 255 - start.utf8.count - 1 - suffix.utf8.count
         guard name.utf8.count > room else { return "\(start)-\(name)\(suffix)" }
         return "\(start)=\(KeptCopyName.shortened(name, adding: "", room: room) ?? "")\(suffix)"
@@ -39,6 +41,12 @@ enum TemporaryName {
             let original = String(rest.dropFirst(digitCount + 1)), !original.isEmpty
         else { return nil }
         return (original, mark == UInt8(ascii: "-"))
+    }
+
+    /// Whether a name belongs to the aside file of a writer that expected a content.
+    static func isAside(_ name: String, expecting expected: ContentHash) -> Bool {
+        original(of: name) != nil
+            && name.dropFirst(prefix.count + digitCount / 2).hasPrefix(expected.rawValue.prefix(digitCount / 2))
     }
 
     private static let prefix = ".syncthing.recollect-"

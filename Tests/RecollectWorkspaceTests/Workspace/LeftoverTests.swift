@@ -32,14 +32,12 @@ import Testing
         return try Dictionary(uniqueKeysWithValues: names.map { ($0, try folder.text(at: $0)) })
     }
 
-    /// Leaves a temporary file with the content of `a.md` before an exchange.
-    /// - Parameter time: The date of its last change, in seconds from now.
-    private func putAside(_ text: String, at time: TimeInterval) throws {
-        let name = TemporaryName.aside(for: "a.md")
-        try folder.put(text, at: name)
-        try FileManager.default.setAttributes(
-            [.modificationDate: Date().addingTimeInterval(time)],
-            ofItemAtPath: folder.root.appendingPathComponent(name).path)
+    /// Leaves the temporary file of a killed writer.
+    /// - Parameters:
+    ///   - text: The text that the file had when the names were exchanged.
+    ///   - expected: The text that the writer was to replace.
+    private func putAside(_ text: String, of name: String, expecting expected: String) throws {
+        try folder.put(text, at: TemporaryName.aside(for: name, expecting: ContentHash(of: expected.utf8)))
     }
 
     private func kept(_ text: String, of name: String) -> String {
@@ -91,9 +89,9 @@ import Testing
 
     @Test("The first scan of a workspace settles recent leftovers, unless a writer is active")
     func recent() throws {
-        let name = TemporaryName.aside(for: "a.md")
         try folder.put("now", at: "a.md")
-        try folder.put("foreign", at: name)
+        try putAside("foreign", of: "a.md", expecting: "now")
+        let name = try #require(temporaryNames().first)
         let open = { try SharedWorkspace(root: folder.root, configuration: WorkspaceConfiguration(stateURL: state)) }
         var writer = try FolderProvider(root: folder.root).folder(at: .root)
         #expect(try writer?.lockAgainstWriters(patience: .zero) == true)
@@ -112,68 +110,57 @@ import Testing
     func anotherFile() async throws {
         try await later().write("template", to: path("b.md"), replacing: nil)
         try folder.put("now", at: "a.md")
-        try folder.put("template", at: TemporaryName.aside(for: "a.md"))
+        try putAside("template", of: "a.md", expecting: "now")
         _ = try later().scanner.scan()
         #expect(try texts() == ["a.md": "now", "b.md": "template", kept("template", of: "a.md"): "template"])
     }
 
     @Test(
         "A leftover with a text that another program put back during a killed write becomes a file, also after the write was settled",
-        arguments: [true, false])
-    func putBack(isSettled: Bool) async throws {
+        arguments: [true, false], ["a.md", String(repeating: "n", count: 240) + ".md"])
+    func putBack(isSettled: Bool, name: String) async throws {
         let workspace = try later()
-        let user = try await workspace.write("user", to: path("a.md"), replacing: nil)
-        let agent = try await workspace.write("agent", to: path("a.md"), replacing: user.version)
+        let user = try await workspace.write("user", to: path(name), replacing: nil)
+        let agent = try await workspace.write("agent", to: path(name), replacing: user.version)
         let version = WorkspaceVersion(
             hash: ContentHash(of: "agent two".utf8), date: Date().wholeMilliseconds, author: .user, kind: .written,
             parents: [agent.version])
         _ = try workspace.archive.begin(
-            [VersionLine(mark: .begun, path: path("a.md"), version: version)], keeping: [Array("agent two".utf8)])
+            [VersionLine(mark: .begun, path: path(name), version: version)], keeping: [Array("agent two".utf8)])
         // The state after the exchange. An editor had saved the first text again just before.
-        try folder.put("agent two", at: "a.md")
+        try folder.put("agent two", at: name)
         if isSettled { _ = try later().scanner.scan() }
-        try putAside("user", at: 7_300)
+        try putAside("user", of: name, expecting: "agent")
         _ = try later().scanner.scan()
-        #expect(try texts() == ["a.md": "agent two", kept("user", of: "a.md"): "user"])
+        #expect(try texts().values.sorted() == ["agent two", "user"])
     }
 
-    @Test("A leftover with a text put back after an earlier killed write becomes a file")
-    func putBackAfterKilledWrite() async throws {
-        let user = try await later().write("user", to: path("a.md"), replacing: nil)
-        let version = WorkspaceVersion(
-            hash: ContentHash(of: "lost".utf8), date: Date().addingTimeInterval(7_210), author: .user, kind: .written,
-            parents: [user.version])
-        _ = try later().archive.begin(
-            [VersionLine(mark: .begun, path: path("a.md"), version: version)], keeping: [Array("lost".utf8)])
-        try folder.put("agent", at: "a.md")
+    @Test(
+        "A leftover with the text that its writer was to replace is removed",
+        arguments: ["a.md", String(repeating: "n", count: 240) + ".md"])
+    func replaced(name: String) async throws {
+        let user = try await later().write("user", to: path(name), replacing: nil)
+        let agent = try await later().write("agent", to: path(name), replacing: user.version)
+        try await later().write("agent two", to: path(name), replacing: agent.version)
+        try putAside("user", of: name, expecting: "user")
         _ = try later().scanner.scan()
-        try putAside("user", at: 7_300)
-        _ = try later().scanner.scan()
-        #expect(try texts() == ["a.md": "agent", kept("user", of: "a.md"): "user"])
+        #expect(try texts() == [name: "agent two"])
     }
 
-    @Test("A leftover with a replaced text, last changed before its replacement, is removed")
-    func replaced() async throws {
-        let user = try await later().write("user", to: path("a.md"), replacing: nil)
-        try putAside("user", at: 7_000)
-        let agent = try await later().write("agent", to: path("a.md"), replacing: user.version)
-        try await later().write("agent two", to: path("a.md"), replacing: agent.version)
+    @Test(
+        "A leftover with the text that its writer was to replace becomes a file, if the archive does not have the text")
+    func replacedUnknown() async throws {
+        try folder.put("now", at: "a.md")
+        try putAside("user", of: "a.md", expecting: "user")
         _ = try later().scanner.scan()
-        #expect(try texts() == ["a.md": "agent two"])
+        #expect(try texts() == ["a.md": "now", kept("user", of: "a.md"): "user"])
     }
 
-    @Test("A leftover whose name contains no file name becomes a file, unless its text is archived")
+    @Test("A leftover whose name contains no file name becomes a file")
     func unnamed() async throws {
-        func leave(_ text: String) throws {
-            try folder.put(text, at: ".syncthing.recollect-\(UUID().uuidString).tmp")
-        }
+        try folder.put("foreign", at: ".syncthing.recollect-\(UUID().uuidString).tmp")
         try await later().write("known", to: path("a.md"), replacing: nil)
-        try leave("known")
-        try leave("foreign")
-        let workspace = try later()
-        _ = try workspace.scanner.scan()
-        try await workspace.write("next", to: path("z.md"), replacing: nil)
-        #expect(
-            try texts() == ["a.md": "known", kept("foreign", of: "unnamed.txt"): "foreign", "z.md": "next"])
+        _ = try later().scanner.scan()
+        #expect(try texts() == ["a.md": "known", kept("foreign", of: "unnamed.txt"): "foreign"])
     }
 }
