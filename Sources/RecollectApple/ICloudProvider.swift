@@ -87,9 +87,9 @@
 
         /// Cleans up files left in a folder by killed writers. Not coordinated: no other program uses these files.
         public func resolveLeftovers(
-            in path: WorkspacePath, includingRecent: Bool, isKnown: (Leftover) throws -> Bool
+            in path: WorkspacePath, includingRecent: Bool, isArchived: (ContentHash) throws -> Bool
         ) throws -> LeftoverReport {
-            try folder.resolveLeftovers(in: path, includingRecent: includingRecent, isKnown: isKnown)
+            try folder.resolveLeftovers(in: path, includingRecent: includingRecent, isArchived: isArchived)
         }
 
         /// Requests a download from iCloud. Returns at once.

@@ -76,7 +76,7 @@ final class WorkspaceScanner: Sendable {
             let missing = gone.filter { path in
                 // The file may have been trashed here during the scan.
                 guard index.files[path]?.content != nil, let file = latest.files[path] else { return true }
-                return file.content != nil && !file.begun.contains { $0.version.kind.isAbsence }
+                return file.content != nil && latest.removal(of: path, now: now) == nil
             }
             // For a missing conflict copy with an existing original, another device resolved the conflict.
             let unexplained = missing.count { path in

@@ -52,10 +52,14 @@ final class WorkspaceWriter: Sendable {
                 pause = min(pause * 2, 20_000)
             }
         }
-        throw RecollectError(.busy, "\(path) is written again and again by others; try again when they are done")
+        throw busy(path)
     }
 
     private static var mostAttempts: Int { 200 }
+
+    private func busy(_ path: WorkspacePath) -> RecollectError {
+        RecollectError(.busy, "\(path) is written again and again by others; try again when they are done")
+    }
 
     /// Writes a file. All writes use this method.
     ///
@@ -151,15 +155,16 @@ final class WorkspaceWriter: Sendable {
     }
 
     /// Returns the content of a file with an expected version. A content changed elsewhere since the last scan is
-    /// archived, and so are the file's conflict copies.
-    /// - Throws: `FileChangedError` if the file has another version or is missing; `notLocal`.
+    /// archived and recorded, and so are the file's conflict copies.
+    /// - Throws: `FileChangedError` if the file has another version or is missing; `notLocal`; `busy`.
     func current(_ path: WorkspacePath, holding expected: ContentHash) throws -> [UInt8] {
-        let (index, moment) = try archive.snapshot()
-        let isKnown = index.files[path]?.content == expected
-        let item = isKnown ? nil : try provider.item(at: path)
-        let file = try scanner.fileIfThere(at: path)
-        guard let file, file.version == expected else { throw FileChangedError(path: path, current: file) }
-        if !isKnown {
+        for _ in 0..<Self.mostAttempts {
+            let (index, moment) = try archive.snapshot()
+            let isKnown = index.files[path]?.content == expected
+            let item = isKnown ? nil : try provider.item(at: path)
+            let file = try scanner.fileIfThere(at: path)
+            guard let file, file.version == expected else { throw FileChangedError(path: path, current: file) }
+            if isKnown { return file.bytes }
             let copies = try scanner.conflictCopies(of: path)
             let found = ObservedContent(
                 path: path, hash: expected, bytes: file.bytes, isContested: copies.isContested,
@@ -167,8 +172,10 @@ final class WorkspaceWriter: Sendable {
             // A service may replace a copy with the copy of the next conflict before a scan.
             let others = try copies.items.compactMap { try scanner.observed($0, index) }
             try archive.found([found] + others, since: moment, now: configuration.now())
+            if try archive.index().files[path]?.content == expected { return file.bytes }
+            // Another writer recorded something since the snapshot, so this content was not recorded.
         }
-        return file.bytes
+        throw busy(path)
     }
 
     /// Records a failure of the disk for `status()`, until a write succeeds.

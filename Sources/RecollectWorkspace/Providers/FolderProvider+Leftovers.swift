@@ -14,15 +14,15 @@ extension FolderProvider {
     /// Removes or renames the temporary files of killed writers in a folder.
     ///
     /// Drafts are removed. Other temporary files may have the only copy of a content saved by another program.
-    /// Such a file is removed if `isKnown` returns true, or if the original file still has the content. Otherwise
-    /// it is renamed to `name (kept …)`, or to `unnamed (kept …)` if its temporary name does not include the
-    /// original name.
+    /// Such a file is removed if the original file still has its content, or if that is the one that the writer was to
+    /// replace, remove or write, and `isArchived` returns true. Otherwise it is renamed to `name (kept …)`, or to
+    /// `unnamed (kept …)` if its temporary name does not include the original name.
     ///
     /// Does not wait. While another Recollect writer uses the folder, nothing is changed. On file systems without
     /// locks, and without `includingRecent`, only files older than an hour are settled.
     /// - Throws: `unavailable`, and disk errors.
     public func resolveLeftovers(
-        in path: WorkspacePath, includingRecent: Bool, isKnown: (Leftover) throws -> Bool
+        in path: WorkspacePath, includingRecent: Bool, isArchived: (ContentHash) throws -> Bool
     ) throws -> LeftoverReport {
         var report = LeftoverReport()
         try explaining("read", self.path(of: path)) {
@@ -39,7 +39,7 @@ extension FolderProvider {
                 guard let entry = try folder.entry(name),
                     isLocked && includingRecent || isLeftover(entry)
                 else { continue }
-                try resolve(name, entry, in: folder, at: path, isKnown, into: &report)
+                try resolve(name, entry, in: folder, at: path, isArchived, into: &report)
             }
             if report != LeftoverReport() { try folder.synchronize() }
         }
@@ -50,14 +50,14 @@ extension FolderProvider {
     /// listed.
     private func resolve(
         _ name: String, _ entry: FolderEntry, in folder: OpenFolder, at path: WorkspacePath,
-        _ isKnown: (Leftover) throws -> Bool, into report: inout LeftoverReport
+        _ isArchived: (ContentHash) throws -> Bool, into report: inout LeftoverReport
     ) throws {
         let original = TemporaryName.original(of: name)
         // Files that cannot be read are kept unread. An exchange may also have taken out a link or a folder,
         // unknown to the archive.
         let bytes = entry.kind == .file ? try? FoundFile.read(name, in: folder) : nil
         let hash = bytes.map { ContentHash(of: $0) }
-        if try TemporaryName.isDraft(name) || isAvailableElsewhere(hash, name, in: folder, at: path, isKnown) {
+        if try TemporaryName.isDraft(name) || isAvailableElsewhere(hash, name, in: folder, isArchived) {
             try folder.remove(name)
             report.removed += 1
             return
@@ -68,20 +68,18 @@ extension FolderProvider {
         if let kept = try? path.appending(given) { report.kept.append(kept) }
     }
 
-    /// Whether a content exists elsewhere: in the original file, or according to `isKnown`.
+    /// Whether a content exists elsewhere: in the original file, or in the archive as one of the writer's.
     private func isAvailableElsewhere(
-        _ hash: ContentHash?, _ name: String, in folder: OpenFolder, at path: WorkspacePath,
-        _ isKnown: (Leftover) throws -> Bool
+        _ hash: ContentHash?, _ name: String, in folder: OpenFolder, _ isArchived: (ContentHash) throws -> Bool
     ) throws -> Bool {
         guard let hash else { return false }
-        let isExpected = TemporaryName.isAside(name, expecting: hash)
-        guard let original = TemporaryName.original(of: name), original.isWhole else {
-            return try isKnown(Leftover(path: nil, hash: hash, isExpected: isExpected))
+        if let original = TemporaryName.original(of: name), original.isWhole,
+            try content(of: original.name, in: folder) == hash
+        {
+            return true
         }
-        if try content(of: original.name, in: folder) == hash { return true }
-        // The archive cannot have a file with an invalid workspace name.
-        guard let file = try? path.appending(original.name) else { return false }
-        return try isKnown(Leftover(path: file, hash: hash, isExpected: isExpected))
+        // Another content may also be archived, as an older version. Then a person has just saved this version again.
+        return try TemporaryName.isWriters(hash, in: name) && isArchived(hash)
     }
 
     /// Removes those of the named temporary files older than an hour.
@@ -93,23 +91,6 @@ extension FolderProvider {
     }
 
     private func isLeftover(_ entry: FolderEntry) -> Bool { now().timeIntervalSince(entry.touched) > 3_600 }
-}
-
-/// A temporary file of a killed writer.
-public struct Leftover: Hashable, Sendable {
-    /// The path of the original file; `nil` if the temporary name does not include its whole name.
-    public let path: WorkspacePath?
-    /// The content.
-    public let hash: ContentHash
-    /// Whether it is the content that the writer was to replace or remove, according to the temporary name.
-    public let isExpected: Bool
-
-    /// Creates a leftover.
-    public init(path: WorkspacePath?, hash: ContentHash, isExpected: Bool) {
-        self.path = path
-        self.hash = hash
-        self.isExpected = isExpected
-    }
 }
 
 /// The result of settling the temporary files of killed writers.

@@ -100,7 +100,7 @@ extension FolderProvider {
         let current = try ifThere { try FoundFile.read(name, in: folder) }
         guard let current, ContentHash(of: current) == expected else { throw ContentMismatch(current: current) }
         beforeExchange()
-        let aside = TemporaryName.aside(for: name, expecting: expected)
+        let aside = TemporaryName.aside(for: name, from: expected, to: expected)
         // No other file has this name. A hard link, the substitute of an exclusive rename, would be made before another
         // program's save, and the save removed.
         guard try ifThere({ try folder.rename(name, to: aside) }) != nil else {
@@ -247,7 +247,8 @@ extension FolderProvider {
             if let old { try Self.copyDetails(of: old, to: file) }
             try file.synchronize()
             // From now on, the file may receive the content of another program.
-            let staged = TemporaryName.aside(for: name, expecting: expected ?? ContentHash(of: bytes))
+            let hash = ContentHash(of: bytes)
+            let staged = TemporaryName.aside(for: name, from: expected ?? hash, to: hash)
             try folder.rename(draft, to: staged)
             return staged
         } catch {

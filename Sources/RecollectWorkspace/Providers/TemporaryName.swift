@@ -5,19 +5,21 @@ import RecollectFileSystem
 /// iCloud names with their suffix.
 ///
 /// A **draft**, `.syncthing.recollect-draft-….tmp`, is a file being written. Its content also exists elsewhere. An
-/// **aside file**, `.syncthing.recollect-<16 digits>-notes.md.tmp`, has exchanged names with `notes.md`, or is
-/// about to. It may have the only copy of a content saved by another program. Half of its digits are random. The others
-/// begin the hash of the content that the writer expects in `notes.md`.
+/// **aside file**, `.syncthing.recollect-<24 digits>-notes.md.tmp`, has exchanged names with `notes.md`, or is
+/// about to. It may have the only copy of a content saved by another program. Its digits are eight random ones, and the
+/// first eight of the hashes of the content that the writer expects in `notes.md`, and of the new content.
 enum TemporaryName {
     /// Returns a new name for a draft.
     static func draft() -> String { "\(prefix)\(draftMark)\(UUID.random().uuidString)\(suffix)" }
 
     /// Returns a new name for the aside file of a name. A long name is shortened to its beginning and its
     /// extension.
-    /// - Parameter expected: The hash of the content expected under the name.
-    static func aside(for name: String, expecting expected: ContentHash) -> String {
-        let random = UUID.random().uuidString.prefix(digitCount / 2).lowercased()
-        let start = prefix + random + expected.rawValue.prefix(digitCount / 2)
+    /// - Parameters:
+    ///   - old: The hash of the content expected under the name; for a new file, that of the new content.
+    ///   - new: The hash of the new content; for a removal, that of the expected one.
+    static func aside(for name: String, from old: ContentHash, to new: ContentHash) -> String {
+        let random = UUID.random().uuidString.lowercased()
+        let start = prefix + [random, old.rawValue, new.rawValue].map { $0.prefix(partCount) }.joined()
         let room = 255 - start.utf8.count - 1 - suffix.utf8.count
         guard name.utf8.count > room else { return "\(start)-\(name)\(suffix)" }
         return "\(start)=\(KeptCopyName.shortened(name, adding: "", room: room) ?? "")\(suffix)"
@@ -43,14 +45,16 @@ enum TemporaryName {
         return (original, mark == UInt8(ascii: "-"))
     }
 
-    /// Whether a name belongs to the aside file of a writer that expected a content.
-    static func isAside(_ name: String, expecting expected: ContentHash) -> Bool {
-        original(of: name) != nil
-            && name.dropFirst(prefix.count + digitCount / 2).hasPrefix(expected.rawValue.prefix(digitCount / 2))
+    /// Whether a content is the expected or the new one of an aside file's writer, according to the name.
+    static func isWriters(_ content: ContentHash, in name: String) -> Bool {
+        guard original(of: name) != nil else { return false }
+        let digits = name.dropFirst(prefix.count + partCount)
+        return [digits, digits.dropFirst(partCount)].contains { $0.hasPrefix(content.rawValue.prefix(partCount)) }
     }
 
     private static let prefix = ".syncthing.recollect-"
     private static let draftMark = "draft-"
     private static let suffix = ".tmp"
-    private static let digitCount = 16
+    private static let partCount = 8
+    private static let digitCount = 3 * partCount
 }

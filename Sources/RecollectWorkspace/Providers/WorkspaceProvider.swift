@@ -69,14 +69,14 @@ public protocol WorkspaceProvider: Sendable {
     /// Removes or renames the temporary files of killed writers in a folder.
     ///
     /// Files written only by Recollect are removed. Others may have the only copy of a content saved by another
-    /// program. Such a file is removed if `isKnown` returns true. Otherwise it becomes a kept copy beside the
-    /// original file, as `name (kept …)`. Nothing happens if a writer is or may be active.
+    /// program. Such a file is removed if it has a content of the killed write, and `isArchived` returns true. Otherwise it
+    /// becomes a kept copy beside the original file, as `name (kept …)`. Nothing happens if a writer is or may be active.
     /// - Parameters:
     ///   - folder: The folder. Its subfolders are not included.
     ///   - includingRecent: Whether to include recent files, if certainly no writer is active.
-    ///   - isKnown: Whether the content of a leftover is saved elsewhere.
+    ///   - isArchived: Whether a content is saved elsewhere.
     func resolveLeftovers(
-        in folder: WorkspacePath, includingRecent: Bool, isKnown: (Leftover) throws -> Bool
+        in folder: WorkspacePath, includingRecent: Bool, isArchived: (ContentHash) throws -> Bool
     ) throws -> LeftoverReport
 
     /// Requests the download of a file that is not local, and returns immediately. Does nothing for a local file.
@@ -124,7 +124,7 @@ extension WorkspaceProvider {
 
     /// Does nothing: killed writers leave no files.
     public func resolveLeftovers(
-        in folder: WorkspacePath, includingRecent: Bool, isKnown: (Leftover) throws -> Bool
+        in folder: WorkspacePath, includingRecent: Bool, isArchived: (ContentHash) throws -> Bool
     ) throws -> LeftoverReport { LeftoverReport() }
 
     /// Returns no files: devices do not share lineage through the provider, and conflicts are merged without a

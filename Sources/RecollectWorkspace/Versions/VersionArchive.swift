@@ -145,7 +145,7 @@ final class VersionArchive: Sendable {
             for found in contents where log.isUntouched(found.path, since: moment) {
                 let file = log.index.files[found.path, default: .init()]
                 if file.content == found.hash { continue }
-                if let own = file.begun.last(where: { $0.version.hash == found.hash && !$0.version.kind.isAbsence }) {
+                if let own = file.open.last(where: { $0.version.hash == found.hash && !$0.version.kind.isAbsence }) {
                     lines += (log.index.superseding(by: own) + [own]).map { $0.marked(.done) }
                 } else {
                     lines.append(found.line(at: now))
@@ -177,9 +177,7 @@ final class VersionArchive: Sendable {
                 guard log.isUntouched(path, since: moment), let file = log.index.files[path],
                     let content = file.content
                 else { return nil }
-                if let own = file.begun.last(where: { $0.version.hash == content && log.index.isRemoval($0) }) {
-                    return own.marked(.done)
-                }
+                if let own = log.index.removal(of: path, now: now) { return own.marked(.done) }
                 let version = WorkspaceVersion(
                     hash: content, date: now.wholeMilliseconds, author: nil, kind: .removed)
                 return VersionLine(mark: .done, path: path, version: version)
@@ -231,7 +229,7 @@ final class VersionArchive: Sendable {
     func prune(olderThan moment: Date, now: Date) throws {
         try locked { folder, log in
             let lines = log.index.lines(
-                keeping: { $0.date >= moment }, isOpen: { abs(now.timeIntervalSince($0.date)) < Self.longestChange })
+                keeping: { $0.date >= moment }, isOpen: { VersionIndex.mayBeInProgress($0, now: now) })
             let contents = ContentStore(in: folder)
             let isGuarded = try note(Self.unnamedName) != nil
             let saved = try contents.all().filter { isGuarded || $0.value >= moment }
@@ -243,9 +241,6 @@ final class VersionArchive: Sendable {
             try removeDetails(but: Set(absent.map(Self.detailsName)), in: folder)
         }
     }
-
-    /// The longest duration between the lines `begun` and `done` of a change, in seconds.
-    private static let longestChange: TimeInterval = 86_400
 
     // MARK: Locking
 

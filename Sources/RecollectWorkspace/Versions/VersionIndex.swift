@@ -15,6 +15,12 @@ struct VersionIndex {
         fileprivate(set) var orders: [Int] = []
         /// The begun changes with an unknown outcome.
         var begun: [VersionLine] = []
+        /// The begun changes that may have been made after the newest version. A change that began earlier failed, or was
+        /// made before it.
+        var open: [VersionLine] {
+            let newest = orders.last ?? 0
+            return begun.filter { begunEnds[$0.version, default: 0] > newest }
+        }
         /// The versions made on this device. Both the writer and a later scan may log the same change.
         fileprivate var own: Set<WorkspaceVersion> = []
         /// The offset in the log at the end of the last line about this file.
@@ -74,12 +80,28 @@ struct VersionIndex {
         return superseding
     }
 
+    /// Returns the begun change that explains a missing file. An older one ended before the file was removed: its writer was
+    /// killed.
+    func removal(of path: WorkspacePath, now: Date) -> VersionLine? {
+        guard let file = files[path], let content = file.content else { return nil }
+        return file.open.last {
+            $0.version.hash == content && isRemoval($0) && Self.mayBeInProgress($0.version, now: now)
+        }
+    }
+
     /// Whether a begun change may have removed its file. A file moved away is at the new path; otherwise the move ended
     /// halfway, and the file was removed later.
-    func isRemoval(_ change: VersionLine) -> Bool {
+    private func isRemoval(_ change: VersionLine) -> Bool {
         guard change.version.kind == .movedAway else { return change.version.kind.isAbsence }
-        let target = change.version.otherPath.flatMap { files[$0] }
-        return target?.content != nil || target?.begun.contains { $0.version.hash == change.version.hash } == true
+        guard let target = change.version.otherPath.flatMap({ files[$0] }), target.content != nil else { return false }
+        return target.versions.contains {
+            $0.kind == .moved && $0.otherPath == change.path && $0.date == change.version.date
+        }
+    }
+
+    /// Whether a begun change may still be in progress: for a day.
+    static func mayBeInProgress(_ version: WorkspaceVersion, now: Date) -> Bool {
+        abs(now.timeIntervalSince(version.date)) < 86_400
     }
 
     /// Returns the lines of a shorter log with the same state, without some versions.

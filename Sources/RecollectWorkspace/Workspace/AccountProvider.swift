@@ -93,9 +93,9 @@ final class AccountProvider: WorkspaceProvider {
     }
 
     func resolveLeftovers(
-        in folder: WorkspacePath, includingRecent: Bool, isKnown: (Leftover) throws -> Bool
+        in folder: WorkspacePath, includingRecent: Bool, isArchived: (ContentHash) throws -> Bool
     ) throws -> LeftoverReport {
-        try provider().resolveLeftovers(in: folder, includingRecent: includingRecent, isKnown: isKnown)
+        try provider().resolveLeftovers(in: folder, includingRecent: includingRecent, isArchived: isArchived)
     }
 
     func requestDownload(of path: WorkspacePath) throws { try provider().requestDownload(of: path) }

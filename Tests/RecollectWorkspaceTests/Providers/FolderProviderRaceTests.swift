@@ -300,7 +300,7 @@ struct FolderProviderRaceTests {
                     })
                 let resolved = try provider.item(at: WorkspacePath("Journal")).map { _ in
                     try provider.resolveLeftovers(in: WorkspacePath("Journal"), includingRecent: false) {
-                        $0.path == path && known.contains($0.hash)
+                        known.contains($0)
                     }
                 }
                 #expect(resolved?.kept == [], "\(call) \(count)")

@@ -136,7 +136,9 @@ private struct LateLife {
             actors[actor] = .read(current, try archive.snapshot().moment, isScan: isScan)
         case .read(let text, let moment, let isScan):
             try find(text, since: moment)
-            actors[actor] = isScan ? .idle : try begin(over: text, by: actor)
+            // A writer reads again if another one recorded something in between.
+            let isRecorded = try archive.index().contents[file] == ContentHash(of: text.utf8)
+            actors[actor] = isScan || !isRecorded ? .idle : try begin(over: text, by: actor)
         case .begun(let lines, let text, let old):
             if current == old {
                 current = text

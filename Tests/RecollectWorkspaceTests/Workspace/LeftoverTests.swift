@@ -35,9 +35,11 @@ import Testing
     /// Leaves the temporary file of a killed writer.
     /// - Parameters:
     ///   - text: The text that the file had when the names were exchanged.
-    ///   - expected: The text that the writer was to replace.
-    private func putAside(_ text: String, of name: String, expecting expected: String) throws {
-        try folder.put(text, at: TemporaryName.aside(for: name, expecting: ContentHash(of: expected.utf8)))
+    ///   - old: The text that the writer was to replace.
+    ///   - new: The text that the writer was to write.
+    private func putAside(_ text: String, of name: String, from old: String, to new: String) throws {
+        let (old, new) = (ContentHash(of: old.utf8), ContentHash(of: new.utf8))
+        try folder.put(text, at: TemporaryName.aside(for: name, from: old, to: new))
     }
 
     private func kept(_ text: String, of name: String) -> String {
@@ -90,7 +92,7 @@ import Testing
     @Test("The first scan of a workspace settles recent leftovers, unless a writer is active")
     func recent() throws {
         try folder.put("now", at: "a.md")
-        try putAside("foreign", of: "a.md", expecting: "now")
+        try putAside("foreign", of: "a.md", from: "now", to: "new")
         let name = try #require(temporaryNames().first)
         let open = { try SharedWorkspace(root: folder.root, configuration: WorkspaceConfiguration(stateURL: state)) }
         var writer = try FolderProvider(root: folder.root).folder(at: .root)
@@ -110,48 +112,47 @@ import Testing
     func anotherFile() async throws {
         try await later().write("template", to: path("b.md"), replacing: nil)
         try folder.put("now", at: "a.md")
-        try putAside("template", of: "a.md", expecting: "now")
+        try putAside("template", of: "a.md", from: "now", to: "new")
         _ = try later().scanner.scan()
         #expect(try texts() == ["a.md": "now", "b.md": "template", kept("template", of: "a.md"): "template"])
     }
 
     @Test(
-        "A leftover with a text that another program put back during a killed write becomes a file, also after the write was settled",
-        arguments: [true, false], ["a.md", String(repeating: "n", count: 240) + ".md"])
-    func putBack(isSettled: Bool, name: String) async throws {
+        "A leftover with a text that another program put back during a killed write becomes a file, whatever was begun before",
+        arguments: ["a.md", String(repeating: "n", count: 240) + ".md"])
+    func putBack(name: String) async throws {
         let workspace = try later()
         let user = try await workspace.write("user", to: path(name), replacing: nil)
-        let agent = try await workspace.write("agent", to: path(name), replacing: user.version)
+        try await workspace.write("agent", to: path(name), replacing: user.version)
+        // An earlier writer of the same text was killed.
         let version = WorkspaceVersion(
-            hash: ContentHash(of: "agent two".utf8), date: Date().wholeMilliseconds, author: .user, kind: .written,
-            parents: [agent.version])
+            hash: user.version, date: Date().wholeMilliseconds, author: .user, kind: .written, parents: [])
         _ = try workspace.archive.begin(
-            [VersionLine(mark: .begun, path: path(name), version: version)], keeping: [Array("agent two".utf8)])
+            [VersionLine(mark: .begun, path: path(name), version: version)], keeping: [Array("user".utf8)])
         // The state after the exchange. An editor had saved the first text again just before.
         try folder.put("agent two", at: name)
-        if isSettled { _ = try later().scanner.scan() }
-        try putAside("user", of: name, expecting: "agent")
+        try putAside("user", of: name, from: "agent", to: "agent two")
         _ = try later().scanner.scan()
         #expect(try texts().values.sorted() == ["agent two", "user"])
     }
 
     @Test(
-        "A leftover with the text that its writer was to replace is removed",
-        arguments: ["a.md", String(repeating: "n", count: 240) + ".md"])
-    func replaced(name: String) async throws {
-        let user = try await later().write("user", to: path(name), replacing: nil)
-        let agent = try await later().write("agent", to: path(name), replacing: user.version)
-        try await later().write("agent two", to: path(name), replacing: agent.version)
-        try putAside("user", of: name, expecting: "user")
+        "A leftover with a text of its killed writer is removed, if the text is archived",
+        arguments: ["a.md", String(repeating: "n", count: 240) + ".md"], ["old", "new"])
+    func writers(name: String, text: String) async throws {
+        let old = try await later().write("old", to: path(name), replacing: nil)
+        let new = try await later().write("new", to: path(name), replacing: old.version)
+        try await later().write("newest", to: path(name), replacing: new.version)
+        try putAside(text, of: name, from: "old", to: "new")
         _ = try later().scanner.scan()
-        #expect(try texts() == [name: "agent two"])
+        #expect(try texts() == [name: "newest"])
     }
 
     @Test(
         "A leftover with the text that its writer was to replace becomes a file, if the archive does not have the text")
-    func replacedUnknown() async throws {
+    func notArchived() async throws {
         try folder.put("now", at: "a.md")
-        try putAside("user", of: "a.md", expecting: "user")
+        try putAside("user", of: "a.md", from: "user", to: "new")
         _ = try later().scanner.scan()
         #expect(try texts() == ["a.md": "now", kept("user", of: "a.md"): "user"])
     }

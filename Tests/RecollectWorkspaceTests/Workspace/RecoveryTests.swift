@@ -103,12 +103,12 @@ import Testing
     @Test("Recent leftovers are resolved, too")
     func leftovers() async throws {
         let workspace = try open()
-        try await workspace.write("one", to: path("d/a.md"), replacing: nil)
-        try folder.put("one", at: "d/" + TemporaryName.aside(for: "a.md", expecting: ContentHash(of: "one".utf8)))
+        let one = try await workspace.write("one", to: path("d/a.md"), replacing: nil).version
+        try folder.put("one", at: "d/" + TemporaryName.aside(for: "a.md", from: one, to: one))
         try folder.put("half", at: TemporaryName.draft())
         let long = String(repeating: "n", count: 240) + ".md"
         for (text, name) in [("foreign", "a.md"), ("other", long)] {
-            try folder.put(text, at: "d/" + TemporaryName.aside(for: name, expecting: ContentHash(of: "one".utf8)))
+            try folder.put(text, at: "d/" + TemporaryName.aside(for: name, from: one, to: one))
         }
         let recovery = try await workspace.recover()
         #expect(recovery.files.count == 2 && recovery.removedLeftovers == 2)
