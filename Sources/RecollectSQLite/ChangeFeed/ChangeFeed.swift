@@ -57,6 +57,32 @@ extension Database {
             messageId)
     }
 
+    /// Records the deletion of a session, and removes its earlier changes from the feed. A last `sessionRearranged` stays: not
+    /// all messages that a reader misses were deleted with the session.
+    func recordDeletion(of session: SessionKey) throws {
+        // The number of the last change may be that of a deleted row. The next number must still be larger.
+        let last = try lastSequence()
+        try run(
+            "DELETE FROM change WHERE user_id = ? AND session_id = ? AND kind <> ?", session.userId, session.sessionId,
+            HistoryChange.Kind.sessionRearranged.rawValue)
+        try recordChange(.sessionDeleted, session, after: last)
+    }
+
+    /// Removes the deletions of messages added again since, before these leave their session in another way.
+    func removeEarlierDeletions(of sequences: [SequenceNumber]) throws {
+        for sequence in sequences {
+            try run(
+                """
+                DELETE FROM change WHERE sequence = (
+                  SELECT change.sequence FROM message JOIN scope ON scope.id = message.scope_row_id
+                  JOIN session ON session.id = message.session_row_id
+                  JOIN change ON change.user_id = session.user_id AND change.session_id = session.session_id
+                  AND change.message_id = message.message_id AND change.kind = ? AND change.agent_id = scope.agent_id
+                  WHERE message.sequence = ? AND change.sequence < message.sequence)
+                """, HistoryChange.Kind.messageDeleted.rawValue, sequence)
+        }
+    }
+
     /// Reserves the feed's last number before messages are deleted, if it is the number of one of them. Used
     /// again, it would be skipped by a reader with its cursor there.
     func storeFeedNumber(_ sequences: [SequenceNumber]) throws {

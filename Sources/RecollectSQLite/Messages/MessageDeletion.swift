@@ -64,15 +64,14 @@ enum MessageDeletion {
         return (gone.count, orphans)
     }
 
-    /// Deletes the rows of a scope before its window. The feed shows that messages have expired, and not which ones.
+    /// Deletes the rows of a scope before its window.
     static func deleteTrimmed(scope: ScopeRowID, before position: Position, _ db: Database) throws -> [String] {
         let sequences: [SequenceNumber] = try db.values(
             "SELECT sequence FROM message WHERE scope_row_id = ? AND position < ?", scope, position)
         guard let session: SessionRowID = try db.value("SELECT session_row_id FROM scope WHERE id = ?", scope) else {
             return []
         }
-        if !sequences.isEmpty { try db.recordChange(.sessionRearranged, MessageQueries.id(of: session, db)) }
-        return try remove(sequences, session: session, db)
+        return sequences.isEmpty ? [] : try expire(sequences, of: session, db)
     }
 
     /// Deletes messages of all users with timestamps before a date and sequence numbers from `first` up to, not
@@ -96,13 +95,22 @@ enum MessageDeletion {
         try DerivedData.update(db)
         for (session, sequences) in bySession.sorted(by: { $0.key < $1.key }) {
             let orphans = try DerivedData.following(deletionOf: sequences, in: session, db) {
-                try remove(sequences, session: session, db)
+                try expire(sequences, of: session, db)
             }
             try Eraser.note(orphans: orphans, db)
-            try db.recordChange(.sessionRearranged, MessageQueries.id(of: session, db))
         }
         try Eraser.noteRemoval(db)
         return count
+    }
+
+    /// Removes expired messages. The feed shows that messages have expired, and not which ones. Returns the hashes of unused
+    /// attachments.
+    private static func expire(
+        _ sequences: [SequenceNumber], of session: SessionRowID, _ db: Database
+    ) throws -> [String] {
+        try db.recordChange(.sessionRearranged, MessageQueries.id(of: session, db))
+        try db.removeEarlierDeletions(of: sequences)
+        return try remove(sequences, session: session, db)
     }
 
     /// Deletes a session with its branches. Returns false if there was none.
@@ -112,15 +120,11 @@ enum MessageDeletion {
         return true
     }
 
-    /// Deletes a session, removes its earlier changes from the feed, and records the deletion there.
+    /// Deletes a session, and records the deletion in the feed.
     private static func deleteAndRecord(_ number: SessionRowID, _ session: SessionKey, _ db: Database) throws {
         try Eraser.storeNumbers(db)
         try hide(number, of: session.userId, db)
-        // The number of the last change may be that of a deleted row. The next number must still be larger.
-        let last = try db.lastSequence()
-        try db.run(
-            "DELETE FROM change WHERE user_id = ? AND session_id = ?", session.userId, session.sessionId)
-        try db.recordChange(.sessionDeleted, session, after: last)
+        try db.recordDeletion(of: session)
         try Eraser.noteRemoval(db)
     }
 

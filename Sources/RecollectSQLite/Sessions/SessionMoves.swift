@@ -33,9 +33,9 @@ enum SessionMoves {
         } else {
             try db.run("UPDATE session SET session_id = ? WHERE id = ?", newSessionId, from)
         }
-        // A deleted session has no other changes in the feed. With this one, its messages are not taken for deleted.
+        // With this change, its messages are not taken for deleted.
         try db.recordChange(.sessionRearranged, source)
-        try db.recordChange(.sessionDeleted, source)
+        try db.recordDeletion(of: source)
         try db.recordChange(.sessionRearranged, target)
         return outcome
     }

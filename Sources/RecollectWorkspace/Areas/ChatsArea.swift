@@ -342,8 +342,8 @@ public struct PublishedChat: Sendable {
     /// the byte order of their IDs. Not among them are messages with a text that the user did not have, and messages moved into
     /// a branch or to another session there, or expired: these stay in this history.
     ///
-    /// `HistoryStore.delete(_:in:)` deletes them, except those edited since. The bytes of their attachments may be on this device
-    /// alone.
+    /// `HistoryStore.delete(_:in:)` deletes them, except those edited since. Call it before the next synchronization: by then, a
+    /// message may have been brought back. The bytes of their attachments may be on this device alone.
     public let deletedElsewhere: [ConversationMessage]
     /// The edits of the messages in the history.
     let edits: [MessageEdit]

@@ -93,9 +93,10 @@ extension SynchronizedChat {
             entries.append(entry)
         }
         let held = Set(entries.map { ByteString($0.message.id) })
-        for (id, old) in known where !held.contains(id) && feed.deletes(id, isPending: published[id] == nil) {
+        for (id, old) in known
+        where !held.contains(id) && feed.deletes(id, of: old.agents, isPending: published[id] == nil) {
             // A message deleted elsewhere may be moved into a branch here, and back.
-            let isByUser = feed.isByUser(deletionOf: id)
+            let isByUser = feed.isByUser(deletionOf: id, of: old.agents)
             if deletions[id] == nil || isByUser { deletedHere.insert(id) }
             deletions[id, default: .init(restores: 0)].join(.init(restores: old.revision.restores))
             // A message about to be saved may never have been in the history: its deletion may concern another text.
@@ -136,7 +137,10 @@ extension SynchronizedChat {
         guard isReturned, deletedHere.remove(id) != nil, let deleted = deletions.removeValue(forKey: id) else {
             return ChatRevision(content: content)
         }
-        return ChatRevision(content: content, restores: ChatRevision.next(deleted.restores), replaced: states)
+        // The text of a message that expired or moved into a branch was not replaced by another one of its ID.
+        let isReplaced = !deleted.states.isEmpty || ChatRevision.hasState(of: content, in: states)
+        return ChatRevision(
+            content: content, restores: ChatRevision.next(deleted.restores), replaced: isReplaced ? states : [])
     }
 
     /// The messages held by the history after the synchronization, if it was completed.
@@ -282,9 +286,9 @@ struct SessionChanges: Sendable {
         case .messageDeleted: deletedAgents[id, default: []].insert(ByteString(change.agentId ?? ""))
         case .messageAdded:
             edited.insert(id)
-            if isSessionDeleted || deletedAgents[id] != nil {
-                addedAgain[id, default: []].insert(ByteString(change.agentId ?? ""))
-            }
+            let agent = ByteString(change.agentId ?? "")
+            let wasDeleted = deletedAgents[id]?.remove(agent) != nil
+            if isSessionDeleted || wasDeleted { addedAgain[id, default: []].insert(agent) }
         case .messageEdited:
             edited.insert(id)
             rewritten.insert(id)
@@ -299,10 +303,10 @@ struct SessionChanges: Sendable {
         }
     }
 
-    /// Whether a missing message was deleted.
+    /// Whether a missing message of these agents was deleted.
     /// - Parameter isPending: Whether it may never have been appended.
-    func deletes(_ id: ByteString, isPending: Bool) -> Bool {
-        deletedAgents[id] != nil || isRearranged && !isPending
+    func deletes(_ id: ByteString, of agents: [String], isPending: Bool) -> Bool {
+        agents.contains { isDeleted(id, of: $0) } || isRearranged && !isPending
     }
 
     /// Whether a message of these agents, present now, was deleted before: it was added again, or a branch with it was restored.
@@ -311,9 +315,16 @@ struct SessionChanges: Sendable {
         return agents.contains { changed.contains(ByteString($0)) }
     }
 
-    /// Whether a user deleted a deleted message. Otherwise it may be in a branch or in another session.
-    func isByUser(deletionOf id: ByteString) -> Bool {
-        deletedAgents[id] != nil || areDeletions
+    /// Whether a user deleted a deleted message of these agents. Otherwise it may be in a branch or in another session.
+    func isByUser(deletionOf id: ByteString, of agents: [String]) -> Bool {
+        agents.allSatisfy { isDeleted(id, of: $0) } || isRearranged && areDeletions
+    }
+
+    /// Whether a user deleted an agent's message, and it was not added again. A message without an agent may have been assigned
+    /// to one before.
+    private func isDeleted(_ id: ByteString, of agent: String) -> Bool {
+        guard let agents = deletedAgents[id] else { return false }
+        return agent.isEmpty ? !agents.isEmpty : agents.contains(ByteString(agent))
     }
 }
 

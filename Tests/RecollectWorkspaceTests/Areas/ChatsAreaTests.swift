@@ -1271,6 +1271,74 @@ struct ChatsAreaTests {
         }
     }
 
+    @Test(
+        "chat-projection: a message added again, or another agent's, that leaves the session after a deletion is not to be deleted elsewhere",
+        arguments: ["expiry", "window", "branch", "move"], [true, false])
+    func leavesAfterDeletion(change: String, isOthers: Bool) async throws {
+        let other = SQLiteHistoryStore.inMemory(
+            HistoryConfiguration(retention: change == "window" ? .window : .everything))
+        let (elsewhere, scope) = (try elsewhere(), Scope(userId: "ann", sessionId: "Moby Dick", agentId: "a"))
+        for text in ["1", "2"] { try await say(text, in: other) }
+        try await elsewhere.chats.synchronize(id, with: other)
+        try await workspace.chats.synchronize(id, with: history)
+        if isOthers {
+            let text = message("1", "of b")
+            try await other.append([text], to: Scope(userId: "ann", sessionId: "Moby Dick", agentId: "b"))
+            try await other.delete([text], in: id)
+        } else {
+            try await other.deleteMessages(["1"], in: id)
+            try await say("1", in: other)
+        }
+        switch change {
+        case "expiry": _ = try await other.deleteMessages(olderThan: Date(timeIntervalSince1970: 10))
+        case "window":
+            let new = ["3", "4"].map { message($0, $0) }
+            try await other.append(new, to: scope, options: AppendOptions(maxMessages: 2))
+        case "branch": _ = try await other.branch(id, from: "1")
+        default: try await other.moveSession(id, to: "Moby")
+        }
+        for _ in 0..<2 {
+            try await elsewhere.chats.synchronize(id, with: other)
+            #expect(try await workspace.chats.synchronize(id, with: history).deletedElsewhere == [])
+        }
+        #expect(try await texts(history).contains("1"))
+    }
+
+    @Test(
+        "chat-projection: messages that expired before their session was deleted are not to be deleted elsewhere",
+        arguments: ["message", "trash", "move"])
+    func expiredBeforeDeletion(change: String) async throws {
+        let (elsewhere, other) = try await otherDevice(having: "1")
+        switch change {
+        case "message": _ = try await other.deleteMessages(olderThan: Date(timeIntervalSince1970: 10))
+        case "trash":
+            try await other.discardSession(id)
+            #expect(try await other.deleteSessions(discardedBefore: .distantFuture) == 1)
+        default: try await other.moveSession(id, to: "Moby")
+        }
+        try await say("new", in: other)
+        try await other.deleteSession(id)
+        try await elsewhere.chats.synchronize(id, with: other)
+        #expect(try await workspace.chats.synchronize(id, with: history).deletedElsewhere == [])
+    }
+
+    @Test(
+        "chat-projection: a new text under the ID of a message in a branch leaves the other text beside the file elsewhere"
+    )
+    func newTextAfterExpiry() async throws {
+        let (elsewhere, other) = try await otherDevice(having: "1", "2")
+        _ = try await other.branch(id, from: "2")
+        try await elsewhere.chats.synchronize(id, with: other)
+        try await workspace.chats.synchronize(id, with: history)
+        try await other.append([message("2", "new")], to: Scope(userId: "ann", sessionId: "Moby Dick", agentId: "a"))
+        for _ in 0..<2 {
+            try await elsewhere.chats.synchronize(id, with: other)
+            try await workspace.chats.synchronize(id, with: history)
+        }
+        #expect(try await texts(history) == ["1", "new"])
+        #expect(try await keptVersions().count { $0.contains("\"2\"") } == 1)
+    }
+
     @Test("chat-projection: an expired session in the trash is not to be deleted elsewhere")
     func expiredInTrash() async throws {
         let (elsewhere, other) = try await otherDevice(having: "1")
