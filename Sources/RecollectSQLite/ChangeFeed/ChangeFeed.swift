@@ -68,6 +68,16 @@ extension Database {
         try recordChange(.sessionDeleted, session, after: last)
     }
 
+    /// Removes the deletions of a session's messages added again since, before it gets another ID.
+    func removeEarlierDeletions(in session: SessionKey, _ number: SessionRowID) throws {
+        var ids: [String] = []
+        try sql("SELECT DISTINCT message_id FROM change WHERE user_id = ? AND session_id = ? AND kind = ?")
+            .bind(session.userId, session.sessionId, HistoryChange.Kind.messageDeleted.rawValue)
+            .forEachRow { ids.append($0.text(0)) }
+        if !ids.isEmpty { try DerivedData.update(self) }
+        try removeEarlierDeletions(of: ids.flatMap { try MessageQueries.sequences(of: $0, in: number, self) })
+    }
+
     /// Removes the deletions of messages added again since, before these leave their session in another way.
     func removeEarlierDeletions(of sequences: [SequenceNumber]) throws {
         for sequence in sequences {

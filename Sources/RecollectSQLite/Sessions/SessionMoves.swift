@@ -20,6 +20,7 @@ enum SessionMoves {
     ) throws -> Outcome {
         let target = SessionKey(userId: source.userId, sessionId: newSessionId)
         guard source != target, let from = try MessageQueries.number(of: source, db) else { return .nothing }
+        try db.removeEarlierDeletions(in: source, from)
         var outcome = Outcome.renamed
         if let into = try MessageQueries.number(of: target, db) {
             try DerivedData.update(db)
@@ -35,7 +36,7 @@ enum SessionMoves {
         }
         // With this change, its messages are not taken for deleted.
         try db.recordChange(.sessionRearranged, source)
-        try db.recordDeletion(of: source)
+        try db.recordChange(.sessionDeleted, source)
         try db.recordChange(.sessionRearranged, target)
         return outcome
     }

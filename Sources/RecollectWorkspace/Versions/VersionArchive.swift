@@ -146,7 +146,7 @@ final class VersionArchive: Sendable {
                 let file = log.index.files[found.path, default: .init()]
                 if file.content == found.hash { continue }
                 if let own = file.open.last(where: { $0.version.hash == found.hash && !$0.version.kind.isAbsence }) {
-                    lines += (log.index.superseding(by: own) + [own]).map { $0.marked(.done) }
+                    lines += (log.index.superseding(by: own) + [log.index.made(own, now: now)]).map { $0.marked(.done) }
                 } else {
                     lines.append(found.line(at: now))
                     if let bytes = found.bytes { kept[found.hash] = bytes }
@@ -219,8 +219,9 @@ final class VersionArchive: Sendable {
         }
     }
 
-    /// Removes versions older than a date, except those of an existing file that may be the base of its next merge: the
-    /// current one, the last observed or edited one, and the one before the first remaining one.
+    /// Removes versions older than a date, except the one before the first remaining one of each file, which was replaced
+    /// later, and those of an existing file that may be the base of its next merge: the current one, and the last observed or
+    /// edited one.
     ///
     /// Then removes contents without a version, temporary files of killed writers, and metadata of files not
     /// recorded as removed. Begun changes stay for a day, because they may be in progress. Contents without a version stay if

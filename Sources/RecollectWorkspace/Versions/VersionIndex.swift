@@ -89,6 +89,15 @@ struct VersionIndex {
         }
     }
 
+    /// Returns a begun change that was found made. After a day it is dated by the scan: its content may be the same change by
+    /// another program, and has replaced the earlier one only since the last scan.
+    func made(_ change: VersionLine, now: Date) -> VersionLine {
+        guard !Self.mayBeInProgress(change.version, now: now) else { return change }
+        var change = change
+        change.version = change.version.dated(now.wholeMilliseconds)
+        return unlikeOthers(change)
+    }
+
     /// Whether a begun change may have removed its file. A file moved away is at the new path; otherwise the move ended
     /// halfway, and the file was removed later.
     private func isRemoval(_ change: VersionLine) -> Bool {
@@ -106,8 +115,8 @@ struct VersionIndex {
 
     /// Returns the lines of a shorter log with the same state, without some versions.
     ///
-    /// An existing file keeps all versions from the one before the first kept one on. It is the state at that time, and may
-    /// be the base of the next merge. A version missing in between would make a later edit a change of an earlier version.
+    /// A file keeps all versions from the one before the first kept one on. It is the state at that time, and may be the base
+    /// of the next merge. A version missing in between would make a later edit a change of an earlier version.
     /// - Parameters:
     ///   - isKept: Whether a version stays in the log.
     ///   - isOpen: Whether a begun change may still be in progress.
@@ -115,13 +124,13 @@ struct VersionIndex {
         keeping isKept: (WorkspaceVersion) -> Bool, isOpen: (WorkspaceVersion) -> Bool
     ) -> [VersionLine] {
         files.sorted { $0.key < $1.key }.flatMap { path, file in
-            let last = file.versions.count - 1
-            let base = file.versions.lastIndex { $0.kind == .observed || $0.kind == .edited }
             let isThere = file.content != nil
-            let first = file.versions.firstIndex(where: isKept).map { $0 - 1 } ?? last
-            let versions = file.versions.indices.filter { index in
-                isThere ? index >= first || index == base : isKept(file.versions[index])
-            }.map { (VersionLine(mark: .done, path: path, version: file.versions[$0]), file.orders[$0]) }
+            let base = isThere ? file.versions.lastIndex { $0.kind == .observed || $0.kind == .edited } : nil
+            let first =
+                file.versions.firstIndex(where: isKept).map { $0 - 1 } ?? file.versions.count - (isThere ? 1 : 0)
+            let versions = file.versions.indices.filter { $0 >= first || $0 == base }.map {
+                (VersionLine(mark: .done, path: path, version: file.versions[$0]), file.orders[$0])
+            }
             let begun = file.begun.filter { isKept($0.version) || isOpen($0.version) }.map {
                 ($0, file.begunEnds[$0.version] ?? 0)
             }

@@ -87,9 +87,10 @@ public struct WorkspaceVersion: Hashable, Sendable {
     }
 
     /// The same version, dated one millisecond later.
-    var aMillisecondLater: WorkspaceVersion {
-        WorkspaceVersion(
-            hash: hash, date: Date(millisecondsSince1970: date.millisecondsSince1970 + 1), author: author, kind: kind,
-            parents: parents, otherPath: otherPath)
+    var aMillisecondLater: WorkspaceVersion { dated(Date(millisecondsSince1970: date.millisecondsSince1970 + 1)) }
+
+    /// Returns the same version with another date.
+    func dated(_ date: Date) -> WorkspaceVersion {
+        WorkspaceVersion(hash: hash, date: date, author: author, kind: kind, parents: parents, otherPath: otherPath)
     }
 }

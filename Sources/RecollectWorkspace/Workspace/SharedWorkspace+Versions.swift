@@ -112,8 +112,8 @@ extension SharedWorkspace {
         try await reading { try self.archive.sizes(of: hashes) }
     }
 
-    /// Deletes archived versions before a date, trashed files included. The current content of each file is kept,
-    /// and so is the starting point for its next merge.
+    /// Deletes archived versions before a date, trashed files included. The current content of each file is kept, and so are
+    /// the starting point for its next merge, and the version replaced by the first one since the date.
     public func pruneVersions(olderThan moment: Date) async throws {
         try await writing { try self.archive.prune(olderThan: moment, now: self.configuration.now()) }
     }

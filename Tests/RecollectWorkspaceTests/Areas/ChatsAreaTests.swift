@@ -1358,6 +1358,16 @@ struct ChatsAreaTests {
         #expect(try await workspace.chats.synchronize(id, with: history).deletedElsewhere.map(\.id) == ["1"])
     }
 
+    @Test("chat-projection: a message deleted before its session moved is to be deleted elsewhere")
+    func deletedBeforeMove() async throws {
+        let (elsewhere, other) = try await otherDevice(having: "1", "2", "3")
+        try await other.deleteMessages(["1", "2"], in: id)
+        try await say("2", in: other)
+        try await other.moveSession(id, to: "Moby")
+        try await elsewhere.chats.synchronize(id, with: other)
+        #expect(try await workspace.chats.synchronize(id, with: history).deletedElsewhere.map(\.id) == ["1"])
+    }
+
     @Test("chat-projection: a message deleted on another device stays deleted there if a branch with it is restored")
     func othersDeletion() async throws {
         let (elsewhere, other) = try await otherDevice(having: "one", "two")

@@ -189,16 +189,19 @@ import Testing
         #expect(try !isAncestor("c", "a"))
     }
 
-    @Test("Pruning keeps each file's current and last observed content, and removes old trash")
+    @Test(
+        "Pruning keeps each file's current and last observed content and contents replaced since, and removes old trash"
+    )
     func pruning() async throws {
         let (old, new) = (Date(millisecondsSince1970: 1000), Date(millisecondsSince1970: 9000))
         try note("base", .observed, by: nil, date: old)
         for text in ["one", "two", "now"] { try note(text, .written, date: old) }
         try note("merged", .merged, at: "f.md", date: old)
         try note("gone", .trashed, at: "t.md", date: old)
-        try note("just gone", .trashed, at: "u.md", date: new)
+        for text in ["older", "replaced"] { try note(text, .written, at: "u.md", date: old) }
+        for kind in [WorkspaceVersion.Kind.written, .trashed] { try note("just gone", kind, at: "u.md", date: new) }
         let before = try archive.size().contents
-        #expect(before == 7)
+        #expect(before == 9)
         let other = another
         _ = try other.index()
         try archive.prune(olderThan: Date(millisecondsSince1970: 5000), now: Date())
@@ -208,10 +211,11 @@ import Testing
             #expect(try archive.bytes(of: ContentHash(of: "now".utf8)) == Array("now".utf8))
             #expect(try archive.bytes(of: ContentHash(of: "one".utf8)) == nil)
             #expect(try archive.versions(of: path("t.md")).isEmpty)
-            #expect(try archive.versions(of: path("u.md")).count == 1)
+            #expect(try archive.versions(of: path("u.md")).map(\.kind) == [.trashed, .written, .written])
+            #expect(try archive.bytes(of: ContentHash(of: "replaced".utf8)) == Array("replaced".utf8))
             #expect(try archive.versions(of: path("f.md")).map(\.kind) == [.merged])
         }
-        #expect(try archive.size().contents == 4)
+        #expect(try archive.size().contents == 5)
         try note("later", .written)
         #expect(try other.versions(of: path("a.md")).count == 3)
     }

@@ -46,6 +46,19 @@ import Testing
         #expect(try await workspace.restore(path("a.md")).text == "text")
     }
 
+    @Test("A text that another program saves weeks after a killed write of it is dated by its scan")
+    func oldWrite() async throws {
+        let base = try await workspace.write("- [ ] box", to: path("a.md"), replacing: nil)
+        try begin(.written, "- [x] box", at: "a.md", from: base.version)
+        now.withLock { $0 += 40 * 86_400 }
+        for text in ["- [x] box", "later"] {
+            test.files.put(text, at: "a.md")
+            _ = try workspace.scanner.scan()
+        }
+        try await workspace.pruneVersions(olderThan: now.withLock { $0 } - 30 * 86_400)
+        #expect(try await test.texts("a.md") == ["- [ ] box", "- [x] box", "later"])
+    }
+
     @Test("A file removed soon after a killed move that made no new file is in the trash", arguments: [true, false])
     func killedMove(isTargetThere: Bool) async throws {
         try await workspace.write("text", to: path("a.md"), replacing: nil)
