@@ -62,7 +62,7 @@
             let status = try await recall.run("workspace", "status")
             #expect(status.code == 0 && status.messages.contains("log.damaged-"), "\(status)")
             #expect(try await recall.run("workspace", "ls").code == 0)
-            try recall.write("shared/.syncthing.recollect-0123456789abcdef-茶.md.tmp", "foreign\n")
+            try recall.write("shared/.syncthing.recollect-0123456789abcdef01234567-茶.md.tmp", "foreign\n")
             let recovery = try await recall.run("workspace", "recover", "--json").json()
             #expect(recovery["files"]?.arrayValue?.count == 1 && recovery["removedLeftovers"] == 0)
             #expect(recovery["damagedLogs"]?.arrayValue?.count == 1)
