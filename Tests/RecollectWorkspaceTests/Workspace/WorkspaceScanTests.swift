@@ -160,7 +160,7 @@ import Testing
         let change = VersionLine(
             mark: .begun, path: try path("a.md"),
             version: WorkspaceVersion(
-                hash: ContentHash(of: "ours".utf8), date: Date(millisecondsSince1970: 1), author: .agent("x"),
+                hash: ContentHash(of: "ours".utf8), date: Date().wholeMilliseconds, author: .agent("x"),
                 kind: .written))
         try other.archive.begin([change], keeping: [Array("ours".utf8)])
         _ = try workspace.scanner.scan()
@@ -178,7 +178,7 @@ import Testing
         let change = VersionLine(
             mark: .begun, path: try path("a.md"),
             version: WorkspaceVersion(
-                hash: ContentHash(of: "one".utf8), date: Date(millisecondsSince1970: 1), author: .agent("x"),
+                hash: ContentHash(of: "one".utf8), date: Date().wholeMilliseconds, author: .agent("x"),
                 kind: .written))
         try test.another().archive.begin([change], keeping: [Array("one".utf8)])
         test.files.put("one", at: "a.md")
