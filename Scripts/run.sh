@@ -23,11 +23,13 @@ cd "$root"
 # Without a terminal, SwiftPM prints a line for each file.
 if [ -t 1 ]; then quiet=; else quiet=--quiet; fi
 echo "Building recall with Swift $swift_version. The first build takes a few minutes."
+# An optimized build takes almost twice the time. The samples do not need it.
+if [ "$from" = "$samples" ]; then configuration=debug; else configuration=release; fi
 # Without symbols, the program has a quarter of its size. The linker of macOS lacks this option.
-if [ "$(uname)" = Linux ]; then stripped='-Xlinker -s'; else stripped=; fi
+if [ $configuration = release ] && [ "$(uname)" = Linux ]; then stripped='-Xlinker -s'; else stripped=; fi
 # shellcheck disable=SC2086 # lists of words
-swift build -c release --traits CommandLine --product recall $stripped $quiet
-recall=$(swift build -c release --traits CommandLine --show-bin-path)/recall
+swift build -c $configuration --traits CommandLine --product recall $stripped $quiet
+recall=$(swift build -c $configuration --traits CommandLine --show-bin-path)/recall
 
 # No pager, also on a terminal.
 export PAGER=
@@ -64,6 +66,6 @@ Next steps:   export RECOLLECT_STORE='$store'
 WHERE
 if [ "$from" = "$samples" ]; then
     cat <<'OWN'
-Your data:    make run FROM=~/.claude/projects
+Your data:    make run FROM=~/.claude/projects   (builds an optimized recall)
 OWN
 fi
