@@ -57,8 +57,8 @@ extension Database {
             messageId)
     }
 
-    /// Records the deletion of a session, and removes its earlier changes from the feed. A last `sessionRearranged` stays: not
-    /// all messages that a reader misses were deleted with the session.
+    /// Records the deletion of a session, and removes its earlier changes from the feed. A last `sessionRearranged` stays:
+    /// some missing messages were not deleted with the session.
     func recordDeletion(of session: SessionKey) throws {
         // The number of the last change may be that of a deleted row. The next number must still be larger.
         let last = try lastSequence()

@@ -103,7 +103,7 @@ enum MessageDeletion {
         return count
     }
 
-    /// Removes expired messages. The feed shows that messages have expired, and not which ones. Returns the hashes of unused
+    /// Removes expired messages. The feed has one change for all of them, without their IDs. Returns the hashes of unused
     /// attachments.
     private static func expire(
         _ sequences: [SequenceNumber], of session: SessionRowID, _ db: Database

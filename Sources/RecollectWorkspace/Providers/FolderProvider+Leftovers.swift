@@ -14,8 +14,8 @@ extension FolderProvider {
     /// Removes or renames the temporary files of killed writers in a folder.
     ///
     /// Drafts are removed. Other temporary files may have the only copy of a content saved by another program.
-    /// Such a file is removed if the original file still has its content, or if that is the one that the writer was to
-    /// replace, remove or write, and `isArchived` returns true. Otherwise it is renamed to `name (kept …)`, or to
+    /// Such a file is removed if the original file still has its content, or if the writer was to replace, remove or
+    /// write this content, and `isArchived` returns true. Otherwise it is renamed to `name (kept …)`, or to
     /// `unnamed (kept …)` if its temporary name does not include the original name.
     ///
     /// Does not wait. While another Recollect writer uses the folder, nothing is changed. On file systems without

@@ -7,7 +7,7 @@ import RecollectFileSystem
 /// A **draft**, `.syncthing.recollect-draft-….tmp`, is a file being written. Its content also exists elsewhere. An
 /// **aside file**, `.syncthing.recollect-<24 digits>-notes.md.tmp`, has exchanged names with `notes.md`, or is
 /// about to. It may have the only copy of a content saved by another program. Its digits are eight random ones, and the
-/// first eight of the hashes of the content that the writer expects in `notes.md`, and of the new content.
+/// first eight of two hashes: of the writer's expected content of `notes.md`, and of the new content.
 enum TemporaryName {
     /// Returns a new name for a draft.
     static func draft() -> String { "\(prefix)\(draftMark)\(UUID.random().uuidString)\(suffix)" }
@@ -15,8 +15,8 @@ enum TemporaryName {
     /// Returns a new name for the aside file of a name. A long name is shortened to its beginning and its
     /// extension.
     /// - Parameters:
-    ///   - old: The hash of the content expected under the name; for a new file, that of the new content.
-    ///   - new: The hash of the new content; for a removal, that of the expected one.
+    ///   - old: The hash of the content expected under the name; for a new file, of the new content.
+    ///   - new: The hash of the new content; for a removal, of the expected one.
     static func aside(for name: String, from old: ContentHash, to new: ContentHash) -> String {
         let random = UUID.random().uuidString.lowercased()
         let start = prefix + [random, old.rawValue, new.rawValue].map { $0.prefix(partCount) }.joined()

@@ -15,8 +15,7 @@ struct VersionIndex {
         fileprivate(set) var orders: [Int] = []
         /// The begun changes with an unknown outcome.
         var begun: [VersionLine] = []
-        /// The begun changes that may have been made after the newest version. A change that began earlier failed, or was
-        /// made before it.
+        /// The begun changes possibly made after the newest version. An earlier one failed, or was made before this version.
         var open: [VersionLine] {
             let newest = orders.last ?? 0
             return begun.filter { begunEnds[$0.version, default: 0] > newest }
@@ -80,7 +79,7 @@ struct VersionIndex {
         return superseding
     }
 
-    /// Returns the begun change that explains a missing file. An older one ended before the file was removed: its writer was
+    /// Returns the begun removal of a missing file. An older one ended before the file was removed: its writer was
     /// killed.
     func removal(of path: WorkspacePath, now: Date) -> VersionLine? {
         guard let file = files[path], let content = file.content else { return nil }
@@ -115,8 +114,8 @@ struct VersionIndex {
 
     /// Returns the lines of a shorter log with the same state, without some versions.
     ///
-    /// A file keeps all versions from the one before the first kept one on. It is the state at that time, and may be the base
-    /// of the next merge. A version missing in between would make a later edit a change of an earlier version.
+    /// A file keeps all versions from the one before the first kept one on. It is the state at that time, and possibly the
+    /// base of the next merge. A version missing in between would make a later edit a change of an earlier version.
     /// - Parameters:
     ///   - isKept: Whether a version stays in the log.
     ///   - isOpen: Whether a begun change may still be in progress.
