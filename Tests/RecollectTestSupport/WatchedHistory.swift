@@ -6,6 +6,7 @@ package final class WatchedHistory: HistoryStore {
     package enum Read: Hashable, Sendable {
         case list(text: String)
         case session(String)
+        case messages
         case search(String)
         case latestChange
         case changes
@@ -226,7 +227,9 @@ package final class WatchedHistory: HistoryStore {
     package func messages(
         of session: SessionKey, agentId: String?, page: PageRequest<MessageCursor>
     ) async throws -> Page<StoredMessage, MessageCursor> {
-        try await base.messages(of: session, agentId: agentId, page: page)
+        let found = try await Task { try await base.messages(of: session, agentId: agentId, page: page) }.value
+        await holdBack(.messages)
+        return found
     }
 
     package func message(_ id: String, in session: SessionKey, agentId: String?) async throws -> StoredMessage? {

@@ -68,18 +68,19 @@ extension Database {
         try recordChange(.sessionDeleted, session, after: last)
     }
 
-    /// Removes the deletions of a session's messages added again since, before it gets another ID.
-    func removeEarlierDeletions(in session: SessionKey, _ number: SessionRowID) throws {
+    /// Removes the deletions of a session's present messages, before it gets another ID.
+    func removeDeletions(in session: SessionKey, _ number: SessionRowID) throws {
         var ids: [String] = []
         try sql("SELECT DISTINCT message_id FROM change WHERE user_id = ? AND session_id = ? AND kind = ?")
             .bind(session.userId, session.sessionId, HistoryChange.Kind.messageDeleted.rawValue)
             .forEachRow { ids.append($0.text(0)) }
         if !ids.isEmpty { try DerivedData.update(self) }
-        try removeEarlierDeletions(of: ids.flatMap { try MessageQueries.sequences(of: $0, in: number, self) })
+        try removeDeletions(of: ids.flatMap { try MessageQueries.sequences(of: $0, in: number, self) })
     }
 
-    /// Removes the deletions of messages added again since, before these leave their session in another way.
-    func removeEarlierDeletions(of sequences: [SequenceNumber]) throws {
+    /// Removes the deletions of present messages, before these leave their session in another way: they were added again, or
+    /// came back with a branch or another session.
+    func removeDeletions(of sequences: [SequenceNumber]) throws {
         for sequence in sequences {
             try run(
                 """
@@ -88,7 +89,7 @@ extension Database {
                   JOIN session ON session.id = message.session_row_id
                   JOIN change ON change.user_id = session.user_id AND change.session_id = session.session_id
                   AND change.message_id = message.message_id AND change.kind = ? AND change.agent_id = scope.agent_id
-                  WHERE message.sequence = ? AND change.sequence < message.sequence)
+                  WHERE message.sequence = ?)
                 """, HistoryChange.Kind.messageDeleted.rawValue, sequence)
         }
     }

@@ -109,7 +109,7 @@ enum MessageDeletion {
         _ sequences: [SequenceNumber], of session: SessionRowID, _ db: Database
     ) throws -> [String] {
         try db.recordChange(.sessionRearranged, MessageQueries.id(of: session, db))
-        try db.removeEarlierDeletions(of: sequences)
+        try db.removeDeletions(of: sequences)
         return try remove(sequences, session: session, db)
     }
 

@@ -128,7 +128,7 @@ enum Branches {
             read_through = (SELECT read_through FROM session WHERE id = ?1) WHERE id = ?4
             """, number, after?.message.id, after?.agentId, branch)
         let moved = try MessageMoves.sequences(of: number, from: position, db)
-        try db.removeEarlierDeletions(of: moved)
+        try db.removeDeletions(of: moved)
         try MessageMoves.move(moved, to: branch, db)
         // Streaming replies follow all messages. Another agent's replies answer earlier questions.
         try StreamingReplies.move(session: number, to: branch, ofItsAgents: true, db)

@@ -20,7 +20,7 @@ enum SessionMoves {
     ) throws -> Outcome {
         let target = SessionKey(userId: source.userId, sessionId: newSessionId)
         guard source != target, let from = try MessageQueries.number(of: source, db) else { return .nothing }
-        try db.removeEarlierDeletions(in: source, from)
+        try db.removeDeletions(in: source, from)
         var outcome = Outcome.renamed
         if let into = try MessageQueries.number(of: target, db) {
             try DerivedData.update(db)

@@ -263,8 +263,8 @@ struct SessionChanges: Sendable {
     private(set) var edited: Set<ByteString> = []
     /// The IDs of edited messages.
     private(set) var rewritten: Set<ByteString> = []
-    /// The agents of each message added after a deletion.
-    private var addedAgain: [ByteString: Set<ByteString>] = [:]
+    /// The agents of each message added after the deletion of the session.
+    private var addedSince: [ByteString: Set<ByteString>] = [:]
     /// Whether the session was deleted, and continues anew.
     private var isSessionDeleted = false
     /// Whether messages were moved into a branch, or expired, or the session was moved, or it or its user was deleted.
@@ -287,8 +287,7 @@ struct SessionChanges: Sendable {
         case .messageAdded:
             edited.insert(id)
             let agent = ByteString(change.agentId ?? "")
-            let wasDeleted = deletedAgents[id]?.remove(agent) != nil
-            if isSessionDeleted || wasDeleted { addedAgain[id, default: []].insert(agent) }
+            if isSessionDeleted { addedSince[id, default: []].insert(agent) }
         case .messageEdited:
             edited.insert(id)
             rewritten.insert(id)
@@ -311,7 +310,7 @@ struct SessionChanges: Sendable {
 
     /// Whether a message of these agents, present now, was deleted before: it was added again, or a branch with it was restored.
     func hasBroughtBack(_ id: ByteString, of agents: [String]) -> Bool {
-        let changed = (addedAgain[id] ?? []).union(deletedAgents[id] ?? [])
+        let changed = (addedSince[id] ?? []).union(deletedAgents[id] ?? [])
         return agents.contains { changed.contains(ByteString($0)) }
     }
 
@@ -320,8 +319,8 @@ struct SessionChanges: Sendable {
         agents.allSatisfy { isDeleted(id, of: $0) } || isRearranged && areDeletions
     }
 
-    /// Whether a user deleted an agent's message, and it was not added again. A message without an agent may have been assigned
-    /// to one before.
+    /// Whether a user deleted an agent's message. If it is missing, it was deleted last: one added again and then expired, for
+    /// example, has no deletion in the feed any more. A message without an agent may have been assigned to one before.
     private func isDeleted(_ id: ByteString, of agent: String) -> Bool {
         guard let agents = deletedAgents[id] else { return false }
         return agent.isEmpty ? !agents.isEmpty : agents.contains(ByteString(agent))

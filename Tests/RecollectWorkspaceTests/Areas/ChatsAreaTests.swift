@@ -1305,6 +1305,55 @@ struct ChatsAreaTests {
     }
 
     @Test(
+        "chat-projection: a message back with its branch or session after a deletion under its ID, which then leaves again, is not to be deleted elsewhere",
+        arguments: [true, false], ["expiry", "branch"])
+    func backAfterDeletion(isBranch: Bool, change: String) async throws {
+        let (elsewhere, other) = try await otherDevice(having: "1", "2")
+        let moved = SessionKey(userId: "ann", sessionId: "Moby")
+        let branch = isBranch ? try await other.branch(id, from: "1") : moved
+        if !isBranch { try await other.moveSession(id, to: moved.sessionId) }
+        try await other.append([message("1", "new")], to: Scope(userId: "ann", sessionId: "Moby Dick", agentId: "a"))
+        try await other.deleteMessages(["1"], in: id)
+        if isBranch {
+            try await other.restoreBranch(branch, in: id)
+        } else {
+            try await other.moveSession(moved, to: id.sessionId)
+        }
+        if change == "expiry" {
+            _ = try await other.deleteMessages(olderThan: Date(timeIntervalSince1970: 10))
+        } else {
+            _ = try await other.branch(id, from: "1")
+        }
+        for _ in 0..<2 {
+            try await elsewhere.chats.synchronize(id, with: other)
+            #expect(try await workspace.chats.synchronize(id, with: history).deletedElsewhere == [])
+        }
+        #expect(try await texts(history).contains("1"))
+    }
+
+    @Test(
+        "chat-projection: a deleted message stays deleted if another with its ID is added during the synchronization",
+        arguments: ["new", "1"])
+    func addedDuringSynchronization(text: String) async throws {
+        try await say("1", in: history)
+        try await workspace.chats.synchronize(id, with: history)
+        try await history.edit([message("1", "edited")], in: id)
+        try await workspace.chats.synchronize(id, with: history)
+        try await history.deleteMessages(["1"], in: id)
+        let watched = WatchedHistory(history)
+        watched.hold(.messages)
+        let (workspace, id) = (workspace, id)
+        let synchronization = Task { try await workspace.chats.synchronize(id, with: watched) }
+        await watched.waitForHeld(.messages)
+        try await history.append([message("1", text)], to: Scope(userId: "ann", sessionId: "Moby Dick", agentId: "a"))
+        watched.letGo(.messages)
+        _ = try await synchronization.value
+        for _ in 0..<2 { try await workspace.chats.synchronize(id, with: history) }
+        #expect(try await texts(history) == [text])
+        #expect(try await workspace.chats.read("Moby Dick")?.messages.map(\.message.text) == [text])
+    }
+
+    @Test(
         "chat-projection: messages that expired before their session was deleted are not to be deleted elsewhere",
         arguments: ["message", "trash", "move"])
     func expiredBeforeDeletion(change: String) async throws {
