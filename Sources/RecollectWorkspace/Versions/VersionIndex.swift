@@ -115,7 +115,8 @@ struct VersionIndex {
     /// Returns the lines of a shorter log with the same state, without some versions.
     ///
     /// A file keeps all versions from the one before the first kept one on. It is the state at that time, and possibly the
-    /// base of the next merge. A version missing in between would make a later edit a change of an earlier version.
+    /// base of the next merge. A version missing in between would make a later edit a change of an earlier version. A change
+    /// begun after that version stays, too, until a version has its content: if it was made, the content was the current one.
     /// - Parameters:
     ///   - isKept: Whether a version stays in the log.
     ///   - isOpen: Whether a begun change may still be in progress.
@@ -130,8 +131,10 @@ struct VersionIndex {
             let versions = file.versions.indices.filter { $0 >= first || $0 == base }.map {
                 (VersionLine(mark: .done, path: path, version: file.versions[$0]), file.orders[$0])
             }
-            let begun = file.begun.filter { isKept($0.version) || isOpen($0.version) }.map {
-                ($0, file.begunEnds[$0.version] ?? 0)
+            let start = first < 0 ? 0 : first < file.orders.count ? file.orders[first] : file.orders.last ?? 0
+            let begun = file.begun.map { ($0, file.begunEnds[$0.version] ?? 0) }.filter { change, end in
+                isKept(change.version) || isOpen(change.version)
+                    || end > start && !file.hasVersion(of: change.version.hash, after: end)
             }
             return (versions + begun).sorted { $0.1 < $1.1 }.map(\.0)
         }
@@ -154,6 +157,10 @@ extension VersionIndex.File {
             guard line.version.author == nil || own.insert(line.version).inserted else { return }
             add(line.version, orderedBy: begunEnd ?? end)
         }
+    }
+
+    fileprivate func hasVersion(of hash: ContentHash, after order: Int) -> Bool {
+        zip(versions, orders).contains { $0.hash == hash && $1 > order }
     }
 
     private mutating func add(_ version: WorkspaceVersion, orderedBy order: Int) {

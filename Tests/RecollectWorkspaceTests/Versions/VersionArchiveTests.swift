@@ -34,7 +34,7 @@ import Testing
         return test.stateURL.appendingPathComponent("objects/\(hash.prefix(2))/\(hash.dropFirst(2))")
     }
 
-    @Test("Pruning keeps the content of a write in progress, and removes that of a write begun days ago")
+    @Test("Pruning keeps the content of a write in progress, and removes that of a write begun days before a version")
     func pruningWhileWriting() throws {
         let hash = ContentHash(of: "new".utf8)
         let begun = Date(millisecondsSince1970: 5_000)
@@ -44,6 +44,9 @@ import Testing
         try another.prune(olderThan: .distantFuture, now: begun + 60)
         #expect(try archive.bytes(of: hash) == Array("new".utf8))
         #expect(try archive.versions(of: path("a.md")).map(\.kind) == [.begun])
+        try another.prune(olderThan: .distantFuture, now: begun + 2 * 86_400)
+        #expect(try archive.bytes(of: hash) == Array("new".utf8))
+        try note("later", .written)
         try another.prune(olderThan: .distantFuture, now: begun + 2 * 86_400)
         #expect(try archive.bytes(of: hash) == nil)
         _ = lines

@@ -59,6 +59,32 @@ import Testing
         #expect(try await test.texts("a.md") == ["- [ ] box", "- [x] box", "later"])
     }
 
+    @Test(
+        "Pruning keeps the text of a write not recorded as done until its replacement is old", arguments: [true, false])
+    func unrecordedWrite(isScanned: Bool) async throws {
+        let base = try await workspace.write("first", to: path("a.md"), replacing: nil)
+        try begin(.written, "second", at: "a.md", from: base.version)
+        try begin(.written, "new", at: "b.md")
+        func replace() throws {
+            test.files.put("third", at: "a.md")
+            test.files.put("third", at: "b.md")
+            _ = try workspace.scanner.scan()
+        }
+        test.files.put("second", at: "a.md")
+        test.files.put("new", at: "b.md")
+        now.withLock { $0 += 3 * 86_400 }
+        if isScanned { try replace() }
+        try await workspace.pruneVersions(olderThan: now.withLock { $0 } - 86_400)
+        if !isScanned { try replace() }
+        #expect(try await test.texts("a.md") == ["first", "second", "third"])
+        #expect(try await test.texts("b.md") == ["new", "third"])
+        now.withLock { $0 += 86_400 }
+        test.files.put("fourth", at: "a.md")
+        _ = try workspace.scanner.scan()
+        try await workspace.pruneVersions(olderThan: now.withLock { $0 })
+        #expect(try await test.texts("a.md") == ["third", "fourth"])
+    }
+
     @Test("A file removed soon after a killed move that made no new file is in the trash", arguments: [true, false])
     func killedMove(isTargetThere: Bool) async throws {
         try await workspace.write("text", to: path("a.md"), replacing: nil)
