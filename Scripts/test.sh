@@ -17,8 +17,12 @@ need_sqlite
 need_editline
 cd "$root"
 
-# Builds without traits share one folder. In .build, each change of traits would build everything again.
+# Builds without traits share one folder, and the tests have another. In one folder, each change of traits or settings would
+# build Recollect again.
 plain="$root/.build-plain"
+optimized="$root/.build-optimized"
+# CI builds everything once. In one folder, the dependencies are built once, too.
+[ "${CI:-}" != true ] || optimized=$plain
 
 step_lint() {
     swift format lint --recursive --strict Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources \
@@ -35,11 +39,9 @@ step_lint() {
     Scripts/map.sh --check
 }
 
-# Builds the tests with optimized libraries, which halves their time (see Package.swift), and runs them. SwiftPM builds
-# everything again if the environment differs, so this build has a folder of its own.
+# Builds the tests with optimized libraries, which halves their time (see Package.swift), and runs them.
 run_tests() {
     export RECOLLECT_OPTIMIZED=1
-    optimized="$root/.build-optimized"
     swift build --build-tests --traits "$test_traits" --scratch-path "$optimized"
     log="$optimized/tests.log"
     failed="$optimized/tests.failed"
