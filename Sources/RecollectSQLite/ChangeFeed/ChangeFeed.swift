@@ -79,16 +79,17 @@ extension Database {
     }
 
     /// Removes the deletions of present messages, before these leave their session in another way: they were added again, or
-    /// came back with a branch or another session.
+    /// came back with a branch or another session. A message without an agent may have been assigned to one since.
     func removeDeletions(of sequences: [SequenceNumber]) throws {
         for sequence in sequences {
             try run(
                 """
-                DELETE FROM change WHERE sequence = (
+                DELETE FROM change WHERE sequence IN (
                   SELECT change.sequence FROM message JOIN scope ON scope.id = message.scope_row_id
                   JOIN session ON session.id = message.session_row_id
                   JOIN change ON change.user_id = session.user_id AND change.session_id = session.session_id
-                  AND change.message_id = message.message_id AND change.kind = ? AND change.agent_id = scope.agent_id
+                  AND change.message_id = message.message_id AND change.kind = ?
+                  AND (change.agent_id = scope.agent_id OR '' IN (change.agent_id, scope.agent_id))
                   WHERE message.sequence = ?)
                 """, HistoryChange.Kind.messageDeleted.rawValue, sequence)
         }

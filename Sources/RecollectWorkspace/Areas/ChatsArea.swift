@@ -100,7 +100,7 @@ public struct ChatsArea: Sendable {
     }
 
     /// Returns the changes of a session since the last synchronization.
-    /// - Parameter end: The end of the feed.
+    /// - Parameter end: The end of the feed before the messages were read.
     func changes(
         of session: SessionKey, in history: some HistoryStore, after last: SynchronizedChat?, to end: ChangeCursor
     ) async throws -> SessionChanges {
@@ -111,7 +111,7 @@ public struct ChatsArea: Sendable {
             let page = try await history.changes(after: cursor, limit: 10_000)
             guard let next = page.last?.cursor else { return changes }
             cursor = next
-            for change in page where change.concerns(session) { changes.add(change) }
+            for change in page where change.concerns(session) { changes.add(change, to: end) }
         }
     }
 

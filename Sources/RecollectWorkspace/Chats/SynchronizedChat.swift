@@ -263,8 +263,8 @@ struct SessionChanges: Sendable {
     private(set) var edited: Set<ByteString> = []
     /// The IDs of edited messages.
     private(set) var rewritten: Set<ByteString> = []
-    /// The agents of each message added after the deletion of the session.
-    private var addedSince: [ByteString: Set<ByteString>] = [:]
+    /// The agents of each message deleted, or added after the deletion of the session, before the messages were read.
+    private var deletedBefore: [ByteString: Set<ByteString>] = [:]
     /// Whether the session was deleted, and continues anew.
     private var isSessionDeleted = false
     /// Whether messages were moved into a branch, or expired, or the session was moved, or it or its user was deleted.
@@ -279,15 +279,19 @@ struct SessionChanges: Sendable {
     /// are unknown.
     var isBehind = false
 
-    mutating func add(_ change: HistoryChange) {
+    /// Adds a change.
+    /// - Parameter end: The end of the feed before the messages were read. The messages may be without the effect of a later
+    ///   change.
+    mutating func add(_ change: HistoryChange, to end: ChangeCursor) {
         isEmpty = false
-        let id = ByteString(change.messageId ?? "")
+        let (id, agent) = (ByteString(change.messageId ?? ""), ByteString(change.agentId ?? ""))
         switch change.kind {
-        case .messageDeleted: deletedAgents[id, default: []].insert(ByteString(change.agentId ?? ""))
+        case .messageDeleted:
+            deletedAgents[id, default: []].insert(agent)
+            if change.cursor <= end { deletedBefore[id, default: []].insert(agent) }
         case .messageAdded:
             edited.insert(id)
-            let agent = ByteString(change.agentId ?? "")
-            if isSessionDeleted { addedSince[id, default: []].insert(agent) }
+            if isSessionDeleted, change.cursor <= end { deletedBefore[id, default: []].insert(agent) }
         case .messageEdited:
             edited.insert(id)
             rewritten.insert(id)
@@ -310,8 +314,8 @@ struct SessionChanges: Sendable {
 
     /// Whether a message of these agents, present now, was deleted before: it was added again, or a branch with it was restored.
     func hasBroughtBack(_ id: ByteString, of agents: [String]) -> Bool {
-        let changed = (addedSince[id] ?? []).union(deletedAgents[id] ?? [])
-        return agents.contains { changed.contains(ByteString($0)) }
+        guard let deleted = deletedBefore[id] else { return false }
+        return agents.contains { deleted.contains(ByteString($0)) }
     }
 
     /// Whether a user deleted a deleted message of these agents. Otherwise it may be in a branch or in another session.

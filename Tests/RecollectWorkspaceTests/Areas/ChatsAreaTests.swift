@@ -1332,6 +1332,52 @@ struct ChatsAreaTests {
     }
 
     @Test(
+        "chat-projection: an expired message without an agent is not to be deleted elsewhere, although one of its ID was deleted",
+        arguments: [true, false])
+    func expiredWithoutAgent(isAssigned: Bool) async throws {
+        let (elsewhere, other) = (try elsewhere(), SQLiteHistoryStore.inMemory())
+        func scope(_ agent: String) -> Scope { Scope(userId: "ann", sessionId: "Moby Dick", agentId: agent) }
+        try await other.append([message("1", "1")], to: scope(""))
+        try await elsewhere.chats.synchronize(id, with: other)
+        try await workspace.chats.synchronize(id, with: history)
+        if isAssigned {
+            try await other.deleteMessages(["1"], in: id)
+            try await other.append([message("1", "1")], to: scope(""))
+            let options = AppendOptions(adoptsUnassigned: true)
+            try await other.append([message("1", "1")], to: scope("b"), options: options)
+        } else {
+            try await other.append([message("1", "of b")], to: scope("b"))
+            try await other.delete([message("1", "of b")], in: id)
+        }
+        _ = try await other.deleteMessages(olderThan: Date(timeIntervalSince1970: 10))
+        #expect(try await texts(other) == [])
+        for _ in 0..<2 {
+            try await elsewhere.chats.synchronize(id, with: other)
+            #expect(try await workspace.chats.synchronize(id, with: history).deletedElsewhere == [])
+        }
+        #expect(try await texts(history) == ["1"])
+    }
+
+    @Test("chat-projection: a deletion elsewhere applied during a synchronization does not bring the message back")
+    func appliedDuringSynchronization() async throws {
+        let (elsewhere, other) = try await otherDevice(having: "1", "2")
+        try await other.deleteMessages(["1"], in: id)
+        try await elsewhere.chats.synchronize(id, with: other)
+        let deleted = try await workspace.chats.synchronize(id, with: history).deletedElsewhere
+        let watched = WatchedHistory(history)
+        watched.hold(.messages)
+        let (workspace, id) = (workspace, id)
+        let synchronization = Task { try await workspace.chats.synchronize(id, with: watched) }
+        await watched.waitForHeld(.messages)
+        #expect(try await history.delete(deleted, in: id).map(\.text) == ["1"])
+        watched.letGo(.messages)
+        _ = try await synchronization.value
+        try await elsewhere.chats.synchronize(id, with: other)
+        for history in [history, other] { #expect(try await texts(history) == ["2"]) }
+        #expect(try await workspace.chats.read("Moby Dick")?.messages.map(\.message.text) == ["2"])
+    }
+
+    @Test(
         "chat-projection: a deleted message stays deleted if another with its ID is added during the synchronization",
         arguments: ["new", "1"])
     func addedDuringSynchronization(text: String) async throws {
