@@ -60,6 +60,11 @@ struct VersionIndex {
         return change
     }
 
+    /// Whether the log has the `begun` line of a change, and no line of its end.
+    func hasBegun(_ change: VersionLine) -> Bool {
+        files[change.path]?.begun.contains { $0.isSameChange(as: change) } == true
+    }
+
     /// Returns the begun changes that must have been completed, because a completed change replaced their
     /// contents. They are in the order of the changes.
     ///

@@ -52,6 +52,20 @@ import Testing
         _ = lines
     }
 
+    @Test("A change replaced and pruned before its end is recorded is no version", arguments: [true, false])
+    func endAfterPruning(isPruned: Bool) throws {
+        let version = WorkspaceVersion(
+            hash: ContentHash(of: "ours".utf8), date: Date(millisecondsSince1970: 5_000), author: .user, kind: .written)
+        let lines = try archive.begin(
+            [VersionLine(mark: .begun, path: try path("a.md"), version: version)], keeping: [Array("ours".utf8)])
+        try note("later", .edited, by: nil, date: version.date + 86_400)
+        if isPruned { try another.prune(olderThan: .distantFuture, now: version.date + 2 * 86_400) }
+        try archive.finish(lines)
+        let versions = try another.versions(of: path("a.md"))
+        #expect(versions.map(\.kind) == (isPruned ? [.edited] : [.edited, .written]))
+        #expect(try another.bytes(of: version.hash) == (isPruned ? nil : Array("ours".utf8)))
+    }
+
     @Test("A line is parsed as it was written, for any agent ID")
     func lines() throws {
         var random = SeededGenerator(seed: 1)
@@ -97,10 +111,10 @@ import Testing
             let archive = another
             let before = try archive.versions(of: path("a.md")).count
             let line = VersionLine(
-                mark: .done, path: try path("a.md"),
+                mark: .begun, path: try path("a.md"),
                 version: WorkspaceVersion(
                     hash: ContentHash(of: [9]), date: Date(millisecondsSince1970: 9), author: .user, kind: .written))
-            try archive.finish([line])
+            try archive.finish(archive.begin([line], keeping: []))
             #expect(try archive.versions(of: path("a.md")).count >= before)
             #expect(try another.versions(of: path("a.md")).contains(line.version), "cut at \(end)")
         }
