@@ -60,15 +60,22 @@ public struct HistoryChange: Hashable, Sendable {
     public var agentId: String?
     /// The message, for a change of a message.
     public var messageId: String?
+    /// The position in the feed after the addition of the message, for a change of a message.
+    ///
+    /// It identifies the message: another one, added later with the same ID, has another position. `nil` for a change recorded
+    /// by a version without these positions.
+    public var addedAt: ChangeCursor?
 
     /// Creates a change.
     public init(
-        cursor: ChangeCursor, kind: Kind, session: SessionKey, agentId: String? = nil, messageId: String? = nil
+        cursor: ChangeCursor, kind: Kind, session: SessionKey, agentId: String? = nil, messageId: String? = nil,
+        addedAt: ChangeCursor? = nil
     ) {
         self.cursor = cursor
         self.kind = kind
         self.session = session
         self.agentId = agentId
         self.messageId = messageId
+        self.addedAt = addedAt
     }
 }

@@ -220,7 +220,8 @@ public protocol HistoryStore: Sendable {
     /// Returns the current end of the change feed.
     func latestChange() async throws -> ChangeCursor
 
-    /// Returns at most `limit` changes after a cursor, in order. A cursor stays valid across restarts.
+    /// Returns at most `limit` changes after a cursor, in order. A cursor stays valid across restarts. Changes of messages have
+    /// the positions of their additions: two messages of one ID have different ones.
     func changes(after cursor: ChangeCursor, limit: Int) async throws -> [HistoryChange]
 
     /// Returns a stream of the changes after a cursor: this process's at once, other processes' within a second.

@@ -149,11 +149,16 @@ public struct StoredMessage: Hashable, Sendable {
     public var cursor: MessageCursor
     /// The message.
     public var message: ConversationMessage
+    /// The position in the change feed after the addition of the message (`HistoryChange.addedAt`); `nil` if unknown.
+    ///
+    /// It stays the same if the message is edited, assigned to an agent, or moved to another session.
+    public var addedAt: ChangeCursor?
 
     /// Creates a stored message.
-    public init(agentId: String, cursor: MessageCursor, message: ConversationMessage) {
+    public init(agentId: String, cursor: MessageCursor, message: ConversationMessage, addedAt: ChangeCursor? = nil) {
         self.agentId = agentId
         self.cursor = cursor
         self.message = message
+        self.addedAt = addedAt
     }
 }

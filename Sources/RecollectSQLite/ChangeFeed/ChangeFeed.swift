@@ -9,7 +9,7 @@ enum ChangeFeed {
         var changes: [HistoryChange] = []
         try db.sql(
             """
-            SELECT sequence, user_id, session_id, agent_id, message_id FROM message
+            SELECT sequence, user_id, session_id, agent_id, message_id, sequence FROM message
             JOIN session ON session.id = message.session_row_id JOIN scope ON scope.id = message.scope_row_id
             WHERE sequence > ? ORDER BY sequence LIMIT ?
             """
@@ -17,11 +17,11 @@ enum ChangeFeed {
         let messages = changes.count
         try db.sql(
             """
-            SELECT sequence, user_id, session_id, agent_id, message_id, kind FROM change
+            SELECT sequence, user_id, session_id, agent_id, message_id, message_sequence, kind FROM change
             WHERE sequence > ? AND kind <> '\(Database.placeholder)' ORDER BY sequence LIMIT ?
             """
         ).bind(cursor.sequence, max(1, limit)).forEachRow {
-            changes.append(change(of: HistoryChange.Kind(rawValue: $0.text(5)), $0))
+            changes.append(change(of: HistoryChange.Kind(rawValue: $0.text(6)), $0))
         }
         if messages > 0, messages < changes.count {
             changes.sort { $0.cursor < $1.cursor }
@@ -33,7 +33,8 @@ enum ChangeFeed {
         HistoryChange(
             cursor: ChangeCursor(sequence: row.integer(0)), kind: kind,
             session: SessionKey(userId: row.text(1), sessionId: row.text(2)),
-            agentId: row.optionalText(3), messageId: row.optionalText(4))
+            agentId: row.optionalText(3), messageId: row.optionalText(4),
+            addedAt: row.optionalInteger(5).map(ChangeCursor.init(sequence:)))
     }
 }
 
@@ -41,20 +42,37 @@ extension Database {
     /// The kind of a row used only to reserve the feed's last number.
     fileprivate static let placeholder = "none"
 
-    /// Appends a change other than a new message to the feed. It replaces the last change of the same kind and
-    /// subject: a reader that is behind gets one notice and reads the present state.
-    func recordChange(
-        _ kind: HistoryChange.Kind, _ session: SessionKey, agentId: String? = nil, messageId: String? = nil,
-        after last: SequenceNumber? = nil
-    ) throws {
+    /// Appends a change of a session or a user to the feed. It replaces the last change of the same kind and subject: a reader
+    /// that is behind gets one notice and reads the present state.
+    func recordChange(_ kind: HistoryChange.Kind, _ session: SessionKey, after last: SequenceNumber? = nil) throws {
         let number = try max(last ?? .zero, lastSequence()).next
         try run(
-            "DELETE FROM change WHERE user_id = ? AND session_id = ? AND message_id IS ? AND kind = ? AND agent_id IS ?",
-            session.userId, session.sessionId, messageId, kind.rawValue, agentId)
+            "DELETE FROM change WHERE user_id = ? AND session_id = ? AND message_id IS NULL AND kind = ?",
+            session.userId, session.sessionId, kind.rawValue)
         try run(
-            "INSERT INTO change (sequence, kind, user_id, session_id, agent_id, message_id) VALUES (?, ?, ?, ?, ?, ?)",
-            number, kind.rawValue, session.userId, session.sessionId, agentId,
-            messageId)
+            "INSERT INTO change (sequence, kind, user_id, session_id) VALUES (?, ?, ?, ?)", number, kind.rawValue,
+            session.userId, session.sessionId)
+    }
+
+    /// Appends an edit or a deletion of a message to the feed, before its row is deleted. An edit replaces the last one of the
+    /// agent's messages with this ID. A deletion replaces none: each message is deleted once.
+    func recordChange(_ kind: HistoryChange.Kind, of message: SequenceNumber, in session: SessionKey) throws {
+        let row = try sql(
+            "SELECT message_id, agent_id FROM message JOIN scope ON scope.id = scope_row_id WHERE sequence = ?"
+        ).bind(message)
+        defer { row.reset() }
+        guard try row.step() else { throw DatabaseError.damagedIndex }
+        let (id, agent, number) = try (row.text(0), row.text(1), lastSequence().next)
+        if kind == .messageEdited {
+            try run(
+                "DELETE FROM change WHERE user_id = ? AND session_id = ? AND message_id = ? AND kind = ? AND agent_id = ?",
+                session.userId, session.sessionId, id, kind.rawValue, agent)
+        }
+        try run(
+            """
+            INSERT INTO change (sequence, kind, user_id, session_id, agent_id, message_id, message_sequence)
+            VALUES (?, ?, ?, ?, ?, ?, ?)
+            """, number, kind.rawValue, session.userId, session.sessionId, agent, id, message)
     }
 
     /// Records the deletion of a session, and removes its earlier changes from the feed. A last `sessionRearranged` stays:
@@ -68,7 +86,7 @@ extension Database {
         try recordChange(.sessionDeleted, session, after: last)
     }
 
-    /// Removes the deletions of a session's present messages, before it gets another ID.
+    /// Removes the deletions of messages added again to a session, before it gets another ID.
     func removeDeletions(in session: SessionKey, _ number: SessionRowID) throws {
         var ids: [String] = []
         try sql("SELECT DISTINCT message_id FROM change WHERE user_id = ? AND session_id = ? AND kind = ?")
@@ -78,8 +96,8 @@ extension Database {
         try removeDeletions(of: ids.flatMap { try MessageQueries.sequences(of: $0, in: number, self) })
     }
 
-    /// Removes the deletions of present messages, before these leave their session in another way: they were added again, or
-    /// came back with a branch or another session. A message without an agent may have been assigned to one since.
+    /// Removes the deletions of earlier messages with the IDs of present ones, before these leave their session in another way:
+    /// they were added again. A message without an agent may have been assigned to one since.
     func removeDeletions(of sequences: [SequenceNumber]) throws {
         for sequence in sequences {
             try run(
@@ -90,6 +108,7 @@ extension Database {
                   JOIN change ON change.user_id = session.user_id AND change.session_id = session.session_id
                   AND change.message_id = message.message_id AND change.kind = ?
                   AND (change.agent_id = scope.agent_id OR '' IN (change.agent_id, scope.agent_id))
+                  AND ifnull(change.message_sequence, change.sequence) < message.sequence
                   WHERE message.sequence = ?)
                 """, HistoryChange.Kind.messageDeleted.rawValue, sequence)
         }

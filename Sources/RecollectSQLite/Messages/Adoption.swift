@@ -12,7 +12,7 @@ enum Adoption {
     /// before the start of the window. Otherwise it moves to the end of the session, because the order of a scope
     /// is the order of saving.
     static func adopt(
-        _ sequence: SequenceNumber, _ message: ConversationMessage, into row: ScopeRow, of scope: Scope, _ db: Database
+        _ sequence: SequenceNumber, into row: ScopeRow, of scope: Scope, _ db: Database
     ) throws {
         let position = try MessageQueries.position(of: sequence, db) ?? .min
         let last: Position? = try db.value("SELECT max(position) FROM message WHERE scope_row_id = ?", row.scope)
@@ -21,7 +21,7 @@ enum Adoption {
             try MessageMoves.setScope(row.scope, of: sequence, db)
             if !keepsPosition { try MessageMoves.putLast([sequence], db) }
         }
-        try db.recordChange(.messageEdited, scope.session, agentId: scope.agentId, messageId: message.id)
+        try db.recordChange(.messageEdited, of: sequence, in: scope.session)
         guard !keepsPosition else { return }
         try Preview.set(row.session, db)
         try db.recordChange(.sessionRearranged, scope.session)

@@ -38,7 +38,7 @@ struct AppendOperation {
                 result.outcome.dropped += 1
                 result.dropped.append(message.id)
             } else if let held, let adopted {
-                try Adoption.adopt(held.sequence, adopted, into: row, of: scope, db)
+                try Adoption.adopt(held.sequence, into: row, of: scope, db)
                 row.feed.last = try db.lastSequence()
                 row.lastRole = adopted.role
                 isPlain = false

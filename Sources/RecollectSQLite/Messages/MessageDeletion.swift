@@ -54,9 +54,7 @@ enum MessageDeletion {
         let gone = Set(sequences).sorted()
         guard !gone.isEmpty else { return (0, []) }
         for sequence in gone {
-            let id = try db.optionalText("SELECT message_id FROM message WHERE sequence = ?", sequence)
-            try db.recordChange(
-                .messageDeleted, session, agentId: MessageQueries.agent(of: sequence, db), messageId: id)
+            try db.recordChange(.messageDeleted, of: sequence, in: session)
         }
         let orphans = try DerivedData.following(deletionOf: gone, in: number, db) {
             try remove(gone, session: number, db)

@@ -55,8 +55,7 @@ enum MessageEdits {
                 timestamp: old.timestamp.millisecondsSince1970, to: message.timestamp.millisecondsSince1970,
                 of: number, db)
         }
-        let agent = try MessageQueries.agent(of: sequence, db)
-        try db.recordChange(.messageEdited, session, agentId: agent, messageId: old.id)
+        try db.recordChange(.messageEdited, of: sequence, in: session)
         return try orphans.filter { try !AttachmentUse.isUsed($0, db) }
     }
 }

@@ -111,15 +111,15 @@ enum MessageQueries {
     static func stored(_ sequence: SequenceNumber, _ db: Database) throws -> StoredMessage? {
         let statement = try db.sql(
             """
-            SELECT \(MessageRow.selected), position, agent_id FROM message JOIN scope ON scope.id = message.scope_row_id
-            WHERE sequence = ?
+            SELECT \(MessageRow.selected), position, agent_id, sequence
+            FROM message JOIN scope ON scope.id = message.scope_row_id WHERE sequence = ?
             """
         ).bind(sequence)
         defer { statement.reset() }
         guard try statement.step() else { return nil }
         return StoredMessage(
             agentId: statement.text(8), cursor: MessageCursor(position: statement.integer(7)),
-            message: MessageRow.read(statement))
+            message: MessageRow.read(statement), addedAt: ChangeCursor(sequence: statement.integer(9)))
     }
 
     /// Returns a page in the order of saving. Each scope's index gives its nearest positions, and only the rows of
@@ -148,7 +148,7 @@ enum MessageQueries {
         let shown = found.prefix(request.limit)
         var messages = try shown.map { entry in
             let statement = try db.sql(
-                "SELECT \(MessageRow.selected) FROM message WHERE scope_row_id = ? AND position = ?")
+                "SELECT \(MessageRow.selected), sequence FROM message WHERE scope_row_id = ? AND position = ?")
             try statement.bind(scopes[entry.scope].id, at: 1)
             try statement.bind(entry.position, at: 2)
             defer { statement.reset() }
@@ -157,7 +157,7 @@ enum MessageQueries {
             }
             return StoredMessage(
                 agentId: scopes[entry.scope].agentId, cursor: MessageCursor(position: entry.position.rawValue),
-                message: MessageRow.read(statement))
+                message: MessageRow.read(statement), addedAt: ChangeCursor(sequence: statement.integer(7)))
         }
         let next = more ? messages.last?.cursor : nil
         if !isForward { messages.reverse() }

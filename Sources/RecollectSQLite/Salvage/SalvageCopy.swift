@@ -204,13 +204,14 @@ final class SalvageCopy {
         }
     }
 
-    /// Whether the feed has a deletion of a message after it was saved.
+    /// Whether the feed has the deletion of a message, or one without a message's number after this message was saved.
     private func isDeleted(_ row: DamagedRecord, _ sequence: Int64) throws -> Bool {
         guard let id = row.text(6) else { return false }
         return try db.integer(
             """
             SELECT 1 FROM change JOIN session USING (user_id, session_id) JOIN scope ON scope.id = ?3
             WHERE session.id = ?1 AND message_id = ?2 AND change.kind = ?5 AND sequence > ?4
+            AND ifnull(message_sequence, ?4) = ?4
             AND (change.agent_id = scope.agent_id OR change.agent_id IS NULL OR scope.agent_id = ?6)
             """, row.integer(1), id, row.integer(2), sequence, HistoryChange.Kind.messageDeleted.rawValue,
             Self.placeholder(row.integer(2))) != nil

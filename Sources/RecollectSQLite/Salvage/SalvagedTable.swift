@@ -21,7 +21,7 @@ enum SalvagedTable: String, CaseIterable {
         case .scope: record.begins(with: [.null, .integer, .text, .integer]) && record.count == 4
         case .message:
             record.begins(with: [.null, .integer, .integer, .integer, .integer, .text, .text]) && record.count >= 12
-        case .change: record.begins(with: [.null, .text, .text, .text]) && record.count == 6
+        case .change: record.begins(with: [.null, .text, .text, .text]) && (6...7).contains(record.count)
         case .streamingReply:
             record.begins(with: [.null, .integer, .text, .text, .text, .text, .integer]) && record.count >= 11
         }

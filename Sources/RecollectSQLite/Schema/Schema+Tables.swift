@@ -167,4 +167,8 @@ extension Schema {
           indexed_through INTEGER NOT NULL
         );
         """
+
+    /// The sequence number of the changed message: another message may have the same ID. So the feed keeps each deletion of a
+    /// message. `NULL` for changes of a session or a user, and for those recorded before this migration.
+    static let changedMessage = "ALTER TABLE change ADD COLUMN message_sequence INTEGER"
 }

@@ -17,6 +17,7 @@ enum Schema {
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("1 sessions") { try $0.execute(sql: sessions) }
+        migrator.registerMigration("2 changed message") { try $0.execute(sql: changedMessage) }
         return migrator
     }
 

@@ -61,6 +61,32 @@ enum ChangeChecks {
                 !kinds.contains(.messageAdded), "no message of the deleted user", came: "\(kinds.map(\.rawValue))")
         },
         HistoryStoreCheck(
+            "changes.nameMessages",
+            "All changes of a message have the position of its addition, also after it is edited. Another one of its ID has another."
+        ) { store in
+            func position() async throws -> ChangeCursor? {
+                try await store.message("m0", in: Scope.plain.session, agentId: nil)?.addedAt
+            }
+            try await store.append(SampleData.dialogue(1), to: .plain)
+            let added = try await store.latestChange()
+            try await expectEqual(position(), added, "the position of a message")
+            let listed = try await store.everything(in: Scope.plain.session)
+            try expectEqual(listed.map(\.addedAt), [added], "the positions of the listed messages")
+            try await store.edit([ConversationMessage(id: "m0", role: .user, text: "edited")], in: Scope.plain.session)
+            try await expectEqual(position(), added, "the position of an edited message")
+            try await store.deleteMessages(["m0"], in: Scope.plain.session)
+            try await store.append(SampleData.dialogue(1), to: .plain)
+            let next = try await position()
+            try expect(next != nil && next != added, "another position of another message", came: "\(next as Any)")
+            try await store.deleteMessages(["m0"], in: Scope.plain.session)
+            let deletions = try await store.everyChange(after: .beginning).filter { $0.kind == .messageDeleted }
+            try expectEqual(deletions.map(\.addedAt), [added, next], "the positions of the deleted messages")
+            let changes = try await store.everyChange(after: added).filter { $0.messageId == "m0" }
+            try expect(
+                changes.allSatisfy { [added, next].contains($0.addedAt) }, "these positions in all changes",
+                came: "\(changes)")
+        },
+        HistoryStoreCheck(
             "changes.tellOnlyWhatChanged", rule: 4, "Calls without an effect, such as a retry, add nothing to the feed."
         ) { store in
             try await store.append(SampleData.dialogue(2), to: .plain)

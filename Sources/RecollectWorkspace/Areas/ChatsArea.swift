@@ -83,7 +83,7 @@ public struct ChatsArea: Sendable {
         let change = try await history.latestChange()
         let details = try await history.session(session)
         let stored = try await history.messages(of: session, agentId: nil, page: PageRequest(limit: .max)).elements
-        let messages = stored.map { AgentMessage(agentId: $0.agentId, message: $0.message) }.copies(after: last)
+        let messages = stored.copies(after: last)
         let feed = try await changes(of: session, in: history, after: last, to: change)
         // A missing session has not removed its title.
         let title = details == nil ? last?.chat.title : details?.title
@@ -100,7 +100,7 @@ public struct ChatsArea: Sendable {
     }
 
     /// Returns the changes of a session since the last synchronization.
-    /// - Parameter end: The end of the feed before the messages were read.
+    /// - Parameter end: The end of the feed.
     func changes(
         of session: SessionKey, in history: some HistoryStore, after last: SynchronizedChat?, to end: ChangeCursor
     ) async throws -> SessionChanges {
@@ -111,7 +111,7 @@ public struct ChatsArea: Sendable {
             let page = try await history.changes(after: cursor, limit: 10_000)
             guard let next = page.last?.cursor else { return changes }
             cursor = next
-            for change in page where change.concerns(session) { changes.add(change, to: end) }
+            for change in page where change.concerns(session) { changes.add(change) }
         }
     }
 
@@ -136,7 +136,8 @@ public struct ChatsArea: Sendable {
         }
         if !published.new.isEmpty {
             let appended = try await append(published.new, to: session, of: history)
-            local.noteAppended(appended, of: published.chat)
+            let feed = try await changes(of: session, in: history, after: local, to: local.change)
+            local.noteAppended(appended, at: feed.addedAt, of: published.chat)
         }
         if !published.edits.isEmpty {
             let edits = try await keepingAttachments(removedBy: published.edits, in: session, of: history)

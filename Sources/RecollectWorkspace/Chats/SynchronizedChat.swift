@@ -22,6 +22,8 @@ struct SynchronizedChat: Equatable, Sendable {
     var pending = ChatProjection(session: "", entries: [])
     /// The states of deleted messages. In a file, they are older states, and no changes.
     var replaced: [ByteString: Set<String>] = [:]
+    /// The positions of the history's messages.
+    var addedAt: MessagePositions = [:]
     /// The end of the history's change feed, read before the session.
     var change: ChangeCursor
 
@@ -51,11 +53,11 @@ extension SynchronizedChat {
         _ session: SessionKey, title: String?, _ messages: [MessageCopies], after last: SynchronizedChat?,
         _ feed: SessionChanges, change: ChangeCursor
     ) {
-        let known = last?.known ?? [:]
+        let (known, positions) = (last?.known ?? [:], last?.addedAt ?? [:])
         self.init(
             userId: session.userId, chat: ChatProjection(session: session.sessionId, entries: []),
             deletions: last?.deletions ?? [:], deletedHere: last?.deletedHere ?? [], replaced: last?.replaced ?? [:],
-            change: change)
+            addedAt: messages.positions, change: change)
         let (published, pendings) = (last?.chat.entriesByID ?? [:], last?.pending.entriesByID ?? [:])
         var entries: [ChatProjection.Entry] = []
         var previous: String?
@@ -63,7 +65,7 @@ extension SynchronizedChat {
             let (id, message, content) = (copies.id, copies.message, copies.content)
             defer { previous = message.id }
             if copies.areOthers { continue }
-            let isBack = deletions[id] != nil && feed.hasBroughtBack(id, of: copies.agents)
+            let isBack = deletions[id] != nil && feed.hasBroughtBack(copies, from: positions[id] ?? [:])
             if isBack {
                 deletedHere.insert(id)
                 if let old = published[id] { replaced[id, default: []].formUnion(old.revision.states) }
@@ -87,16 +89,18 @@ extension SynchronizedChat {
             if content != entry.content,
                 feed.edited.contains(id) || feed.isRearranged || !entry.revision.has(content)
             {
-                entry.replace(with: message, isKnown: !feed.isBehind && pending == nil)
+                let isKnown = !feed.isBehind && pending == nil
+                entry.replace(
+                    with: message, isKnown: isKnown && !feed.isNew(copies, after: base, at: positions[id] ?? [:]))
                 edited.insert(id)
             }
             entries.append(entry)
         }
         let held = Set(entries.map { ByteString($0.message.id) })
         for (id, old) in known
-        where !held.contains(id) && feed.deletes(id, of: old.agents, isPending: published[id] == nil) {
+        where !held.contains(id) && feed.deletes(old, at: positions[id] ?? [:], isPending: published[id] == nil) {
             // A message deleted elsewhere may be moved into a branch here, and back.
-            let isByUser = feed.isByUser(deletionOf: id, of: old.agents)
+            let isByUser = feed.isByUser(deletionOf: old, at: positions[id] ?? [:])
             if deletions[id] == nil || isByUser { deletedHere.insert(id) }
             deletions[id, default: .init(restores: 0)].join(.init(restores: old.revision.restores))
             // A message about to be saved may never have been in the history: its deletion may concern another text.
@@ -144,7 +148,7 @@ extension SynchronizedChat {
     }
 
     /// The messages held by the history after the synchronization, if it was completed.
-    fileprivate var known: [ByteString: ChatProjection.Entry] {
+    var known: [ByteString: ChatProjection.Entry] {
         chat.entriesByID.merging(pending.entriesByID) { held, _ in held }
     }
 
@@ -221,9 +225,14 @@ extension SynchronizedChat {
     // MARK: Saving
 
     /// Notes messages of a merged chat as appended to the history.
-    mutating func noteAppended(_ messages: [AgentMessage], of merged: ChatProjection) {
+    /// - Parameter positions: The positions of messages added to the history since it was read.
+    mutating func noteAppended(_ messages: [AgentMessage], at positions: MessagePositions, of merged: ChatProjection) {
         let (there, held) = (merged.entriesByID, chat.entriesByID)
-        let groups = messages.groupedByID
+        for item in messages {
+            let (id, agent) = (ByteString(item.message.id), ByteString(item.agentId))
+            addedAt[id, default: [:]][agent] = positions[id]?[agent]
+        }
+        let groups = messages.grouped { ByteString($0.message.id) }
         let ids = Set(groups.map { ByteString($0[0].message.id) })
         deletedHere.subtract(ids)
         for id in ids { deletions[id] = nil }
@@ -252,147 +261,5 @@ extension SynchronizedChat {
         // Of entries with the same ID, the first is kept.
         chat = ChatProjection(
             session: chat.session, title: chat.titleRevision, entries: entries + chat.entries)
-    }
-}
-
-/// The changes of a session in a history's change feed.
-struct SessionChanges: Sendable {
-    /// The agents of each deleted message.
-    private var deletedAgents: [ByteString: Set<ByteString>] = [:]
-    /// The IDs of edited and added messages.
-    private(set) var edited: Set<ByteString> = []
-    /// The IDs of edited messages.
-    private(set) var rewritten: Set<ByteString> = []
-    /// The agents of each message deleted, or added after the deletion of the session, before the messages were read.
-    private var deletedBefore: [ByteString: Set<ByteString>] = [:]
-    /// Whether the session was deleted, and continues anew.
-    private var isSessionDeleted = false
-    /// Whether messages were moved into a branch, or expired, or the session was moved, or it or its user was deleted.
-    private(set) var isRearranged = false
-    /// Whether all of these changes are deletions of the session by a user.
-    private var areDeletions = true
-    /// Whether the details may have changed.
-    private(set) var isUpdated = false
-    /// Whether there are no changes.
-    private(set) var isEmpty = true
-    /// Whether the history ends before the last synchronization: it was restored from a backup, and its changes since then
-    /// are unknown.
-    var isBehind = false
-
-    /// Adds a change.
-    /// - Parameter end: The end of the feed before the messages were read. The messages may be without the effect of a later
-    ///   change.
-    mutating func add(_ change: HistoryChange, to end: ChangeCursor) {
-        isEmpty = false
-        let (id, agent) = (ByteString(change.messageId ?? ""), ByteString(change.agentId ?? ""))
-        switch change.kind {
-        case .messageDeleted:
-            deletedAgents[id, default: []].insert(agent)
-            if change.cursor <= end { deletedBefore[id, default: []].insert(agent) }
-        case .messageAdded:
-            edited.insert(id)
-            if isSessionDeleted, change.cursor <= end { deletedBefore[id, default: []].insert(agent) }
-        case .messageEdited:
-            edited.insert(id)
-            rewritten.insert(id)
-        case .sessionUpdated: isUpdated = true
-        case .sessionDeleted, .userDeleted:
-            isRearranged = true
-            isSessionDeleted = true
-        case .sessionRearranged:
-            isRearranged = true
-            areDeletions = false
-        default: break
-        }
-    }
-
-    /// Whether a missing message of these agents was deleted.
-    /// - Parameter isPending: Whether it may never have been appended.
-    func deletes(_ id: ByteString, of agents: [String], isPending: Bool) -> Bool {
-        agents.contains { isDeleted(id, of: $0) } || isRearranged && !isPending
-    }
-
-    /// Whether a message of these agents, present now, was deleted before: it was added again, or a branch with it was restored.
-    func hasBroughtBack(_ id: ByteString, of agents: [String]) -> Bool {
-        guard let deleted = deletedBefore[id] else { return false }
-        return agents.contains { deleted.contains(ByteString($0)) }
-    }
-
-    /// Whether a user deleted a deleted message of these agents. Otherwise it may be in a branch or in another session.
-    func isByUser(deletionOf id: ByteString, of agents: [String]) -> Bool {
-        agents.allSatisfy { isDeleted(id, of: $0) } || isRearranged && areDeletions
-    }
-
-    /// Whether a user deleted an agent's message. If it is missing, it was deleted last: one added again and then expired, for
-    /// example, has no deletion in the feed any more. A message without an agent may have been assigned to one before.
-    private func isDeleted(_ id: ByteString, of agent: String) -> Bool {
-        guard let agents = deletedAgents[id] else { return false }
-        return agent.isEmpty ? !agents.isEmpty : agents.contains(ByteString(agent))
-    }
-}
-
-/// The messages of one ID in a history. Agents may have different ones; one of them is in the session's file.
-struct MessageCopies: Sendable {
-    let id: ByteString
-    /// The messages of all agents, in order; at least one.
-    let all: [AgentMessage]
-    /// The message in the file. The others stay in the history alone.
-    let message: ConversationMessage
-    /// The canonical JSON text of the message.
-    let content: ByteString
-    /// The agents with the message.
-    let agents: [String]
-    /// Whether the file has the message of another agent, missing in the history. None of these is an edit of it.
-    let areOthers: Bool
-
-    /// Creates the messages of one ID.
-    /// - Parameters:
-    ///   - old: The message in the file at the last synchronization.
-    ///   - replaced: The states of the deleted message, which may come back.
-    fileprivate init(_ all: [AgentMessage], after old: ChatProjection.Entry?, replaced: Set<String>) {
-        let contents = all.map(\.message.json)
-        var index = contents.firstIndex { ChatRevision.hasState(of: $0, in: replaced) }
-        if let old {
-            // An earlier state may be another agent's, as in a restored branch. It is no edit.
-            index =
-                contents.firstIndex(of: old.content)
-                ?? all.indices.first { old.concerns([all[$0].agentId]) && !old.revision.has(contents[$0]) }
-                ?? contents.firstIndex(where: old.revision.has)
-        }
-        areOthers = old != nil && index == nil
-        id = ByteString(all[0].message.id)
-        self.all = all
-        message = all[index ?? 0].message
-        let content = contents[index ?? 0]
-        self.content = content
-        agents = zip(all, contents).filter { $0.1 == content }.map(\.0.agentId)
-    }
-}
-
-extension [AgentMessage] {
-    /// Returns the messages of a history by ID, in the order of their first ones.
-    /// - Parameter last: The state at the last synchronization; `nil` if there was none.
-    func copies(after last: SynchronizedChat?) -> [MessageCopies] {
-        let (known, replaced) = (last?.known ?? [:], last?.replaced ?? [:])
-        return groupedByID.map { all in
-            let id = ByteString(all[0].message.id)
-            return MessageCopies(all, after: known[id], replaced: replaced[id] ?? [])
-        }
-    }
-
-    /// The messages of the same ID together, in the order of their first ones.
-    fileprivate var groupedByID: [[AgentMessage]] {
-        var groups: [[AgentMessage]] = []
-        var positions: [ByteString: Int] = [:]
-        for item in self {
-            let id = ByteString(item.message.id)
-            if let position = positions[id] {
-                groups[position].append(item)
-            } else {
-                positions[id] = groups.count
-                groups.append([item])
-            }
-        }
-        return groups
     }
 }

@@ -94,21 +94,76 @@ import Testing
         let cursor = try await history.latestChange()
         for number in 0..<50 {
             try await history.update(scope.session, with: SessionDetails(isRead: number.isMultiple(of: 2)))
-            let edited = ConversationMessage(id: "m1", role: .assistant, text: "edit \(number)")
-            try await history.edit([edited], in: scope.session)
+            for text in ["edit \(number)", "edit \(number) again"] {
+                let edited = ConversationMessage(id: "m1", role: .assistant, text: text)
+                try await history.edit([edited], in: scope.session)
+            }
         }
         let last = try await history.latestChange()
-        #expect(last.sequence == cursor.sequence + 100)
+        #expect(last.sequence == cursor.sequence + 150)
         let changes = try await history.changes(after: cursor, limit: 100)
         #expect(changes.map(\.kind) == [.sessionUpdated, .messageEdited])
         #expect(changes.last?.cursor == last)
         #expect(try await history.read { try $0.integer("SELECT count(*) FROM change") } == 2)
-        // Several agents may have messages with the same ID: each message has a change of its own.
-        try await history.write { db in
-            for agent in ["a", "b", "a"] {
-                try db.recordChange(.messageDeleted, scope.session, agentId: agent, messageId: "m1")
-            }
+    }
+
+    @Test("Each message has changes of its own, also those of several agents, and of one ID added again")
+    func changesOfOneID() async throws {
+        let history = SQLiteHistoryStore.inMemory()
+        let (first, other) = (messages(0..<1), scope.session.scope(agentId: "b"))
+        for scope in [scope, other, scope] {
+            try await history.append(first, to: scope)
+            if scope == other { try await history.deleteMessages(["m0"], in: scope.session) }
         }
-        #expect(try await history.changes(after: last, limit: 10).map(\.agentId) == ["b", "a"])
+        let added = try #require(try await history.message("m0", in: scope.session, agentId: nil)?.addedAt)
+        let edited = ConversationMessage(id: "m0", role: .user, text: "edited")
+        try await history.edit([edited], in: scope.session)
+        try await history.deleteMessages(["m0"], in: scope.session)
+        let changes = try await history.changes(after: .beginning, limit: 100).filter { $0.messageId != nil }
+        #expect(changes.map(\.kind) == [.messageDeleted, .messageDeleted, .messageEdited, .messageDeleted])
+        #expect(changes.map(\.agentId) == ["a", "b", "a", "a"])
+        let positions = changes.compactMap(\.addedAt)
+        #expect(positions.count == 4 && Set(positions).count == 3)
+        #expect(positions[2...] == [added, added])
+    }
+
+    @Test(
+        "A message keeps its position if it is assigned to an agent, branched, restored, and moved to another session")
+    func positionOfMovedMessage() async throws {
+        let history = SQLiteHistoryStore.inMemory()
+        try await history.append(messages(0..<2), to: scope.session.scope(agentId: ""))
+        let moved = SessionKey(userId: scope.userId, sessionId: "moved")
+        func expectPosition(in session: SessionKey) async throws {
+            #expect(try await history.message("m1", in: session, agentId: nil)?.addedAt == ChangeCursor(sequence: 2))
+        }
+        try await history.append(messages(0..<2), to: scope, options: AppendOptions(adoptsUnassigned: true))
+        try await expectPosition(in: scope.session)
+        let branch = try await history.branch(scope.session, from: "m1")
+        try await expectPosition(in: branch)
+        try await history.restoreBranch(branch, in: scope.session)
+        try await history.moveSession(scope.session, to: "moved")
+        try await expectPosition(in: moved)
+        try await history.append(messages(2..<3), to: scope)
+        try await history.moveSession(moved, to: scope.sessionId)
+        try await expectPosition(in: scope.session)
+    }
+
+    @Test("An expired message removes the deletions of earlier messages of its ID, and of no later one")
+    func deletionsOfOneID() async throws {
+        let history = SQLiteHistoryStore.inMemory()
+        func delete() async throws {
+            try await history.append(messages(0..<1), to: scope)
+            try await history.deleteMessages(["m0"], in: scope.session)
+        }
+        try await delete()
+        try await history.append(messages(0..<1), to: scope)
+        let branched = try #require(try await history.message("m0", in: scope.session, agentId: nil)?.addedAt)
+        let branch = try await history.branch(scope.session, from: "m0")
+        try await delete()
+        try await history.restoreBranch(branch, in: scope.session)
+        _ = try await history.deleteMessages(olderThan: Date())
+        let deletions = try await history.changes(after: .beginning, limit: 100).filter { $0.kind == .messageDeleted }
+        #expect(deletions.count == 1)
+        #expect(try #require(deletions.first?.addedAt) > branched)
     }
 }

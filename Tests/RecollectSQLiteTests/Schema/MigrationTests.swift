@@ -4,7 +4,6 @@ import RecollectSQLite
 import RecollectTestSupport
 import Testing
 
-/// Databases of released versions. None is released yet.
 @Suite("Databases of other versions")
 struct MigrationTests {
     @Test("A database from before 0.1.0 is refused with a clear error and left unchanged", arguments: [1, 3])
@@ -21,5 +20,31 @@ struct MigrationTests {
         #expect(error?.code == .foreignStore && error?.message.contains("before 0.1.0") == true)
         #expect(try Data(contentsOf: copy.appendingPathComponent("history.sqlite")) == bytes)
         #expect(history.events.takeUndelivered().isEmpty)
+    }
+
+    @Test(
+        "A database of the first migration is opened with its messages and changes, and deletions then name their messages"
+    )
+    func firstMigration() async throws {
+        let folder = try TemporaryFolder()
+        let fixture = try #require(Bundle.module.url(forResource: "Fixtures/migration-1", withExtension: nil))
+        let copy = folder.file("history")
+        try FileManager.default.copyItem(at: fixture, to: copy)
+        let history = SQLiteHistoryStore(directory: copy)
+        let session = SessionKey(userId: "ann", sessionId: "S")
+        let stored = try await history.messages(of: session, agentId: nil, page: PageRequest(limit: 10)).elements
+        #expect(stored.map(\.message.text) == ["one", "edited"])
+        #expect(stored.map(\.addedAt?.sequence) == [1, 3])
+        #expect(try await history.session(session)?.title == "Whales")
+        try await history.deleteMessages(["1"], in: session)
+        let changes = try await history.changes(after: .beginning, limit: 10)
+        #expect(
+            changes.map(\.kind) == [.messageAdded, .messageDeleted, .messageEdited, .sessionUpdated, .messageDeleted])
+        #expect(changes.map(\.addedAt?.sequence) == [3, nil, nil, nil, 1])
+        #expect(try await history.search(SearchQuery(userId: "ann", text: "edited", limit: 10)).elements.count == 1)
+        #expect(try await history.check().problems.isEmpty)
+        #expect(history.events.takeUndelivered().allSatisfy { $0.kind == .erased })
+        await history.close()
+        #expect(try await SQLiteHistoryStore(directory: copy).latestChange() == changes.last?.cursor)
     }
 }

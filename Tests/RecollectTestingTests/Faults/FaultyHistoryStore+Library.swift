@@ -97,8 +97,8 @@ extension FaultyHistoryStore {
         let all = try await base.messages(of: session, agentId: agentId, page: PageRequest(limit: 10_000)).elements
             .enumerated().map { offset, stored in
                 StoredMessage(
-                    agentId: stored.agentId, cursor: MessageCursor(position: Int64(offset) + 1), message: stored.message
-                )
+                    agentId: stored.agentId, cursor: MessageCursor(position: Int64(offset) + 1),
+                    message: stored.message, addedAt: stored.addedAt)
             }
         switch request.direction {
         case .forward:
@@ -126,6 +126,7 @@ extension FaultyHistoryStore {
             if fault == .hidesDeletions && change.kind.rawValue.hasSuffix("Deleted") { return nil }
             var change = change
             change.cursor = relative(change.cursor)
+            if fault == .tellsDeletionsByID && change.kind == .messageDeleted { change.addedAt = nil }
             if fault == .tellsEditsAsNew && change.kind == .messageEdited { change.kind = .messageAdded }
             return change
         }

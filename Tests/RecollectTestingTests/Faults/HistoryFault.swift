@@ -89,6 +89,7 @@ enum HistoryFault: String, NamedFault {
 
     case startsOneChangeLate = "changes.missNothing"
     case hidesDeletions = "changes.tellDeletions"
+    case tellsDeletionsByID = "changes.nameMessages"
     case tellsRetries = "changes.tellOnlyWhatChanged"
     case endsItsStream = "changes.streamFollows"
     case streamsItsOwnWritesOnly = "changes.seeOtherInstances"

@@ -207,9 +207,8 @@ struct ChatsAreaTests {
         try workspace.archive.note(synchronized: state.bytes, at: path)
     }
 
-    private func stored() async throws -> [AgentMessage] {
+    private func stored() async throws -> [StoredMessage] {
         try await history.messages(of: id, agentId: nil, page: PageRequest(limit: 99)).elements
-            .map { AgentMessage(agentId: $0.agentId, message: $0.message) }
     }
 
     /// Puts a file of the session in place, as a sync service does.
@@ -1332,6 +1331,111 @@ struct ChatsAreaTests {
     }
 
     @Test(
+        "chat-projection: the deletion of another message with the ID of one in a branch, expired, or in another session is not that of the former",
+        arguments: ["branch", "move", "expiry"], [true, false])
+    func deletionOfAnotherMessage(change: String, synchronizes: Bool) async throws {
+        let (elsewhere, other) = try await otherDevice(having: "1", "2")
+        let scope = Scope(userId: "ann", sessionId: "Moby Dick", agentId: "a")
+        switch change {
+        case "branch": _ = try await other.branch(id, from: "1")
+        case "move": try await other.moveSession(id, to: "Moby")
+        default: _ = try await other.deleteMessages(olderThan: Date(timeIntervalSince1970: 10))
+        }
+        try await other.append([message("1", "new")], to: scope)
+        if synchronizes { try await elsewhere.chats.synchronize(id, with: other) }
+        try await other.deleteMessages(["1"], in: id)
+        for _ in 0..<2 {
+            try await elsewhere.chats.synchronize(id, with: other)
+            #expect(try await workspace.chats.synchronize(id, with: history).deletedElsewhere == [])
+        }
+        #expect(try await texts(history).contains("1"))
+    }
+
+    @Test(
+        "chat-projection: the deletion of a message is told to other devices, although an earlier one of its ID came back and left",
+        arguments: ["expiry", "branch"])
+    func deletedBeforeReturn(change: String) async throws {
+        let (elsewhere, other) = try await otherDevice(having: "1", "2")
+        let branch = try await other.branch(id, from: "1")
+        let scope = Scope(userId: "ann", sessionId: "Moby Dick", agentId: "a")
+        try await other.append([message("1", "new")], to: scope)
+        try await elsewhere.chats.synchronize(id, with: other)
+        try await workspace.chats.synchronize(id, with: history)
+        #expect(try await texts(history).contains("new"))
+        try await other.deleteMessages(["1"], in: id)
+        try await other.restoreBranch(branch, in: id)
+        if change == "expiry" {
+            _ = try await other.deleteMessages(olderThan: Date(timeIntervalSince1970: 10))
+        } else {
+            _ = try await other.branch(id, from: "1")
+        }
+        try await elsewhere.chats.synchronize(id, with: other)
+        let deleted = try await workspace.chats.synchronize(id, with: history).deletedElsewhere
+        #expect(deleted.map(\.text) == ["new"])
+    }
+
+    @Test(
+        "chat-projection: a text replaced by another message with its ID is kept beside the file, unless a user deleted it",
+        arguments: ["branch", "move", "expiry", "deletion"])
+    func idUsedAgain(change: String) async throws {
+        let (elsewhere, other) = try await otherDevice(having: "1")
+        let scope = Scope(userId: "ann", sessionId: "Moby Dick", agentId: "a")
+        switch change {
+        case "branch": _ = try await other.branch(id, from: "1")
+        case "move": try await other.moveSession(id, to: "Moby")
+        case "expiry": _ = try await other.deleteMessages(olderThan: Date(timeIntervalSince1970: 10))
+        default: try await other.deleteMessages(["1"], in: id)
+        }
+        try await other.append([message("1", "new")], to: scope)
+        for _ in 0..<2 {
+            try await elsewhere.chats.synchronize(id, with: other)
+            try await workspace.chats.synchronize(id, with: history)
+        }
+        #expect(try await texts(history) == ["new"])
+        #expect(try await keptVersions().count == (change == "deletion" ? 0 : 1))
+    }
+
+    @Test(
+        "chat-projection: without positions in the history, a deletion of the ID and the agent counts",
+        arguments: [true, false])
+    func unknownPositions(ofAgent: Bool) async throws {
+        try await say("1", in: history)
+        try await workspace.chats.synchronize(id, with: history)
+        var last = try #require(try await workspace.chats.lastSynchronized("Moby Dick"))
+        #expect(last.addedAt.count == 1)
+        last.addedAt = [:]
+        try workspace.archive.note(synchronized: last.bytes, at: path)
+        if ofAgent {
+            try await history.deleteMessages(["1"], in: id)
+        } else {
+            let others = message("1", "of b")
+            try await history.append([others], to: Scope(userId: "ann", sessionId: "Moby Dick", agentId: "b"))
+            try await history.delete([others], in: id)
+            _ = try await history.deleteMessages(olderThan: Date(timeIntervalSince1970: 10))
+        }
+        try await workspace.chats.synchronize(id, with: history)
+        let deletion = try #require(try await workspace.chats.read("Moby Dick")?.deletions[ByteString("1")])
+        #expect(deletion.states.isEmpty == !ofAgent)
+    }
+
+    @Test("chat-projection: the positions of messages appended by a synchronization are noted")
+    func appendedPositions() async throws {
+        let (elsewhere, other) = try await otherDevice(having: "1")
+        try await say("2", in: other)
+        try await elsewhere.chats.synchronize(id, with: other)
+        try await workspace.chats.synchronize(id, with: history)
+        let stored = try #require(try await history.message("2", in: id, agentId: "a"))
+        let last = try #require(try await workspace.chats.lastSynchronized("Moby Dick"))
+        #expect(last.addedAt[ByteString("2")]?[ByteString("a")] == stored.addedAt)
+        // Known also without a synchronization since.
+        _ = try await history.branch(id, from: "2")
+        try await history.append([message("2", "new")], to: Scope(userId: "ann", sessionId: "Moby Dick", agentId: "a"))
+        try await history.deleteMessages(["2"], in: id)
+        try await workspace.chats.synchronize(id, with: history)
+        #expect(try await elsewhere.chats.synchronize(id, with: other).deletedElsewhere == [])
+    }
+
+    @Test(
         "chat-projection: an expired message without an agent is not to be deleted elsewhere, although one of its ID was deleted",
         arguments: [true, false])
     func expiredWithoutAgent(isAssigned: Bool) async throws {
@@ -1941,8 +2045,9 @@ struct ChatsAreaTests {
         var last = SynchronizedChat(
             userId: "ann", chat: ChatProjection(session: "Moby Dick", entries: []), change: ChangeCursor(sequence: 1))
         last.replaced = [ByteString("1"): [ChatRevision(content: own.json).state]]
-        let copies = [AgentMessage(agentId: "b", message: others), AgentMessage(agentId: "a", message: own)]
-            .copies(after: last)
+        let copies = [("b", others), ("a", own)].map { agent, message in
+            StoredMessage(agentId: agent, cursor: MessageCursor(position: 0), message: message)
+        }.copies(after: last)
         #expect(copies.map(\.message) == [own])
         #expect(copies[0].agents == ["a"])
     }

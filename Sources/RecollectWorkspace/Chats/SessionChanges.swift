@@ -1,0 +1,104 @@
+import RecollectCore
+
+/// The changes of a session in a history's change feed.
+struct SessionChanges: Sendable {
+    private struct Deletion {
+        let agent: ByteString
+        /// The position of the message; `nil` if unknown.
+        let addedAt: ChangeCursor?
+    }
+
+    /// The deletions of messages by ID.
+    private var deletions: [ByteString: [Deletion]] = [:]
+    /// The positions of added messages by ID and agent.
+    private(set) var addedAt: MessagePositions = [:]
+    /// The IDs of edited and added messages.
+    private(set) var edited: Set<ByteString> = []
+    /// The IDs of edited messages.
+    private(set) var rewritten: Set<ByteString> = []
+    /// Whether the session was deleted, and continues anew.
+    private var isSessionDeleted = false
+    /// Whether messages were moved into a branch, or expired, or the session was moved, or it or its user was deleted.
+    private(set) var isRearranged = false
+    /// Whether all of these changes are deletions of the session by a user.
+    private var areDeletions = true
+    /// Whether the details may have changed.
+    private(set) var isUpdated = false
+    /// Whether there are no changes.
+    private(set) var isEmpty = true
+    /// Whether the history ends before the last synchronization: it was restored from a backup, and its changes since then
+    /// are unknown.
+    var isBehind = false
+
+    /// Adds a change.
+    mutating func add(_ change: HistoryChange) {
+        isEmpty = false
+        let (id, agent) = (ByteString(change.messageId ?? ""), ByteString(change.agentId ?? ""))
+        switch change.kind {
+        case .messageDeleted:
+            deletions[id, default: []].append(Deletion(agent: agent, addedAt: change.addedAt))
+        case .messageAdded:
+            edited.insert(id)
+            addedAt[id, default: [:]][agent] = change.addedAt
+        case .messageEdited:
+            edited.insert(id)
+            rewritten.insert(id)
+        case .sessionUpdated: isUpdated = true
+        case .sessionDeleted, .userDeleted:
+            isRearranged = true
+            isSessionDeleted = true
+        case .sessionRearranged:
+            isRearranged = true
+            areDeletions = false
+        default: break
+        }
+    }
+
+    /// Whether a missing message was deleted for one of its agents.
+    /// - Parameters:
+    ///   - positions: The positions of the message at the last synchronization, by agent.
+    ///   - isPending: Whether it may never have been appended.
+    func deletes(
+        _ message: ChatProjection.Entry, at positions: [ByteString: ChangeCursor], isPending: Bool
+    ) -> Bool {
+        message.agents.contains { isDeleted(message, of: $0, at: positions) } || isRearranged && !isPending
+    }
+
+    /// Whether a user deleted a deleted message. Otherwise it may be in a branch or in another session.
+    func isByUser(deletionOf message: ChatProjection.Entry, at positions: [ByteString: ChangeCursor]) -> Bool {
+        message.agents.allSatisfy { isDeleted(message, of: $0, at: positions) } || isRearranged && areDeletions
+    }
+
+    /// Whether a user deleted a message with the ID of a present one before: it was added again.
+    /// - Parameter positions: The positions of the messages with this ID at the last synchronization, by agent.
+    func hasBroughtBack(_ message: MessageCopies, from positions: [ByteString: ChangeCursor]) -> Bool {
+        let known = Set(positions.values)
+        let isNew = message.published.contains { copy in copy.addedAt.map { !known.contains($0) } ?? false }
+        guard isNew, !isSessionDeleted else { return isNew }
+        return deletions[message.id, default: []].contains { deletion in deletion.addedAt.map(known.contains) ?? false }
+    }
+
+    /// Whether a message is no edit of the one at the last synchronization, but another one with its ID: this one expired, for
+    /// example, or is in a branch.
+    func isNew(
+        _ message: MessageCopies, after old: ChatProjection.Entry, at positions: [ByteString: ChangeCursor]
+    ) -> Bool {
+        let known = Set(positions.values)
+        let isOther = message.published.allSatisfy { copy in copy.addedAt.map { !known.contains($0) } ?? false }
+        return isOther && !known.isEmpty && !isByUser(deletionOf: old, at: positions)
+    }
+
+    /// Whether a user deleted an agent's message. Without its position, any deletion of its ID and agent counts. A message
+    /// without an agent may have been assigned to one before.
+    private func isDeleted(
+        _ message: ChatProjection.Entry, of agent: String, at positions: [ByteString: ChangeCursor]
+    ) -> Bool {
+        let agent = ByteString(agent)
+        return deletions[ByteString(message.message.id), default: []].contains { deletion in
+            guard let addedAt = deletion.addedAt, let position = positions[agent] else {
+                return deletion.agent == agent || agent == ByteString("")
+            }
+            return addedAt == position
+        }
+    }
+}
