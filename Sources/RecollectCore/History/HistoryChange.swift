@@ -42,7 +42,7 @@ public struct HistoryChange: Hashable, Sendable {
         public static let sessionUpdated = Kind(rawValue: "sessionUpdated")
         /// A session's list of messages changed: by a branch, by messages from another session, or by the removal
         /// of expired messages. A session moved to another ID, or expired in the trash, has this change, too, beside
-        /// `sessionDeleted`.
+        /// `sessionDeleted`. Before `userDeleted`, one without a session ID concerns all sessions of the user.
         public static let sessionRearranged = Kind(rawValue: "sessionRearranged")
         /// A session was deleted, or continues under another session ID.
         public static let sessionDeleted = Kind(rawValue: "sessionDeleted")
@@ -54,7 +54,7 @@ public struct HistoryChange: Hashable, Sendable {
     public var cursor: ChangeCursor
     /// The kind of the change.
     public var kind: Kind
-    /// The session. Its session ID is empty for `userDeleted`.
+    /// The session. Its session ID is empty for a change of all sessions of the user.
     public var session: SessionKey
     /// The agent, for a change of a message.
     public var agentId: String?

@@ -86,6 +86,18 @@ extension Database {
         try recordChange(.sessionDeleted, session, after: last)
     }
 
+    /// Records the deletion of a user, and removes their earlier changes from the feed. A last `sessionRearranged` stays,
+    /// without the session's ID: some missing messages were not deleted with the user.
+    func recordDeletion(ofUser userId: String) throws {
+        let last = try lastSequence()
+        let rearranged: SequenceNumber? = try value(
+            "SELECT max(sequence) FROM change WHERE user_id = ? AND kind = ?", userId,
+            HistoryChange.Kind.sessionRearranged.rawValue)
+        try run("DELETE FROM change WHERE user_id = ? AND sequence IS NOT ?", userId, rearranged)
+        try run("UPDATE change SET session_id = '' WHERE sequence = ?", rearranged)
+        try recordChange(.userDeleted, SessionKey(userId: userId, sessionId: ""), after: last)
+    }
+
     /// Removes the deletions of messages added again to a session, before it gets another ID.
     func removeDeletions(in session: SessionKey, _ number: SessionRowID) throws {
         var ids: [String] = []

@@ -133,14 +133,11 @@ enum MessageDeletion {
         try Eraser.note(.leftovers, db)
         let numbers: [SessionRowID] = try db.values("SELECT id FROM session WHERE user_id = ?", userId)
         let isNamed = try db.integer(
-            "SELECT 1 FROM change WHERE user_id = ? AND kind <> ? LIMIT 1", userId,
-            HistoryChange.Kind.userDeleted.rawValue)
+            "SELECT 1 FROM change WHERE user_id = ? AND session_id <> '' LIMIT 1", userId)
         guard !numbers.isEmpty || isNamed != nil else { return }
         try Eraser.storeNumbers(db)
         for number in numbers { try hide(number, of: userId, db) }
-        let last = try db.lastSequence()
-        try db.run("DELETE FROM change WHERE user_id = ?", userId)
-        try db.recordChange(.userDeleted, SessionKey(userId: userId, sessionId: ""), after: last)
+        try db.recordDeletion(ofUser: userId)
         try Eraser.noteRemoval(db)
     }
 

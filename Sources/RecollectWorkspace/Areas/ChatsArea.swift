@@ -50,7 +50,8 @@ public struct ChatsArea: Sendable {
     ///
     /// Messages deleted from the history since the last synchronization, moved into a branch or expired, are marked as
     /// deleted in the file, and so are all messages of a deleted session. A restored message is no longer marked. A
-    /// message missing for any other reason, as in a lost history or in one restored from a backup, is appended again.
+    /// message missing for any other reason, as in a lost history or in one restored from a backup, is appended again. After a
+    /// migration to another history, synchronize before messages are deleted there: their deletions are unknown before.
     /// Messages deleted by a user on another device are returned (`PublishedChat.deletedElsewhere`), but not deleted from the
     /// history, because anyone may have written the file. Those with a text unknown there, moved into a branch or expired stay
     /// in this history. To a session discarded, or deleted during the call, the file's changes are not saved: they would
@@ -104,9 +105,8 @@ public struct ChatsArea: Sendable {
     func changes(
         of session: SessionKey, in history: some HistoryStore, after last: SynchronizedChat?, to end: ChangeCursor
     ) async throws -> SessionChanges {
-        var changes = SessionChanges()
+        var changes = SessionChanges(after: last, to: end)
         guard var cursor = last?.change else { return changes }
-        changes.isBehind = end < cursor
         while true {
             let page = try await history.changes(after: cursor, limit: 10_000)
             guard let next = page.last?.cursor else { return changes }
@@ -282,7 +282,8 @@ extension HistoryChange {
     /// Whether a change may concern messages of a session.
     fileprivate func concerns(_ key: SessionKey) -> Bool {
         session.userId.hasSameBytes(as: key.userId)
-            && (kind == .userDeleted || session.sessionId.hasSameBytes(as: key.sessionId))
+            && (kind == .userDeleted || kind == .sessionRearranged && session.sessionId.isEmpty
+                || session.sessionId.hasSameBytes(as: key.sessionId))
     }
 }
 

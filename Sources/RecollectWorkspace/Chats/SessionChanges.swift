@@ -1,6 +1,6 @@
 import RecollectCore
 
-/// The changes of a session in a history's change feed.
+/// The changes of a session in a history's change feed since its last synchronization.
 struct SessionChanges: Sendable {
     private struct Deletion {
         let agent: ByteString
@@ -8,6 +8,11 @@ struct SessionChanges: Sendable {
         let addedAt: ChangeCursor?
     }
 
+    /// The positions of the messages at the last synchronization.
+    private let known: MessagePositions
+    /// Whether the history ends before the last synchronization: it was restored from a backup, and its changes since then
+    /// are unknown.
+    let isBehind: Bool
     /// The deletions of messages by ID.
     private var deletions: [ByteString: [Deletion]] = [:]
     /// The positions of added messages by ID and agent.
@@ -26,9 +31,15 @@ struct SessionChanges: Sendable {
     private(set) var isUpdated = false
     /// Whether there are no changes.
     private(set) var isEmpty = true
-    /// Whether the history ends before the last synchronization: it was restored from a backup, and its changes since then
-    /// are unknown.
-    var isBehind = false
+
+    /// Creates the changes, to be added in order.
+    /// - Parameters:
+    ///   - last: The last synchronization; `nil` if there was none.
+    ///   - end: The end of the feed.
+    init(after last: SynchronizedChat?, to end: ChangeCursor) {
+        known = last?.addedAt ?? [:]
+        isBehind = last.map { end < $0.change } ?? false
+    }
 
     /// Adds a change.
     mutating func add(_ change: HistoryChange) {
@@ -55,24 +66,19 @@ struct SessionChanges: Sendable {
     }
 
     /// Whether a missing message was deleted for one of its agents.
-    /// - Parameters:
-    ///   - positions: The positions of the message at the last synchronization, by agent.
-    ///   - isPending: Whether it may never have been appended.
-    func deletes(
-        _ message: ChatProjection.Entry, at positions: [ByteString: ChangeCursor], isPending: Bool
-    ) -> Bool {
-        message.agents.contains { isDeleted(message, of: $0, at: positions) } || isRearranged && !isPending
+    /// - Parameter isPending: Whether it may never have been appended.
+    func deletes(_ message: ChatProjection.Entry, isPending: Bool) -> Bool {
+        message.agents.contains { isDeleted(message, of: $0) } || isRearranged && !isPending
     }
 
     /// Whether a user deleted a deleted message. Otherwise it may be in a branch or in another session.
-    func isByUser(deletionOf message: ChatProjection.Entry, at positions: [ByteString: ChangeCursor]) -> Bool {
-        message.agents.allSatisfy { isDeleted(message, of: $0, at: positions) } || isRearranged && areDeletions
+    func isByUser(deletionOf message: ChatProjection.Entry) -> Bool {
+        message.agents.allSatisfy { isDeleted(message, of: $0) } || isRearranged && areDeletions
     }
 
     /// Whether a user deleted a message with the ID of a present one before: it was added again.
-    /// - Parameter positions: The positions of the messages with this ID at the last synchronization, by agent.
-    func hasBroughtBack(_ message: MessageCopies, from positions: [ByteString: ChangeCursor]) -> Bool {
-        let known = Set(positions.values)
+    func hasBroughtBack(_ message: MessageCopies) -> Bool {
+        let known = positions(of: message.id)
         let isNew = message.published.contains { copy in copy.addedAt.map { !known.contains($0) } ?? false }
         guard isNew, !isSessionDeleted else { return isNew }
         return deletions[message.id, default: []].contains { deletion in deletion.addedAt.map(known.contains) ?? false }
@@ -80,22 +86,20 @@ struct SessionChanges: Sendable {
 
     /// Whether a message is no edit of the one at the last synchronization, but another one with its ID: this one expired, for
     /// example, or is in a branch.
-    func isNew(
-        _ message: MessageCopies, after old: ChatProjection.Entry, at positions: [ByteString: ChangeCursor]
-    ) -> Bool {
-        let known = Set(positions.values)
+    func isNew(_ message: MessageCopies, after old: ChatProjection.Entry) -> Bool {
+        let known = positions(of: message.id)
         let isOther = message.published.allSatisfy { copy in copy.addedAt.map { !known.contains($0) } ?? false }
-        return isOther && !known.isEmpty && !isByUser(deletionOf: old, at: positions)
+        return isOther && !known.isEmpty && !isByUser(deletionOf: old)
     }
+
+    private func positions(of id: ByteString) -> Set<ChangeCursor> { Set(known[id, default: [:]].values) }
 
     /// Whether a user deleted an agent's message. Without its position, any deletion of its ID and agent counts. A message
     /// without an agent may have been assigned to one before.
-    private func isDeleted(
-        _ message: ChatProjection.Entry, of agent: String, at positions: [ByteString: ChangeCursor]
-    ) -> Bool {
-        let agent = ByteString(agent)
-        return deletions[ByteString(message.message.id), default: []].contains { deletion in
-            guard let addedAt = deletion.addedAt, let position = positions[agent] else {
+    private func isDeleted(_ message: ChatProjection.Entry, of agent: String) -> Bool {
+        let (id, agent) = (ByteString(message.message.id), ByteString(agent))
+        return deletions[id, default: []].contains { deletion in
+            guard let addedAt = deletion.addedAt, let position = known[id]?[agent] else {
                 return deletion.agent == agent || agent == ByteString("")
             }
             return addedAt == position

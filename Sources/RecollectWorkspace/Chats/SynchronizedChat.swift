@@ -53,7 +53,7 @@ extension SynchronizedChat {
         _ session: SessionKey, title: String?, _ messages: [MessageCopies], after last: SynchronizedChat?,
         _ feed: SessionChanges, change: ChangeCursor
     ) {
-        let (known, positions) = (last?.known ?? [:], last?.addedAt ?? [:])
+        let known = last?.known ?? [:]
         self.init(
             userId: session.userId, chat: ChatProjection(session: session.sessionId, entries: []),
             deletions: last?.deletions ?? [:], deletedHere: last?.deletedHere ?? [], replaced: last?.replaced ?? [:],
@@ -65,7 +65,7 @@ extension SynchronizedChat {
             let (id, message, content) = (copies.id, copies.message, copies.content)
             defer { previous = message.id }
             if copies.areOthers { continue }
-            let isBack = deletions[id] != nil && feed.hasBroughtBack(copies, from: positions[id] ?? [:])
+            let isBack = deletions[id] != nil && feed.hasBroughtBack(copies)
             if isBack {
                 deletedHere.insert(id)
                 if let old = published[id] { replaced[id, default: []].formUnion(old.revision.states) }
@@ -89,18 +89,17 @@ extension SynchronizedChat {
             if content != entry.content,
                 feed.edited.contains(id) || feed.isRearranged || !entry.revision.has(content)
             {
-                let isKnown = !feed.isBehind && pending == nil
-                entry.replace(
-                    with: message, isKnown: isKnown && !feed.isNew(copies, after: base, at: positions[id] ?? [:]))
+                let isKnown = !feed.isBehind && pending == nil && !feed.isNew(copies, after: base)
+                entry.replace(with: message, isKnown: isKnown)
                 edited.insert(id)
             }
             entries.append(entry)
         }
         let held = Set(entries.map { ByteString($0.message.id) })
         for (id, old) in known
-        where !held.contains(id) && feed.deletes(old, at: positions[id] ?? [:], isPending: published[id] == nil) {
+        where !held.contains(id) && feed.deletes(old, isPending: published[id] == nil) {
             // A message deleted elsewhere may be moved into a branch here, and back.
-            let isByUser = feed.isByUser(deletionOf: old, at: positions[id] ?? [:])
+            let isByUser = feed.isByUser(deletionOf: old)
             if deletions[id] == nil || isByUser { deletedHere.insert(id) }
             deletions[id, default: .init(restores: 0)].join(.init(restores: old.revision.restores))
             // A message about to be saved may never have been in the history: its deletion may concern another text.

@@ -1330,6 +1330,29 @@ struct ChatsAreaTests {
         #expect(try await texts(history).contains("1"))
     }
 
+    @Test("chat-projection: a message that expired before its user was deleted is not to be deleted elsewhere")
+    func expiredBeforeUser() async throws {
+        let (elsewhere, other) = try await otherDevice(having: "1", "2")
+        for isExpired in [true, false] {
+            if isExpired { _ = try await other.deleteMessages(olderThan: Date(timeIntervalSince1970: 10)) }
+            try await other.deleteUser("ann")
+            let last = try await other.latestChange()
+            try await other.deleteUser("ann")
+            #expect(try await other.latestChange() == last)
+            try await elsewhere.chats.synchronize(id, with: other)
+            let deleted = try await workspace.chats.synchronize(id, with: history).deletedElsewhere
+            #expect(deleted.map(\.text) == (isExpired ? [] : ["3"]))
+            if isExpired {
+                try await say("3", in: history)
+                try await workspace.chats.synchronize(id, with: history)
+                try await elsewhere.chats.synchronize(id, with: other)
+                #expect(try await texts(other).contains("3"))
+            }
+        }
+        let changes = try await other.changes(after: .beginning, limit: 10)
+        #expect(changes.allSatisfy { $0.session.sessionId == "" })
+    }
+
     @Test(
         "chat-projection: the deletion of another message with the ID of one in a branch, expired, or in another session is not that of the former",
         arguments: ["branch", "move", "expiry"], [true, false])
