@@ -111,7 +111,7 @@ final class WorkspaceWriter: Sendable {
     /// by their `begun` lines.
     func finish(_ changes: [VersionLine]) {
         do {
-            try archive.finish(changes)
+            try archive.finish(changes, now: configuration.now())
         } catch {
             configuration.logger.warning("a change was made and could not be written down: \(error)")
         }

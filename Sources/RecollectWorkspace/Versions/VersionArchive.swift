@@ -108,12 +108,13 @@ final class VersionArchive: Sendable {
 
     /// Records changes as made. Begun changes are recorded as made, too, if these changes replaced their content.
     ///
-    /// A change is ignored if its `begun` line and its content were pruned: another one replaced it long before.
-    func finish(_ changes: [VersionLine]) throws {
+    /// A change is ignored if its `begun` line and its content were pruned: another one replaced it long before. Without a later
+    /// version of its file, a change begun more than a day before is dated now: the content before it was current until then.
+    func finish(_ changes: [VersionLine], now: Date) throws {
         try locked { folder, log in
             let contents = ContentStore(in: folder)
             let lines = try changes.filter { try log.index.hasBegun($0) || contents.size(of: $0.version.hash) != nil }
-                .flatMap { log.index.superseding(by: $0) + [$0] }
+                .flatMap { log.index.superseding(by: $0) + [log.index.isOpen($0) ? log.index.made($0, now: now) : $0] }
             // If this line is lost, the next scan finds the content of the `begun` line in the file.
             try log.append(lines.map { $0.marked(.done) }, in: folder, durably: false)
         }

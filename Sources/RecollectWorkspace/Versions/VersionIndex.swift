@@ -65,6 +65,11 @@ struct VersionIndex {
         files[change.path]?.begun.contains { $0.isSameChange(as: change) } == true
     }
 
+    /// Whether a change is begun, and its file has no later version.
+    func isOpen(_ change: VersionLine) -> Bool {
+        files[change.path]?.open.contains { $0.isSameChange(as: change) } == true
+    }
+
     /// Returns the begun changes that must have been completed, because a completed change replaced their
     /// contents. They are in the order of the changes.
     ///
@@ -93,8 +98,8 @@ struct VersionIndex {
         }
     }
 
-    /// Returns a begun change that was found made. After a day it is dated by the scan: its content may be the same change by
-    /// another program, and has replaced the earlier one only since the last scan.
+    /// Returns a begun change that was made. After a day it is dated now: its content may be the same change by another program,
+    /// or its writer slept. It has replaced the earlier one only since the last scan.
     func made(_ change: VersionLine, now: Date) -> VersionLine {
         guard !Self.mayBeInProgress(change.version, now: now) else { return change }
         var change = change

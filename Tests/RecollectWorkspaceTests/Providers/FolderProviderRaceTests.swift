@@ -334,13 +334,13 @@ struct FolderProviderRaceTests {
     @Test("A save during a removal stays even if the file system has no exclusive rename", .needs(.strace))
     func removalWithoutExclusiveRename() async throws {
         try folder.put("first", at: "a.md")
-        // The worker moves a.md to b.md. Each removal of a name waits for a second.
+        // The worker moves a.md to b.md. Each removal of a name waits long enough for a test delayed by others to see it.
         let worker = try Worker(
             ["workspace", "life", folder.root.path, folder.url.appendingPathComponent("state").path, "1"],
             under: [
                 try #require(strace), "-f", "-qq", "-o", "/dev/null", "-P", folder.root.path, "-e",
                 "trace=renameat2,unlinkat", "-e", "inject=renameat2:error=EINVAL", "-e",
-                "inject=unlinkat:delay_enter=1000000",
+                "inject=unlinkat:delay_enter=5000000",
             ])
         func isRemoving() throws -> Bool {
             let names = try folder.names()

@@ -66,6 +66,26 @@ import Testing
         #expect(try another.bytes(of: version.hash) == (isPruned ? nil : Array("ours".utf8)))
     }
 
+    @Test(
+        "Pruning keeps the content before a change that its writer made after a sleep of days",
+        arguments: [WorkspaceVersion.Kind.written, .trashed], [true, false])
+    func endAfterSleep(kind: WorkspaceVersion.Kind, isReplaced: Bool) throws {
+        let begun = Date(millisecondsSince1970: 5_000)
+        let now = begun + 40 * 86_400
+        try note("old", .written)
+        let hash = ContentHash(of: (kind == .trashed ? "old" : "ours").utf8)
+        let version = WorkspaceVersion(
+            hash: hash, date: begun, author: .user, kind: kind, parents: [ContentHash(of: "old".utf8)])
+        let lines = try archive.begin(
+            [VersionLine(mark: .begun, path: try path("a.md"), version: version)], keeping: [Array("ours".utf8)])
+        if isReplaced { try note("later", .edited, parents: ["old"], by: nil, date: begun + 86_400) }
+        try archive.finish(lines, now: now)
+        #expect(try another.versions(of: path("a.md")).first?.kind == (isReplaced ? .edited : kind))
+        try another.prune(olderThan: now - 30 * 86_400, now: now + 2)
+        let isKept = try another.bytes(of: ContentHash(of: "old".utf8)) != nil
+        #expect(isKept || isReplaced)
+    }
+
     @Test("A line is parsed as it was written, for any agent ID")
     func lines() throws {
         var random = SeededGenerator(seed: 1)
