@@ -21,12 +21,8 @@ cd "$root"
 # build Recollect again.
 plain="$root/.build-plain"
 optimized="$root/.build-optimized"
-index=--auto-index-store
-# CI builds everything once. In one folder, the dependencies are built once, too. An editor's index is of no use there.
-if [ "${CI:-}" = true ]; then
-    optimized=$plain
-    index=--disable-index-store
-fi
+# CI builds everything once. In one folder, the dependencies are built once, too.
+[ "${CI:-}" != true ] || optimized=$plain
 
 step_lint() {
     swift format lint --recursive --strict Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources \
@@ -46,7 +42,7 @@ step_lint() {
 # Builds the tests with optimized libraries, which halves their time (see Package.swift), and runs them.
 run_tests() {
     export RECOLLECT_OPTIMIZED=1
-    swift build "$index" --build-tests --traits "$test_traits" --scratch-path "$optimized"
+    swift build --build-tests --traits "$test_traits" --scratch-path "$optimized"
     log="$optimized/tests.log"
     failed="$optimized/tests.failed"
     rm -f "$failed"
@@ -102,19 +98,19 @@ step_quick() {
 }
 
 step_plain() {
-    swift build "$index" --scratch-path "$plain" --product recall
+    swift build --scratch-path "$plain" --product recall
     # Without its commands, it must fail and explain how to build it.
     recall=$(swift build --scratch-path "$plain" --show-bin-path)/recall
     if "$recall" sessions >/dev/null 2>&1; then
         echo "recall without its trait exits with 0" >&2
         return 1
     fi
-    swift build "$index" --scratch-path "$plain" --package-path Benchmarks
+    swift build --scratch-path "$plain" --package-path Benchmarks
 }
 
 step_samples() {
     for guide in AgentSquadGuides SessionStorageGuide; do
-        swift test "$index" --scratch-path "$plain" --package-path "Samples/$guide"
+        swift test --scratch-path "$plain" --package-path "Samples/$guide"
     done
 }
 
