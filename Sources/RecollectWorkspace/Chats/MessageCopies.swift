@@ -1,8 +1,5 @@
 import RecollectCore
 
-/// The positions of messages in a history's change feed, by ID and agent (`StoredMessage.addedAt`).
-typealias MessagePositions = [ByteString: [ByteString: ChangeCursor]]
-
 /// The messages of one ID in a history. Agents may have different ones; one of them is in the session's file.
 struct MessageCopies: Sendable {
     let id: ByteString
@@ -84,3 +81,6 @@ extension [MessageCopies] {
         return positions
     }
 }
+
+/// The positions of messages in a history's change feed, by ID and agent (`StoredMessage.addedAt`).
+typealias MessagePositions = [ByteString: [ByteString: ChangeCursor]]
