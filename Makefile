@@ -64,7 +64,7 @@ bench:
 	swift run -c release --package-path Benchmarks RecollectBenchmarks $(ARGS)
 
 format:
-	swift format --in-place --recursive $(SOURCES)
+	swift format --in-place --recursive --parallel $(SOURCES)
 
 doc:
 	@Scripts/doc.sh

@@ -4,6 +4,10 @@
 # shellcheck disable=SC2034 # for the other scripts
 test_traits=CommandLine,AsyncHTTPClient
 
+# Compiles each module as a whole. A first build takes a fifth less processor time; after an edit, the whole module is built again.
+# shellcheck disable=SC2034 # for the other scripts
+whole_modules='-Xswiftc -whole-module-optimization -Xswiftc -num-threads -Xswiftc 2'
+
 # Prints an error with a remedy, and ends the script.
 stop() {
     printf '%s\n' "$@" >&2

@@ -24,11 +24,16 @@ cd "$root"
 if [ -t 1 ]; then quiet=; else quiet=--quiet; fi
 echo "Building recall with Swift $swift_version. The first build takes a few minutes."
 # An optimized build takes almost twice the time. The samples do not need it.
-if [ "$from" = "$samples" ]; then configuration=debug; else configuration=release; fi
-# Without symbols, the program has a quarter of its size. The linker of macOS lacks this option.
-if [ $configuration = release ] && [ "$(uname)" = Linux ]; then stripped='-Xlinker -s'; else stripped=; fi
+if [ "$from" = "$samples" ]; then
+    configuration=debug
+    flags=$whole_modules
+else
+    configuration=release
+    # Without symbols, the program has a quarter of its size. The linker of macOS lacks this option.
+    if [ "$(uname)" = Linux ]; then flags='-Xlinker -s'; else flags=; fi
+fi
 # shellcheck disable=SC2086 # lists of words
-swift build -c $configuration --traits CommandLine --product recall $stripped $quiet
+swift build -c $configuration --traits CommandLine --product recall $flags $quiet
 recall=$(swift build -c $configuration --traits CommandLine --show-bin-path)/recall
 
 # No pager, also on a terminal.

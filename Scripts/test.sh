@@ -22,10 +22,21 @@ cd "$root"
 plain="$root/.build-plain"
 optimized="$root/.build-optimized"
 # CI builds everything once. In one folder, the dependencies are built once, too.
-[ "${CI:-}" != true ] || optimized=$plain
+if [ "${CI:-}" = true ]; then
+    optimized=$plain
+    flags=$whole_modules
+else
+    flags=
+fi
+
+# Builds with the flags of this run. Arguments are those of `swift build`.
+build() {
+    # shellcheck disable=SC2086 # a list of words
+    swift build $flags "$@"
+}
 
 step_lint() {
-    swift format lint --recursive --strict Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources \
+    swift format lint --recursive --strict --parallel Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources \
         Samples/AgentSquadGuides/Package.swift Samples/AgentSquadGuides/Sources Samples/AgentSquadGuides/Tests \
         Samples/SessionStorageGuide/Package.swift Samples/SessionStorageGuide/Sources Samples/SessionStorageGuide/Tests
     for patch in Tests/Mutations/*.patch; do
@@ -42,7 +53,7 @@ step_lint() {
 # Builds the tests with optimized libraries, which halves their time (see Package.swift), and runs them.
 run_tests() {
     export RECOLLECT_OPTIMIZED=1
-    swift build --build-tests --traits "$test_traits" --scratch-path "$optimized"
+    build --build-tests --traits "$test_traits" --scratch-path "$optimized"
     log="$optimized/tests.log"
     failed="$optimized/tests.failed"
     rm -f "$failed"
@@ -98,19 +109,20 @@ step_quick() {
 }
 
 step_plain() {
-    swift build --scratch-path "$plain" --product recall
+    build --scratch-path "$plain" --product recall
     # Without its commands, it must fail and explain how to build it.
     recall=$(swift build --scratch-path "$plain" --show-bin-path)/recall
     if "$recall" sessions >/dev/null 2>&1; then
         echo "recall without its trait exits with 0" >&2
         return 1
     fi
-    swift build --scratch-path "$plain" --package-path Benchmarks
+    build --scratch-path "$plain" --package-path Benchmarks
 }
 
 step_samples() {
     for guide in AgentSquadGuides SessionStorageGuide; do
-        swift test --scratch-path "$plain" --package-path "Samples/$guide"
+        build --build-tests --scratch-path "$plain" --package-path "Samples/$guide"
+        swift test --skip-build --scratch-path "$plain" --package-path "Samples/$guide"
     done
 }
 
@@ -120,12 +132,14 @@ step_dependencies() {
 
 [ $# -gt 0 ] || set -- lint dependencies plain samples tests
 began=$(date +%s)
+times=
 for step; do
     case $step in
         lint | dependencies | plain | samples | tests | quick) ;;
         *) stop "There is no step '$step'. The steps are lint, dependencies, plain, samples, tests and quick." ;;
     esac
     printf '\n== %s\n' "$step"
+    step_began=$(date +%s)
     # In a subshell, where set -e is in effect; `step_x || …` would disable it.
     status=0
     set +e
@@ -136,5 +150,6 @@ for step; do
     status=$?
     set -e
     [ $status -eq 0 ] || stop "" "FAILED: $step (to repeat only this step: Scripts/test.sh $step)"
+    times="${times:+$times, }$step $(($(date +%s) - step_began)) s"
 done
-printf '\nPassed: %s, in %s s.\n' "$*" "$(($(date +%s) - began))"
+printf '\nPassed: %s, in %s s (%s).\n' "$*" "$(($(date +%s) - began))" "$times"

@@ -50,7 +50,6 @@ extension [StoredMessage] {
             return MessageCopies(all, after: known[id], replaced: replaced[id] ?? [])
         }
     }
-
 }
 
 extension Array {
