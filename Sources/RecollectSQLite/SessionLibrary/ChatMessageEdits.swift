@@ -78,7 +78,7 @@ struct ChatMessageEdits {
         }
         if replaced.isEmpty { replaced = [first] }
         var entry = change.applyingDetails(to: entries[replaced[0]])
-        guard change.changesText, !isThere, !change.isLate(for: entries[entries.count - 1]) else {
+        guard change.changesText, !isThere, !isLate(change) else {
             entries[replaced[0]] = entry
             return .editedAsOne
         }
@@ -99,8 +99,9 @@ struct ChatMessageEdits {
         return change.changesMoreThanCompletion ? .missing : .edited
     }
 
-    /// Whether a change is an increment of a reply completed by another writer.
-    func isLate(_ change: ChatMessageChange) -> Bool { change.isLate(for: entries[entries.count - 1]) }
+    /// Whether a change is an increment of a reply completed by another writer. A part added to a streaming text does not
+    /// complete it.
+    func isLate(_ change: ChatMessageChange) -> Bool { entries.allSatisfy(change.isLate) }
 
     /// Adds the details of another writer to the message's entry.
     mutating func addDetails(_ change: ChatMessageChange) {
@@ -117,7 +118,7 @@ struct ChatMessageEdits {
     ///   - shown: The entries of the message shown or saved before.
     mutating func remove(_ known: KnownChatMessage?, _ id: UUID, isAlone: Bool, shown: () -> [KnownChatMessage]?) {
         if let index = index(of: known, id, as: known?.entry, isAlone: isAlone, shown: shown) {
-            entries.remove(at: index)
+            if known?.isReplaced(by: entries[index]) != true { entries.remove(at: index) }
             return
         }
         guard isAlone, let known, let first = entries.first(where: { $0.messageType == .text }) else { return }

@@ -54,8 +54,8 @@ public struct ChatsArea: Sendable {
     /// migration to another history, synchronize before messages are deleted there: their deletions are unknown before.
     /// Messages deleted by a user on another device are returned (`PublishedChat.deletedElsewhere`), but not deleted from the
     /// history, because anyone may have written the file. Those with a text unknown there, moved into a branch or expired stay
-    /// in this history. To a session discarded, or deleted during the call, the file's changes are not saved: they would
-    /// restore it.
+    /// in this history alone, with their later edits. To a session discarded, or deleted during the call, the file's changes
+    /// are not saved: they would restore it.
     ///
     /// The file of a different session is replaced. An unreadable file is archived and replaced. A file without changes
     /// is not written, so devices with the same messages stop writing. Calls for one session run one after the other,

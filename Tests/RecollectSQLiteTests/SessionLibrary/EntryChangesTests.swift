@@ -178,9 +178,7 @@ import Testing
         try await compact(ui, isCompact)
         bubble.content = "edited"
         try await save([bubble], by: ui)
-        // An increment behind a complete text waits for its completion.
-        let isSaved = isFirst || !isStreaming
-        #expect(try await text(entries()) == (isFirst ? ["new", "edited"] : [isSaved ? "edited" : "", "new"]))
+        #expect(try await text(entries()) == (isFirst ? ["new", "edited"] : ["edited", "new"]))
         bubble.isComplete = true
         try await save([bubble], by: ui)
         #expect(try await text(entries()) == (isFirst ? ["new", "edited"] : ["edited", "new"]))
@@ -520,6 +518,37 @@ import Testing
         bubble.isComplete = true
         try await save([bubble], by: ui)
         #expect(try await text(entries()) == ["A B"])
+    }
+
+    @Test("A window removes no text that another writer has put in place of the shown one", arguments: [false, true])
+    func removedAfterEdit(isCompact: Bool) async throws {
+        let ui = window()
+        var transcript = [ChatMessage(role: .user, content: "Q"), ChatMessage(role: .assistant, content: "old")]
+        try await save(transcript, by: ui)
+        try await change { $0[1].content = "new" }
+        try await compact(ui, isCompact)
+        let removed = transcript.removeLast()
+        try await save(transcript, by: ui)
+        #expect(try await text(entries()) == ["Q", "new"])
+        // The window shows it now.
+        let shown = try #require(try await ui.getSession(id: "s")).messages
+        #expect(shown.map(\.id) == [transcript[0].id, removed.id])
+        try await save(transcript, by: ui)
+        #expect(try await text(entries()) == ["Q"])
+    }
+
+    @Test("A text streamed by a window grows after another writer has added a part to it", arguments: [false, true])
+    func partBesideGrowing(isFirst: Bool) async throws {
+        let ui = window()
+        var bubble = ChatMessage(role: .assistant, content: "A", isComplete: false)
+        try await save([bubble], by: ui)
+        let old = try #require(try await history.message(bubble.id.uuidString, in: Self.session)).message
+        var new = old
+        new.parts.insert(.text("Note."), at: isFirst ? 0 : 1)
+        #expect(try await history.edit([MessageEdit(of: old, to: new)], in: Self.session).count == 1)
+        bubble.content = "A B"
+        try await save([bubble], by: ui)
+        #expect(try await text(entries()) == (isFirst ? ["Note.", "A B"] : ["A B", "Note."]))
     }
 
     @Test("The end of a reply keeps the fields of a bubble stopped before its text", arguments: [false, true])
@@ -1675,6 +1704,6 @@ import Testing
         try await save(own + other, by: ui)
         #expect(try await text(entries()).sorted() == (isRemoval ? [] : ["edited"]) + ["s1", "t1", "t2, more"])
         try await save(other, by: ui)
-        #expect(try await text(entries()) == ["t1", "t2, more"])
+        #expect(try await text(entries()).sorted() == (isRemoval ? [] : ["edited"]) + ["t1", "t2, more"])
     }
 }
