@@ -551,6 +551,18 @@ import Testing
         #expect(try await text(entries()) == (isFirst ? ["Note.", "A B"] : ["A B", "Note."]))
     }
 
+    @Test("A late increment does not replace a reply that ended in other words")
+    func lateInOtherWords() async throws {
+        let ui = window()
+        var (bubble, reply) = try await begin(by: ui)
+        bubble.content = "Here"
+        try await save([bubble], by: ui)
+        try await reply.finish(ConversationMessage(id: reply.id, role: .assistant, text: "In other words."))
+        bubble.content = "Here it"
+        try await save([bubble], by: ui)
+        #expect(try await text(entries()) == ["In other words."])
+    }
+
     @Test("The end of a reply keeps the fields of a bubble stopped before its text", arguments: [false, true])
     func stoppedBeforeText(isInterrupted: Bool) async throws {
         let ui = window()
