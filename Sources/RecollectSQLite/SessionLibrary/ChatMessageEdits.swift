@@ -40,24 +40,28 @@ struct ChatMessageEdits {
     ///   - isAlone: Whether the message was shown or saved as this entry alone.
     ///   - others: The other known entries of the message in the transcript, for an unknown entry.
     ///   - shown: The entries of the message shown or saved before.
+    /// - Returns: The result, and whether the change is an increment of a text completed by another writer, whose content is
+    ///   not applied.
     mutating func apply(
         _ change: ChatMessageChange, to id: UUID, isAlone: Bool, beside others: [ChatMessage],
         shown: () -> [KnownChatMessage]?
-    ) -> Outcome {
-        if !others.isEmpty, hasID(of: change.entry), !isLate(change) {
+    ) -> (outcome: Outcome, isLate: Bool) {
+        let isLate = isLate(change)
+        if !others.isEmpty, hasID(of: change.entry), !isLate {
             // The other entries show the message. This one was removed before, and its part may have another text by now.
-            if others.contains(where: change.entry.hasSameContent) { return .edited }
-            if !entries.contains(where: change.entry.hasSameContent) { return applyWithoutPart(change) }
+            if others.contains(where: change.entry.hasSameContent) { return (.edited, false) }
+            if !entries.contains(where: change.entry.hasSameContent) { return (applyWithoutPart(change), false) }
         }
         let isOne = (isAlone || hasID(of: change.entry)) && entries.count > 1
         if !isOne || change.entry.messageType != .text,
             let index = index(
                 of: change.known, id, as: change.known?.entry ?? change.entry, isAlone: isAlone, shown: shown)
         {
+            let isLate = change.isLate(for: entries[index])
             entries[index] = change.applying(to: entries[index])
-            return isOne ? .editedAsOne : .edited
+            return (isOne ? .editedAsOne : .edited, isLate)
         }
-        return isOne ? applyToAll(change) : applyWithoutPart(change)
+        return (isOne ? applyToAll(change) : applyWithoutPart(change), isLate)
     }
 
     /// Applies the change of an entry that showed the whole message. A UI without tools shows a message of several parts
@@ -101,7 +105,7 @@ struct ChatMessageEdits {
 
     /// Whether a change is an increment of a reply completed by another writer. A part added to a streaming text does not
     /// complete it.
-    func isLate(_ change: ChatMessageChange) -> Bool { entries.allSatisfy(change.isLate) }
+    private func isLate(_ change: ChatMessageChange) -> Bool { entries.allSatisfy(change.isLate) }
 
     /// Adds the details of another writer to the message's entry.
     mutating func addDetails(_ change: ChatMessageChange) {
@@ -118,7 +122,7 @@ struct ChatMessageEdits {
     ///   - shown: The entries of the message shown or saved before.
     mutating func remove(_ known: KnownChatMessage?, _ id: UUID, isAlone: Bool, shown: () -> [KnownChatMessage]?) {
         if let index = index(of: known, id, as: known?.entry, isAlone: isAlone, shown: shown) {
-            if known?.isReplaced(by: entries[index]) != true { entries.remove(at: index) }
+            entries.remove(at: index)
             return
         }
         guard isAlone, let known, let first = entries.first(where: { $0.messageType == .text }) else { return }

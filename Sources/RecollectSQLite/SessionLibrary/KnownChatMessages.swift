@@ -9,9 +9,6 @@ struct KnownChatMessage: Sendable {
 
     /// Whether the text, the role, the type and the tool of an entry are the same.
     func hasSameContent(as other: ChatMessage) -> Bool { hash.hasSameContent(as: ChatMessageHash(other)) }
-
-    /// Whether another writer has replaced the content by that of a stored entry. An incomplete one grows.
-    func isReplaced(by stored: ChatMessage) -> Bool { hash.isComplete && !hasSameContent(as: stored) }
 }
 
 extension [KnownChatMessage] {

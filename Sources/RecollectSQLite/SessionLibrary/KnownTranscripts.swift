@@ -242,6 +242,8 @@ final class KnownTranscripts: Sendable {
             var transcript = saved.transcript
             if !outcome.partlySaved.isEmpty { transcript = transcript.map { outcome.partlySaved[$0.id] ?? $0 } }
             let hidden = known.hidden(by: transcript)
+            // An undone removal is saved.
+            for id in known.removed(saved.removed, from: transcript) { known.ended[id] = nil }
             known.entries =
                 hidden.isEmpty
                 ? .whole(transcript) : .hashes(transcript.map(ChatMessageHash.init) + hidden, inOrder: false)

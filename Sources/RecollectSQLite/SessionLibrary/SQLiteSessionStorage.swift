@@ -20,8 +20,8 @@ import RecollectCore
 ///
 /// `updateSessionMessages` writes the difference from the transcript last saved or read by this storage:
 /// - Appending costs the same for long and short sessions.
-/// - It removes only messages shown or saved by this storage, so messages added by an agent meanwhile stay, and so does a
-///   complete entry whose content another writer has replaced since: the window has never shown the new one.
+/// - It removes only messages shown or saved by this storage, so messages added by an agent meanwhile stay. An entry removed
+///   by the UI is removed with later edits by other writers.
 ///   Messages read from a list do not count as shown: a window may have an older transcript. Two windows with one
 ///   session need two storages over the same history.
 ///   After a merge of two shown sessions, a transcript of one of them removes no messages of the other, until a transcript

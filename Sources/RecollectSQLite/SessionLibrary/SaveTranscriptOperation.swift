@@ -134,12 +134,12 @@ struct SaveTranscriptOperation {
             var isMissing = false
             for sequence in location.all {
                 try edit(sequence) { edit in
-                    if edit.isLate(change) { outcome.partlySaved[entry.id] = change.withoutContent }
-                    let outcome = edit.apply(change, to: location.entryId, isAlone: location.isAlone, beside: others) {
+                    let result = edit.apply(change, to: location.entryId, isAlone: location.isAlone, beside: others) {
                         known.parts(ofMessageWith: entry.id)
                     }
-                    if outcome == .editedAsOne { shownAsOne.insert(sequence) }
-                    if sequence == location.message { isMissing = outcome == .missing }
+                    if result.isLate { outcome.partlySaved[entry.id] = change.withoutContent }
+                    if result.outcome == .editedAsOne { shownAsOne.insert(sequence) }
+                    if sequence == location.message { isMissing = result.outcome == .missing }
                 }
             }
             if !isMissing {

@@ -11,8 +11,8 @@
         struct Contents {
             private let suite: String
             private var values: [String: Any] = [:]
-            /// The stamp of the file at the last read; `nil` if another change might leave the stamp equal.
-            private var stamp: FileStamp?
+            /// The bytes with these values in the file. Parsing them takes far longer than reading them.
+            private var bytes: [UInt8] = []
             /// The file's folder during a step; `nil` if it does not exist.
             private var folder: OpenFolder?
             /// Whether the folder is locked. Some file systems have no locks.
@@ -54,31 +54,26 @@
                         fromPropertyList: changed, format: .binary, options: 0)
                     let folder = try folder ?? OpenFolder.make(path: path)
                     if isLocked { try folder.removeLeftovers(among: folder.names()) }
-                    _ = try folder.replace(url.lastPathComponent) { try $0.write(Array(data), at: 0) }
-                    values = changed
+                    let new = Array(data)
+                    _ = try folder.replace(url.lastPathComponent) { try $0.write(new, at: 0) }
+                    (values, bytes) = (changed, new)
                 }
-                stamp = nil
             }
 
             private mutating func read(_ name: String, in folder: OpenFolder?) throws {
-                let file = try ifThere { try folder?.file(name, forWriting: false) } ?? nil
-                let stamp = try file?.stamp()
-                if let stamp, stamp == self.stamp { return }
-                let isStable = stamp?.isStable(at: Date()) ?? false
-                self.stamp = nil
-                guard let file else {
-                    values = [:]
+                guard let file = try ifThere({ try folder?.file(name, forWriting: false) }) ?? nil else {
+                    (values, bytes) = ([:], [])
                     return
                 }
-                // `UserDefaults` of another program may be writing the file, without a lock.
                 var data = try file.readAll()
+                if data == bytes, !data.isEmpty { return }
+                // `UserDefaults` of another program may be writing the file, without a lock.
                 for _ in 0..<Self.mostReadings where Self.values(in: data) == nil {
                     usleep(20_000)
                     data = try ifThere { try folder?.file(name, forWriting: false).readAll() ?? [] } ?? []
                 }
                 if let list = Self.values(in: data) {
-                    values = list
-                    if isStable { self.stamp = stamp }
+                    (values, bytes) = (list, data)
                 } else if !data.isEmpty {
                     throw RecollectError(
                         .damaged, "\(file.path) is no property list of user defaults; move it away, and it is made anew"
