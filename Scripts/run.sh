@@ -26,7 +26,8 @@ echo "Building recall with Swift $swift_version. The first build takes a few min
 # An optimized build takes almost twice the time. The samples do not need it.
 if [ "$from" = "$samples" ]; then
     configuration=debug
-    flags=$whole_modules
+    # Only editors and the discovery of tests need an index.
+    flags="$whole_modules --disable-index-store"
 else
     configuration=release
     # Without symbols, the program has a quarter of its size. The linker of macOS lacks this option.
