@@ -6,7 +6,7 @@ test_traits=CommandLine,AsyncHTTPClient
 
 # Compiles each module as a whole. A first build takes a fifth less processor time; after an edit, the whole module is built again.
 # shellcheck disable=SC2034 # for the other scripts
-whole_modules='-Xswiftc -whole-module-optimization -Xswiftc -num-threads -Xswiftc 2'
+whole_modules='-Xswiftc -whole-module-optimization -Xswiftc -num-threads -Xswiftc 2 -Xswiftc -disable-batch-mode'
 
 # Prints an error with a remedy, and ends the script.
 stop() {
