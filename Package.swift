@@ -176,7 +176,8 @@ let package = Package(
         .testTarget(
             name: "RecollectTests",
             dependencies: [
-                "Recollect", "RecollectBuiltInAgents", "RecollectModels", "RecollectTranscripts", "RecollectTestServer",
+                "Recollect", "RecollectBuiltInAgents", "RecollectClaudeCodeUI", "RecollectModels",
+                "RecollectTranscripts", "RecollectTestServer",
             ]),
         .testTarget(name: "ClaudeCodeCoreTests", dependencies: ["ClaudeCodeCore"]),
         .testTarget(

@@ -29,7 +29,7 @@
                 turn.run {
                     if let refusal {
                         throw RecollectError(
-                            .inputOutput, "the system does not let \(url.path) be \(what)", cause: refusal)
+                            .inputOutput, "\(url.path) cannot be \(what): the system refused access", cause: refusal)
                     }
                     return try work()
                 }
@@ -37,7 +37,8 @@
             if let value = try turn.result(within: limit) { return value }
             coordinator.cancel()
             throw RecollectError(
-                .timedOut, "\(url.path) is in use by others, iCloud for one; nothing was done, try again later")
+                .timedOut,
+                "\(url.path) is in use by another process, such as iCloud; nothing was done: try again later")
         }
 
         /// The queue for the work, separate from the waiting caller.

@@ -166,7 +166,7 @@
 
         private func requireContent(of path: WorkspacePath) throws {
             guard let item = try item(at: path), item.state == .notLocal || item.state == .downloading else { return }
-            throw RecollectError(.notLocal, "the content of \(path) is not on this device yet")
+            throw RecollectError(.notLocal, "\(path) is not on this device yet")
         }
 
         /// Returns an item with its state in iCloud.

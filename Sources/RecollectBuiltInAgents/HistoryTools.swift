@@ -36,23 +36,30 @@ public struct HistoryTools: Sendable {
         AgentTool(
             name: "search_history",
             description: """
-                Searches everything that this user said and was told in earlier conversations. All words of the query must be in a \
-                message: give few, specific ones, and try others if nothing is found. Read around a hit with read_session.
+                Searches the messages of this user's earlier sessions, both the user's and the agents'. A message must contain all \
+                words of the query: use a few specific ones, and try others if there are no hits. To read the messages around a \
+                hit, use read_session.
                 """,
             properties: [
                 "query": [
-                    "type": "string", "description": "Words to find; those in quotation marks must follow one another.",
+                    "type": "string",
+                    "description": "The words to find. Words in quotation marks must match as a phrase.",
                 ],
-                "session": ["type": "string", "description": "Only this session: its id or how that begins."],
-                "agent": ["type": "string", "description": "Only conversations with this agent: its id."],
+                "session": [
+                    "type": "string", "description": "Search only this session: its ID, or the beginning of its ID.",
+                ],
+                "agent": ["type": "string", "description": "Search only messages to and from this agent: its ID."],
                 "role": [
                     "type": "string", "enum": ["user", "assistant"],
-                    "description": "Only what the user or an agent said.",
+                    "description": "Search only messages with this role.",
                 ],
-                "since": ["type": "string", "description": "Only from this day (2026-05-03) or moment (ISO 8601) on."],
-                "until": ["type": "string", "description": "Only up to the end of this day, or before this moment."],
+                "since": [
+                    "type": "string", "description": "Search only from this day (2026-05-03) or time (ISO 8601) on.",
+                ],
+                "until": ["type": "string", "description": "Search only to the end of this day, or before this time."],
                 "limit": [
-                    "type": "integer", "minimum": 1, "maximum": 20, "description": "The most hits; 8 if left out.",
+                    "type": "integer", "minimum": 1, "maximum": 20,
+                    "description": "Maximum number of hits (default 8).",
                 ],
             ],
             required: ["query"], calendar: calendar, run: search)
@@ -63,19 +70,20 @@ public struct HistoryTools: Sendable {
         AgentTool(
             name: "read_session",
             description: """
-                Reads an earlier conversation of this user in order, from its beginning or next to a message. The result says how \
-                to read on.
+                Reads the messages of one of this user's sessions in order: from the beginning, or after or before a given \
+                message. If there are more, the result says how to continue.
                 """,
             properties: [
-                "session": ["type": "string", "description": "The session's id, or how it begins."],
-                "after": ["type": "string", "description": "Only what follows the message of this id."],
-                "before": ["type": "string", "description": "Only what comes before the message of this id."],
+                "session": ["type": "string", "description": "The session's ID, or the beginning of it."],
+                "after": ["type": "string", "description": "Return the messages after the message with this ID."],
+                "before": ["type": "string", "description": "Return the messages before the message with this ID."],
                 "agent": [
                     "type": "string",
-                    "description": "The agent of the message that “after” or “before” names, if several have its id.",
+                    "description": "The agent of the “after” or “before” message, if several agents have its ID.",
                 ],
                 "limit": [
-                    "type": "integer", "minimum": 1, "maximum": 50, "description": "The most messages; 20 if left out.",
+                    "type": "integer", "minimum": 1, "maximum": 50,
+                    "description": "Maximum number of messages (default 20).",
                 ],
             ],
             required: ["session"], calendar: calendar, run: read)
@@ -109,9 +117,9 @@ public struct HistoryTools: Sendable {
         }
         var result: [String: JSONValue] = ["hits": .array(hits)]
         if page.next != nil || found.count > limit {
-            result["note"] = "There are more hits: add words, or narrow the time."
+            result["note"] = "There are more hits. Add words or search a shorter period."
         }
-        if hits.isEmpty { result["note"] = "Nothing was found: try fewer or other words, or a wider time." }
+        if hits.isEmpty { result["note"] = "No hits. Try fewer or other words, or a longer period." }
         return .object(result)
     }
 
@@ -120,7 +128,7 @@ public struct HistoryTools: Sendable {
         let after = try arguments.text("after")
         let before = try arguments.text("before")
         guard after == nil || before == nil else {
-            throw ToolArguments.Failure(message: "Give “after” or “before”, not both.")
+            throw ToolArguments.Failure(message: "Use “after” or “before”, not both.")
         }
         let session = try await session(arguments.requiredText("session"), of: context.userId)
         let agent = try arguments.text("agent")
@@ -140,7 +148,7 @@ public struct HistoryTools: Sendable {
             if try await history.message(next.message.id, in: session.id)?.cursor != next.cursor {
                 reference += " and agent = \(next.agentId)"
             }
-            result["note"] = .string("There is more: read on with \(reference)")
+            result["note"] = .string("There are more messages. To continue: \(reference)")
         }
         return .object(result)
     }
@@ -154,11 +162,12 @@ public struct HistoryTools: Sendable {
         let matching = try await history.sessions(of: userId, sessionIdPrefix: sessionId, limit: 20)
             .filter { $0.discardedAt == nil }
         guard let first = matching.first else {
-            throw ToolArguments.Failure(message: "No session has that id: take one from a hit of search_history.")
+            throw ToolArguments.Failure(
+                message: "There is no session with that ID. Use the ID from a search_history hit.")
         }
         guard matching.count == 1 else {
             let ids = matching.prefix(5).map(\.id.sessionId).joined(separator: ", ")
-            throw ToolArguments.Failure(message: "More than one session begins so: \(ids). Give the whole id.")
+            throw ToolArguments.Failure(message: "Several session IDs begin like that: \(ids). Use the full ID.")
         }
         return first
     }
@@ -169,7 +178,7 @@ public struct HistoryTools: Sendable {
         guard let messageId else { return nil }
         guard let stored = try await history.message(messageId, in: session, agentId: agentId) else {
             throw ToolArguments.Failure(
-                message: "The session has no message of that id; leave it out to read from the beginning.")
+                message: "The session has no message with that ID. Omit it to read from the beginning.")
         }
         return stored.cursor
     }
@@ -210,7 +219,7 @@ private struct SessionPages {
             switch part {
             case .text(let text), .audioTranscript(let text): text
             case .toolCall(_, let name, _): "(calls \(name))"
-            case .toolResult: "(a tool's result)"
+            case .toolResult: "(a tool result)"
             case .attachment: "(an attachment)"
             case .thinking, .unknown: nil
             }

@@ -28,8 +28,8 @@ struct HistoryWriter {
                 if asked.shown.isEmpty {
                     "I found nothing about \(subject)\(scope(of: question)). "
                         + (question.isNarrow
-                            ? "Say “anywhere” and I search all sessions, at any time."
-                            : "I searched all your conversations.")
+                            ? "To search all sessions, at any time, say “anywhere”."
+                            : "I searched all your sessions.")
                 } else {
                     "That is all I found about \(subject)\(scope(of: question))."
                 }
@@ -44,7 +44,7 @@ struct HistoryWriter {
             answer.pieces.append("\(heading)\n  “\(hit.snippet.text.onOneLine(atMost: 400))”")
             answer.quotes.append(HistoryQuote(hit))
         }
-        if found.hasMore { answer.pieces.append("\n\nThere is more: say “more”.") }
+        if found.hasMore { answer.pieces.append("\n\nTo see more, say “more”.") }
         return answer
     }
 
@@ -52,14 +52,14 @@ struct HistoryWriter {
     private func opening(of found: HistorySearch.Found, _ asked: HistoryQuestion.Asked) -> String {
         let subject = "\(asked.question.words.spoken)\(scope(of: asked.question))"
         if asked.shown.isEmpty, let time = asked.missedTime {
-            return "I found nothing about \(subject) in that time (\(time.name)). "
+            return "I found nothing about \(subject) in that period (\(time.name)). "
                 + (found.isPartial
-                    ? "At other times no message has all of it either. These come closest:"
-                    : "At other times this was said:")
+                    ? "No message from any other time contains all of it, either. The closest matches:"
+                    : "From other times:")
         }
         return found.isPartial
-            ? "No message has all of \(subject). These come closest:"
-            : "\(asked.shown.isEmpty ? "This was" : "This too was") said about \(subject):"
+            ? "No message contains all of \(subject). The closest matches:"
+            : "\(asked.shown.isEmpty ? "I found this" : "I also found this") about \(subject):"
     }
 
     /// Returns a reply with the latest sessions, of a time if one is given, without the current session.
@@ -76,9 +76,9 @@ struct HistoryWriter {
         } while listed.count < HistorySearch.quotationCount && cursor != nil
         let when = time.map { " (\($0.name))" } ?? ""
         guard !listed.isEmpty else {
-            return HistoryAnswer(pieces: ["There are no earlier conversations\(when)."])
+            return HistoryAnswer(pieces: ["There are no earlier sessions\(when)."])
         }
-        var answer = HistoryAnswer(pieces: ["What is it about? Your latest conversations\(when):"])
+        var answer = HistoryAnswer(pieces: ["What should I search for? Your latest sessions\(when):"])
         for session in listed.prefix(HistorySearch.quotationCount) {
             answer.pieces.append(
                 "\n\n• \(session.lastActivityAt.formatted(for: calendar)), \(try await name(of: session))")
@@ -122,7 +122,7 @@ struct HistoryWriter {
 extension String {
     /// Returns the text with every run of white space replaced by one space, cut after this number of characters.
     func onOneLine(atMost count: Int) -> String {
-        let line = split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        let line = singleLine
         return line.count <= count ? line : line.prefix(count) + "…"
     }
 }

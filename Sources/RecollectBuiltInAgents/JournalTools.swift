@@ -36,8 +36,8 @@ public struct JournalTools: Sendable {
     public var takeNote: AgentTool {
         AgentTool(
             name: "take_note",
-            description: "Writes a note into this user's journal, where the user and later conversations find it.",
-            properties: ["text": ["type": "string", "description": "The note, to the letter; Markdown is fine."]],
+            description: "Adds a note to this user's journal, where the user and later sessions can find it.",
+            properties: ["text": ["type": "string", "description": "The note, saved verbatim. It may use Markdown."]],
             required: ["text"], calendar: calendar
         ) { arguments, context in
             let entry = JournalEntry(date: now(), text: try arguments.requiredText("text"))
@@ -50,15 +50,21 @@ public struct JournalTools: Sendable {
     public var readNotes: AgentTool {
         AgentTool(
             name: "read_notes",
-            description: "Reads the notes in this user's journal: the latest that fit, in the order of their time.",
+            description: "Reads the latest notes in this user's journal, oldest first.",
             properties: [
                 "words": [
-                    "type": "string", "description": "Words that a note must hold, all of them, parted by spaces.",
+                    "type": "string", "description": "Words separated by spaces. Only notes with all of them are read.",
                 ],
-                "since": ["type": "string", "description": "Only from this day (2026-05-03) or moment (ISO 8601) on."],
-                "until": ["type": "string", "description": "Only up to the end of this day, or before this moment."],
+                "since": [
+                    "type": "string",
+                    "description": "Read only notes from this day (2026-05-03) or time (ISO 8601) on.",
+                ],
+                "until": [
+                    "type": "string", "description": "Read only notes to the end of this day, or before this time.",
+                ],
                 "limit": [
-                    "type": "integer", "minimum": 1, "maximum": 50, "description": "The most notes; 20 if left out.",
+                    "type": "integer", "minimum": 1, "maximum": 50,
+                    "description": "Maximum number of notes (default 20).",
                 ],
             ],
             required: [], calendar: calendar
@@ -90,9 +96,9 @@ public struct JournalTools: Sendable {
                 })
         ]
         if let oldest = fitting.last, fitting.count < entries.count || entries.count == limit {
-            result["note"] = .string("There may be older ones: read them with until = \(ISO8601.text(of: oldest.date))")
+            result["note"] = .string("There may be older notes. To read them: until = \(ISO8601.text(of: oldest.date))")
         } else if fitting.isEmpty, !entries.isEmpty {
-            result["note"] = "The latest note is too long to be read here."
+            result["note"] = "The latest note is too long for this tool."
         }
         return .object(result)
     }

@@ -37,7 +37,7 @@ public struct ScribeAgent: AgentProtocol {
     public init(
         journal: any Journal, name: String = "Scribe",
         description: String =
-            "Takes notes into your journal: note, remember, write down. Shows what you noted, and strikes notes out.",
+            "Takes notes in your journal: note, remember, write down. Shows what you noted, and strikes notes out.",
         calendar: Calendar = .current, now: @escaping @Sendable () -> Date = { Date() }
     ) {
         self.journal = journal
@@ -62,7 +62,7 @@ public struct ScribeAgent: AgentProtocol {
         let journalId = JournalID(userId: context.userId, agentId: id)
         switch ScribeRequest(input.text, now: now(), calendar: calendar) {
         case .nothing:
-            return message("What shall I note?")
+            return message("What should I note?")
         case .note(let text):
             // A repeated turn notes nothing twice: the same message gives the same entry ID.
             let name = Array("\(context.sessionId)\u{0}\(input.id)".utf8)
@@ -77,19 +77,19 @@ public struct ScribeAgent: AgentProtocol {
         case .strike(let words):
             let last = try await journal.entries(JournalQuery(words: words.plain, limit: 1), in: journalId).last
             guard let last else {
-                return message("You have no note\(about(words)) that I could strike out.")
+                return message("You have no note\(about(words)) to strike out.")
             }
             try await journal.strike(last, at: now(), in: journalId)
             return message(
-                "Struck out (noted \(date(last.date))): “\(last.text.onOneLine(atMost: 200))”. It stays in the journal as struck out.",
+                "Struck out (noted \(date(last.date))): “\(last.text.onOneLine(atMost: 200))”. It stays in the journal, marked as struck out.",
                 about: [last])
         }
     }
 
     private func list(_ entries: [JournalEntry], _ words: ContentWords, _ time: SpokenTime?) -> String {
         let subject = about(words) + (time.map { " (\($0.name))" } ?? "")
-        guard !entries.isEmpty else { return "You have noted nothing\(subject)." }
-        return entries.reduce("You noted\(subject):") { text, entry in
+        guard !entries.isEmpty else { return "You have no notes\(subject)." }
+        return entries.reduce("Your notes\(subject):") { text, entry in
             // The note is shown unchanged, with its lines indented.
             let lines = entry.text.split(separator: "\n", omittingEmptySubsequences: false).joined(separator: "\n  ")
             return "\(text)\n\n• \(date(entry.date))\n  \(lines)"

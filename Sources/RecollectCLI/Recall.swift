@@ -9,16 +9,16 @@
             commandName: "recall",
             abstract: "Import, list, search, print, organize and export agent sessions.",
             discussion: """
-                The history is in one folder: --store, the environment variable RECOLLECT_STORE, or Recollect in the folder for \
-                application data. SESSION is a session ID or a unique prefix of one.
+                The history is in one folder: --store, or the environment variable RECOLLECT_STORE, or by default Recollect in \
+                the folder for application data. SESSION is a session ID or a unique prefix of one.
 
-                With --json, every command prints JSON to standard output, with permanent keys and dates in milliseconds since 1970. \
-                Messages for people go to standard error. Colors, progress and the pager (PAGER, else less) are used only on a \
-                terminal; NO_COLOR turns colors off. \
-                `recall --generate-completion-script zsh` (or bash, fish) prints a completion script for a shell.
+                With --json, every command prints JSON to standard output, with stable keys, and dates in milliseconds since \
+                1970. All other output goes to standard error. Colors, progress bars and the pager (PAGER, or less by default) \
+                are used only on a terminal; NO_COLOR turns colors off. `recall --generate-completion-script zsh` (or bash, \
+                fish) prints a completion script for a shell.
 
-                Exit codes: 0 done; 1 failed, with the remedy in the message; 2 partly done: some lines are unreadable, or the history \
-                has a problem; 64 invalid command line.
+                Exit codes: 0 success; 1 failure, with a suggested fix in the message; 2 partial success: some lines are \
+                unreadable, or the history has a problem; 64 invalid command line.
                 """,
             version: Self.version,
             groupedSubcommands: [
@@ -66,12 +66,12 @@
             } catch let error where exitCode(for: error) == .validationFailure {
                 let arguments = CommandLine.arguments
                 if !arguments.contains("--"), let text = arguments.first(where: { $0.hasPrefix("- ") }) {
-                    Output.tell(
+                    Output.printError(
                         "recall: '\(text.prefix(20))' begins with -; put -- between the options and the arguments")
                 }
                 exit(withError: error)
             } catch {
-                Output.tell("recall: \(words(for: error))")
+                Output.printError("recall: \(words(for: error))")
                 exit(withError: error is UnconfirmedChangeError ? ExitCode.partly : ExitCode(1))
             }
         }
@@ -93,7 +93,8 @@
                 guard let bytes = CommandLine.unsafeArgv[number], String(validatingCString: bytes) == nil else {
                     continue
                 }
-                throw ValidationError("'\(String(cString: bytes))' is not UTF-8; rename the file, or name another user")
+                throw ValidationError(
+                    "'\(String(cString: bytes))' is not valid UTF-8: rename the file, or use another user ID")
             }
         }
 

@@ -44,7 +44,7 @@
             guard kind == nil || isSource && kind == .files else { return self }
             if isSource {
                 guard FileManager.default.fileExists(atPath: path) else {
-                    throw RecollectError(.notFound, "there is no file at \(path)")
+                    throw RecollectError(.notFound, "\(path) does not exist")
                 }
                 return StoreLocation(kind: kind == nil && holdsHistory ? .store : .transcripts, path: path)
             }

@@ -6,7 +6,7 @@
 
     /// The options of every command on a history: its folder, the user, and the output format.
     struct StoreOptions: ParsableArguments {
-        @Option(name: .long, help: ArgumentHelp("The history's folder.", valueName: "dir"))
+        @Option(name: .long, help: ArgumentHelp("The folder of the history.", valueName: "dir"))
         var store: String?
 
         @Option(
@@ -28,7 +28,7 @@
         }
 
         func validate() throws {
-            if store == "" { throw ValidationError("--store needs the path of a folder.") }
+            if store == "" { throw ValidationError("--store must not be empty.") }
         }
 
         /// Opens the history, runs a command on it, prints the events of the history to standard error, and closes
@@ -46,7 +46,7 @@
             guard makes || Self.mayHoldHistory(directory) else {
                 throw RecollectError(
                     .notFound,
-                    "there is no history at \(directory.path); make one with `recall import PATH`, or name another with --store"
+                    "no history found at \(directory.path): create one with `recall import PATH`, or specify another folder with --store"
                 )
             }
             let configuration = HistoryConfiguration(logger: Logger(label: "recall") { _ in SwiftLogNoOpLogHandler() })
@@ -82,15 +82,15 @@
                 let what =
                     switch event.kind {
                     case .salvaged: "the history was damaged and has been salvaged"
-                    case .foreignFile: "a file that is none of the history's had the name of its log"
-                    case .interruptedReply: "a reply that was cut off has been saved as far as it had come"
+                    case .foreignFile: "a foreign file had the name of the history's log"
+                    case .interruptedReply: "an interrupted reply was saved as far as it was received"
                     case .hiddenMessages:
-                        "messages in the log are not shown; recall doctor names the cause and what to do"
+                        "messages in the log are not shown; for the cause and the fix, run: recall doctor"
                     case .missingFile: "a file of the history was missing"
-                    case .rebuiltIndex: "the search index was made anew"
-                    default: "the history reports \(event.kind.rawValue)"
+                    case .rebuiltIndex: "the search index was rebuilt"
+                    default: "history event: \(event.kind.rawValue)"
                     }
-                Output.tell("recall: " + ([what] + facts).joined(separator: "; "))
+                Output.printError("recall: " + ([what] + facts).joined(separator: "; "))
             }
         }
     }

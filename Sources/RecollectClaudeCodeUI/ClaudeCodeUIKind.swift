@@ -24,13 +24,13 @@ public struct ClaudeCodeUIKind: TranscriptKind {
     /// Returns the database at a path, or in the folder there under its usual name.
     /// - Throws: `foreignStore` for another SQLite database, `damaged` for an unreadable one, and
     ///   `permissionDenied`, `busy`, `diskFull` or `cannotOpen` if it cannot be copied.
-    public func transcripts(at path: String) throws -> [FoundTranscript] {
+    public func transcripts(at path: String) throws -> [TranscriptFile] {
         let file = isFolder(path) ? path + "/" + Self.fileName : path
         guard DatabaseCopy.isDatabase(file) else { return [] }
         let copy = try DatabaseCopy(of: file)
         try ClaudeCodeUIReader.check(copy.open(), path: file)
         return [
-            FoundTranscript(path: file, byteCount: copy.byteCount) {
+            TranscriptFile(path: file, byteCount: copy.byteCount) {
                 try ClaudeCodeUIReader(path: file, copy: copy)
             }
         ]

@@ -16,11 +16,11 @@ struct ClaudeCodeUIMessage {
         var row = row
         let text = row.text("id") ?? ""
         guard let id = UUID(uuidString: text) else {
-            throw RecollectError(.unreadable, "its id '\(text.prefix(80))' is no UUID")
+            throw RecollectError(.unreadable, "its ID '\(text.prefix(80))' is not a UUID")
         }
         guard let role = row.text("role"), !role.isEmpty else { throw RecollectError(.unreadable, "it has no role") }
         guard let timestamp = row.date("timestamp") else {
-            throw RecollectError(.unreadable, "its timestamp is not a date as SQLite.swift writes it")
+            throw RecollectError(.unreadable, "its timestamp is not in the date format of SQLite.swift")
         }
         _ = row.take("session_id")
         let type = row.text("message_type").map(MessageType.init(rawValue:)) ?? .text

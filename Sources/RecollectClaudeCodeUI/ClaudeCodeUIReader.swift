@@ -58,8 +58,8 @@ final class ClaudeCodeUIReader: TranscriptReading {
             else {
                 throw RecollectError(
                     .foreignStore,
-                    "\(path) is a SQLite database, but not one of ClaudeCodeUI: it has no tables `sessions` and `messages` as "
-                        + "that writes them; the folder of a Recollect history is moved with `recall migrate --from`")
+                    "\(path) is a SQLite database, but not a ClaudeCodeUI database: it lacks the tables `sessions` and "
+                        + "`messages` of ClaudeCodeUI; to move a Recollect history, use `recall migrate --from`")
             }
         } catch let error as DatabaseError {
             throw RecollectError(error, store: path)
@@ -111,7 +111,7 @@ final class ClaudeCodeUIReader: TranscriptReading {
             try database.forEachRow("SELECT * FROM messages WHERE rowid = ?", row) {
                 read = try ClaudeCodeUIMessage(ForeignRow($0), attachments: attachments)
             }
-            guard let read else { throw RecollectError(.unreadable, "it cannot be found again") }
+            guard let read else { throw RecollectError(.unreadable, "the row is missing") }
             return .message(ConversationMessage(read.chat, answering: calls.answered(by: read)))
         }
     }

@@ -42,7 +42,7 @@ final class DatabaseCopy: Sendable {
             try? FileManager.default.removeItem(atPath: folder)
             if let error = error as? DatabaseError { throw RecollectError(error, store: original) }
             guard let error = error as? RecollectError else {
-                throw RecollectError(.cannotOpen, "\(original) could not be copied to read it", cause: error)
+                throw RecollectError(.cannotOpen, "\(original) could not be copied for reading", cause: error)
             }
             throw error
         }
@@ -104,7 +104,7 @@ final class DatabaseCopy: Sendable {
             }
         } while ContinuousClock.now < deadline
         throw RecollectError(
-            .busy, "\(original) changed again and again while it was copied; close the program using it, and repeat")
+            .busy, "\(original) kept changing while it was being copied; close the program using it, and try again")
     }
 
     /// Runs a copy, and returns whether it is consistent: made under locks, or from files without changes meanwhile.

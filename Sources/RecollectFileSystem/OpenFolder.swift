@@ -145,11 +145,11 @@ package final class OpenFolder: Sendable {
     /// Locks this folder until it is closed, against all other processes and all other descriptors in this
     /// process.
     ///
-    /// Fails only on a file system without locks, or with `EWOULDBLOCK` after waiting `patience` for another
+    /// Fails only on a file system without locks, or with `EWOULDBLOCK` after waiting `maxWait` for another
     /// owner.
-    package func lock(exclusively: Bool, patience: Duration = .seconds(30)) throws {
+    package func lock(exclusively: Bool, maxWait: Duration = .seconds(30)) throws {
         let operation = (exclusively ? LOCK_EX : LOCK_SH) | LOCK_NB
-        let deadline = ContinuousClock.now + patience
+        let deadline = ContinuousClock.now + maxWait
         var pause: useconds_t = 50
         while flock(descriptor, operation) != 0 {
             if errno == EINTR { continue }
@@ -164,9 +164,9 @@ package final class OpenFolder: Sendable {
     /// The lock excludes other writers of Recollect.
     /// - Returns: Whether the file system has locks.
     @discardableResult
-    package func lockAgainstWriters(patience: Duration = .seconds(30)) throws -> Bool {
+    package func lockAgainstWriters(maxWait: Duration = .seconds(30)) throws -> Bool {
         do {
-            try lock(exclusively: true, patience: patience)
+            try lock(exclusively: true, maxWait: maxWait)
             return true
         } catch let failure as POSIXFailure where Self.unable.contains(failure.number) || failure.number == EBADF {
             return false

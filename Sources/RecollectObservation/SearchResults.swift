@@ -9,7 +9,7 @@ public struct SearchResults: Hashable, Sendable {
     /// Whether `loadMore()` would read more sessions.
     public var hasMore: Bool { window.hasMore }
     /// The found messages, best first.
-    public internal(set) var messages: [FoundMessage] = []
+    public internal(set) var messages: [SearchResultMessage] = []
     /// Whether `loadMoreMessages()` would read more messages.
     public var hasMoreMessages: Bool { nextMessages != nil }
 
@@ -55,7 +55,7 @@ public struct SearchResults: Hashable, Sendable {
                 known[hit.session] = .some(try await Self.listed(hit.session, in: history))
             }
             if case .some(.some(let session)) = known[hit.session], query.includes(session) {
-                longer.messages.append(FoundMessage(hit: hit, session: session))
+                longer.messages.append(SearchResultMessage(hit: hit, session: session))
             }
         }
         return longer
@@ -76,7 +76,7 @@ public struct SearchResults: Hashable, Sendable {
 }
 
 /// A message found by a list's search, with the session to show it under.
-public struct FoundMessage: Hashable, Sendable, Identifiable {
+public struct SearchResultMessage: Hashable, Sendable, Identifiable {
     /// The identity of a found message.
     public struct ID: Hashable, Sendable {
         /// The session or branch with the message.

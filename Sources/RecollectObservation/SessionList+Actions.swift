@@ -84,13 +84,13 @@ extension SessionList {
 
     private func update(_ id: SessionKey, with details: SessionDetails) async {
         await writing { [self] in
-            let isThere = try await history.update(id, with: details, makesNew: false)
+            let isThere = try await history.update(id, with: details, createIfMissing: false)
             try await read([id])
             if !isThere { throw Self.isMissing(id) }
         }
     }
 
     private static func isMissing(_ id: SessionKey) -> RecollectError {
-        RecollectError(.notFound, "The session \(id.sessionId) is no longer there: it was deleted elsewhere.")
+        RecollectError(.notFound, "The session \(id.sessionId) no longer exists: it was deleted elsewhere.")
     }
 }

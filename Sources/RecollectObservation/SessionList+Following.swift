@@ -42,13 +42,13 @@ extension SessionList {
     /// query has its own read.
     private func loadInTurn() async throws {
         let asked = listing
-        let read = try await readAnew()
+        let read = try await reread()
         guard asked == listing else { return }
         show(read)
         isLoading = false
     }
 
-    private func readAnew() async throws -> SessionListContent {
+    private func reread() async throws -> SessionListContent {
         let count = listed.query == listing ? max(pageSize, listed.pagedCount) : pageSize
         return try await .read(listing, count: count, from: history)
     }
@@ -73,7 +73,7 @@ extension SessionList {
             for id in isMuch ? watched : changed {
                 fresh[id] = .some(try await history.session(id))
             }
-            var new = isMuch ? try await readAnew() : listed
+            var new = isMuch ? try await reread() : listed
             if !isMuch {
                 for (id, session) in fresh { new.put(id, session) }
             }
@@ -146,7 +146,7 @@ extension SessionList {
             guard try await history.session(selection)?.isUnread == true else { return }
             // The user has not seen messages that arrived since the app entered the background.
             guard isRunning, marksSelectionAsRead else { return }
-            try await history.update(selection, with: SessionDetails(isRead: true), makesNew: false)
+            try await history.update(selection, with: SessionDetails(isRead: true), createIfMissing: false)
             try await read([selection])
         }
         Task { await reporting { try await marking.value } }
@@ -170,7 +170,7 @@ extension SessionList {
         case let error as RecollectError: self.error = error
         default:
             self.error = RecollectError(
-                .inputOutput, "The list of sessions could not be brought up to date; try again.", cause: error)
+                .inputOutput, "The list of sessions could not be updated; try again.", cause: error)
         }
     }
 }

@@ -83,7 +83,7 @@ public final class DeviceChatStorage: ChatStorage {
     ) async throws {
         try await history.append(
             messages, to: scope(userId, sessionId, agentId),
-            options: AppendOptions(sameRole: sameRole, maxMessages: maxMessages, adoptsUnassigned: true))
+            options: AppendOptions(sameRole: sameRole, maxMessages: maxMessages, claimsUnassigned: true))
     }
 
     /// Returns all messages of a session, with the bytes of their attachments: see `ChatStorage`.
@@ -115,7 +115,7 @@ public final class DeviceChatStorage: ChatStorage {
     }
 
     private func scope(_ userId: String, _ sessionId: String, _ agentId: String) -> Scope {
-        assert(userId.hasSameBytes(as: self.userId), "this DeviceChatStorage was made for another user")
+        assert(userId.hasSameBytes(as: self.userId), "this DeviceChatStorage was created for another user")
         return Scope(userId: self.userId, sessionId: sessionId, agentId: agentId)
     }
 }

@@ -11,7 +11,7 @@ extension SQLiteHistoryStore {
         let kept = try await savingAttachments(of: messages)
         return try await write(keeping: kept) { messages, db, _ in
             let outcome = try MessageEdits.edit(messages, in: session, db)
-            return (outcome.known, outcome.orphans)
+            return (outcome.edited, outcome.orphans)
         }
     }
 
@@ -25,7 +25,7 @@ extension SQLiteHistoryStore {
             var orphans: [String] = []
             for (edit, message) in zip(edits, messages) {
                 let outcome = try MessageEdits.edit([message], in: session, replacing: edit.old, db)
-                if outcome.known > 0 { made.append(edit) }
+                if outcome.edited > 0 { made.append(edit) }
                 orphans += outcome.orphans
             }
             return (made, orphans)
@@ -82,7 +82,7 @@ extension SQLiteHistoryStore {
         guard configuration.retention != .window else { return try await deleteSession(session) }
         let now = Date().millisecondsSince1970
         let existed = try await write { try SessionEdits.discard(session, now: now, $0) }
-        upkeep.noteSave()
+        maintenance.noteSave()
         return existed
     }
 

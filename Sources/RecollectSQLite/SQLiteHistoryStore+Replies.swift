@@ -51,15 +51,15 @@ extension SQLiteHistoryStore {
         guard known.role == message.role else {
             throw RecollectError(
                 .invalidArgument,
-                "a message of session \(scope.sessionId) has the id of that reply and another role; give the reply an id "
-                    + "of its own")
+                "session \(scope.sessionId) has a message with the ID of that reply and another role; give the reply a "
+                    + "unique ID")
         }
         let isContinued = known.isInterrupted && message.hasContent(of: known)
         guard isContinued || known.parts.allSatisfy({ $0 == .text("") }) else {
             throw RecollectError(
                 .invalidArgument,
-                "session \(scope.sessionId) has a reply with the id of that reply and other content; give the reply an id "
-                    + "of its own")
+                "session \(scope.sessionId) has a reply with that ID and different content; give the reply a "
+                    + "unique ID")
         }
         return saved
     }
@@ -76,8 +76,8 @@ extension SQLiteHistoryStore {
         guard try StreamingReplies.writers(ofReply: id, scope.agentId, in: [session], db).isEmpty else {
             throw RecollectError(
                 .invalidArgument,
-                "a reply of that id is streaming for this agent, or for none; end that one, or give this one an id of its "
-                    + "own")
+                "a reply with that ID is already streaming, for this agent or without an agent; end it, or give this one a "
+                    + "unique ID")
         }
         return saved
     }
@@ -108,7 +108,7 @@ extension SQLiteHistoryStore {
                 rows = try await read { try StreamingReplies.all(of: session, $0) }
             }
         } catch let error as RecollectError where [.diskFull, .readOnly, .permissionDenied].contains(error.code) {
-            configuration.logger.warning("interrupted replies are saved later: \(error)")
+            configuration.logger.warning("interrupted replies will be saved later: \(error)")
         }
         return rows.map { row in
             var message = row.message

@@ -29,7 +29,7 @@ public final class SQLiteHistoryStore: HistoryStore {
     let attachments: any AttachmentSaving
     let follower: IndexFollower?
     /// Erases deleted data and deletes expired messages.
-    let upkeep: BackgroundMaintenance
+    let maintenance: BackgroundMaintenance
     /// Signals saves of this process.
     let signal = Signal()
     let ioQueue = DispatchQueue(label: "recollect.history.attachments", attributes: .concurrent)
@@ -55,14 +55,15 @@ public final class SQLiteHistoryStore: HistoryStore {
         self.configuration = configuration
         events = StoreEvents(logger: configuration.logger)
         let attachments = AttachmentFiles(directory: files.attachments)
-        let upkeep = BackgroundMaintenance(attachments: attachments, events: events, retention: configuration.retention)
-        let follower = configuration.indexesInBackground ? IndexFollower(upkeep: upkeep) : nil
+        let maintenance = BackgroundMaintenance(
+            attachments: attachments, events: events, retention: configuration.retention)
+        let follower = configuration.indexesInBackground ? IndexFollower(maintenance: maintenance) : nil
         connection = SharedDatabase(files: files, configuration: configuration, events: events) {
-            upkeep.use($0)
+            maintenance.use($0)
             if $0.state?.isFollowing ?? false { follower?.noteCommit($0) }
         }
         self.attachments = attachments
-        self.upkeep = upkeep
+        self.maintenance = maintenance
         self.follower = follower
     }
 
@@ -75,9 +76,10 @@ public final class SQLiteHistoryStore: HistoryStore {
         self.configuration = configuration
         events = StoreEvents(logger: configuration.logger)
         attachments = AttachmentMemory()
-        let upkeep = BackgroundMaintenance(attachments: attachments, events: events, retention: configuration.retention)
-        connection = SharedDatabase(files: nil, configuration: configuration, events: events) { upkeep.use($0) }
-        self.upkeep = upkeep
+        let maintenance = BackgroundMaintenance(
+            attachments: attachments, events: events, retention: configuration.retention)
+        connection = SharedDatabase(files: nil, configuration: configuration, events: events) { maintenance.use($0) }
+        self.maintenance = maintenance
         follower = nil
     }
 
@@ -123,19 +125,19 @@ public final class SQLiteHistoryStore: HistoryStore {
         for id in result.dropped {
             events.post(StoreEvent(kind: .droppedSameRole, scope: scope, messageId: id))
         }
-        upkeep.noteSave()
+        maintenance.noteSave()
         return result.outcome
     }
 
     /// Sets a session's details: see `HistoryStore`.
     @discardableResult
     public func update(
-        _ session: SessionKey, with details: SessionDetails, makesNew: Bool
+        _ session: SessionKey, with details: SessionDetails, createIfMissing: Bool
     ) async throws -> Bool {
         try details.checkSavable()
         let now = Date().millisecondsSince1970
         return try await write { db in
-            guard try makesNew || MessageQueries.number(of: session, db) != nil else { return false }
+            guard try createIfMissing || MessageQueries.number(of: session, db) != nil else { return false }
             try SessionEdits.update(session, with: details, now: now, db)
             return true
         }

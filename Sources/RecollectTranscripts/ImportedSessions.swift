@@ -149,7 +149,7 @@ struct ImportedSessions {
             details.lastAccessedAt = accessed
         }
         guard details != SessionDetails() else { return }
-        try await history.update(session, with: details, makesNew: false)
+        try await history.update(session, with: details, createIfMissing: false)
     }
 
     private static func text(_ name: String, in message: ConversationMessage) -> String? {

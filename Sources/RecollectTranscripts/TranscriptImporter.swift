@@ -53,7 +53,7 @@ public struct TranscriptImporter: Sendable {
     ///   - paths: Files and folders with transcripts.
     ///   - progress: Called after each batch, on any thread.
     /// - Throws: `notFound`, `permissionDenied`, `unreadable` or `invalidArgument` for a path that cannot be
-    ///   imported, before any message is saved; `notSaved` if `verifies` finds a difference; errors of the history.
+    ///   imported, before any message is saved; `verificationFailed` if `verifies` finds a difference; errors of the history.
     public func run(
         _ paths: [String], progress: @Sendable (ImportProgress) -> Void = { _ in }
     ) async throws -> ImportReport {
@@ -68,7 +68,7 @@ public struct TranscriptImporter: Sendable {
             try await sessions.prepare(current, in: history)
             for outcome in try await save(current) {
                 report.added += outcome.added
-                report.unchanged += outcome.known
+                report.unchanged += outcome.alreadyStored
             }
             report.count(current)
             progress(
@@ -93,9 +93,9 @@ public struct TranscriptImporter: Sendable {
                         let outcome = try await history.append(
                             messages, to: scope, options: AppendOptions(staysRead: true))
                         // In a partly known batch, the new messages cannot be determined.
-                        if verifies, outcome.known == 0 { try await history.verify(messages, in: scope) }
+                        if verifies, outcome.alreadyStored == 0 { try await history.verify(messages, in: scope) }
                         total.added += outcome.added
-                        total.known += outcome.known
+                        total.alreadyStored += outcome.alreadyStored
                     }
                     return total
                 }

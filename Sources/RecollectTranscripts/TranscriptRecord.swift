@@ -59,11 +59,11 @@ public protocol TranscriptKind: Sendable {
 
     /// Returns the transcripts at a path resolved from links; empty if there is nothing of this kind. Blocks.
     /// - Throws: `RecollectError` for unreadable content of this kind.
-    func transcripts(at path: String) throws -> [FoundTranscript]
+    func transcripts(at path: String) throws -> [TranscriptFile]
 }
 
 /// A transcript found by an import and not opened yet.
-public struct FoundTranscript: Sendable {
+public struct TranscriptFile: Sendable {
     /// The name of the transcript in the import.
     public var path: String
     /// The size in bytes, for progress.

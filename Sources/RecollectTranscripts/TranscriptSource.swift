@@ -68,7 +68,7 @@ final class TranscriptSource: @unchecked Sendable {
     private let kinds: [any TranscriptKind]
     private let userId: String
     private let batchSize: Int
-    private var files: [FoundTranscript]?
+    private var files: [TranscriptFile]?
     private var nextFile = 0
     private var reader: (any TranscriptReading)?
     private var bytesOfFilesRead: Int64 = 0
@@ -118,7 +118,7 @@ final class TranscriptSource: @unchecked Sendable {
     private var bytesRead: Int64 { bytesOfFilesRead + (reader?.bytesRead ?? 0) }
 
     /// Finds the files of the import, with the first batch.
-    private func found(_ batch: inout TranscriptBatch) throws -> [FoundTranscript] {
+    private func found(_ batch: inout TranscriptBatch) throws -> [TranscriptFile] {
         if let files { return files }
         let found = try TranscriptFiles.find(in: paths, kinds: kinds)
         found.unreadable.forEach { batch.addUnreadable(file: $0.file, line: $0.line, $0.reason) }
@@ -129,7 +129,7 @@ final class TranscriptSource: @unchecked Sendable {
 
     /// Opens the next file, skipping files with an error; `nil` after the last.
     private func openNext(
-        _ files: [FoundTranscript], _ batch: inout TranscriptBatch
+        _ files: [TranscriptFile], _ batch: inout TranscriptBatch
     ) throws -> (any TranscriptReading)? {
         while nextFile < files.count {
             defer { nextFile += 1 }

@@ -27,7 +27,7 @@ struct BuiltInRoutingTests {
                 .init(role: .user, text: "what did ada want"),
                 .init(
                     role: .assistant,
-                    text: "[historian] This was said about “ada”: she wants tea."),
+                    text: "[historian] I found this about “ada”: she wants tea."),
             ],
         ]
         for opening in openings {

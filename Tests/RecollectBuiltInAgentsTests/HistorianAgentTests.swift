@@ -60,7 +60,7 @@ struct HistorianAgentTests {
     func hides() async throws {
         try await say("what about the budget?", id: "question", session: "now", agent: "")
         try await say("budget earlier?", id: "q1", session: "now", agent: "historian")
-        try await say("This was said about “budget”", .assistant, id: "a1", session: "now", agent: "historian")
+        try await say("I found this about “budget”", .assistant, id: "a1", session: "now", agent: "historian")
         try await say(
             "The conversation so far: a budget", .assistant, id: "s1", session: "a",
             agent: SummarizingChatStorage.reservedPrefix + "coder")
@@ -68,7 +68,7 @@ struct HistorianAgentTests {
         try await history.discardSession(SessionKey(userId: "ada", sessionId: "gone"))
         let none = try await historian.reply(to: asked("what about the budget?"))
         #expect(none.quotes.isEmpty)
-        #expect(none.text.contains("nothing about “budget”") && none.text.contains("all your conversations"))
+        #expect(none.text.contains("nothing about “budget”") && none.text.contains("all your sessions"))
         try await say("the budget is 500", id: "real")
         #expect(ids(try await historian.reply(to: asked("what about the budget?"))) == ["real"])
     }
@@ -104,7 +104,8 @@ struct HistorianAgentTests {
         try await say("the budget", id: "1", daysAgo: 13.2 / 24)
         let tokyo = HistorianAgent(history: history, calendar: calendar("Asia/Tokyo", "de_DE"), now: { morning })
         #expect(
-            try await historian.reply(to: asked("budget today?")).text.contains("nothing about “budget” in that time"))
+            try await historian.reply(to: asked("budget today?")).text.contains("nothing about “budget” in that period")
+        )
         let reply = try await tokyo.reply(to: asked("budget today?"))
         #expect(ids(reply) == ["1"])
         #expect(reply.text.contains("21. Nov"))
@@ -152,14 +153,14 @@ struct HistorianAgentTests {
         for number in 0..<7 { try await say("the budget is \(number)", id: "\(number)", daysAgo: Double(number + 40)) }
         let question = asked("what did we say about the budget yesterday?", id: "q").message
         let first = try await historian.reply(to: AgentInput(question))
-        #expect(first.text.hasPrefix("I found nothing about “budget” in that time (yesterday). At other times"))
+        #expect(first.text.hasPrefix("I found nothing about “budget” in that period (yesterday). From other times"))
         let second = try await historian.reply(to: asked("more"), after: [question, first])
         #expect(Set(ids(first) + ids(second)) == Set((0..<7).map(String.init)))
         let nothing = try await historian.reply(to: asked("what did we say about the garage yesterday?"))
-        #expect(nothing.quotes.isEmpty && nothing.text.contains("all your conversations"))
+        #expect(nothing.quotes.isEmpty && nothing.text.contains("all your sessions"))
         let closest = try await historian.reply(to: asked("the budget of the garage yesterday?"))
         #expect(closest.quotes.count == 5 && closest.text.contains("(yesterday)"))
-        #expect(closest.text.contains("come closest"))
+        #expect(closest.text.contains("closest matches"))
         // If the time range has results, other times are not searched.
         try await say("the budget of yesterday", id: "new", daysAgo: 1)
         let found = try await historian.reply(to: AgentInput(question))
@@ -174,13 +175,13 @@ struct HistorianAgentTests {
         try await say("a door", id: "one")
         let reply = try await historian.reply(to: asked("what about the garage door motor?"))
         #expect(ids(reply) == ["two", "one"])
-        #expect(reply.text.contains("No message has all of"))
+        #expect(reply.text.contains("No message contains all of"))
     }
 
     @Test("A request without a subject lists sessions, or reports that there are none")
     func sessions() async throws {
         let empty = try await historian.reply(to: asked("what did we talk about?"))
-        #expect(empty.text.contains("no earlier conversations"))
+        #expect(empty.text.contains("no earlier sessions"))
         try await say("what did we talk about?", id: "q", session: "now", agent: "historian")
         try await say("Repair the bicycle", id: "1", session: "bicycle", daysAgo: 3)
         try await say("Trip to Rome", id: "2", session: "rome", daysAgo: 8)

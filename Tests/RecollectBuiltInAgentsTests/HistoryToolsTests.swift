@@ -119,11 +119,12 @@ struct HistoryToolsTests {
         try await say(0..<2, session: "same-a")
         try await say(2..<4, session: "same-b")
         for (arguments, words) in [
-            ([:], "“query” is missing"), (["query": "  "], "not empty"), (["query": 3], "must be a string"),
-            (["query": "x", "limit": 100], "1 to 20"), (["query": "x", "limit": 1.5], "whole number"),
+            ([:], "“query” is missing"), (["query": "  "], "non-empty"), (["query": 3], "non-empty string"),
+            (["query": "x", "limit": 100], "1 to 20"), (["query": "x", "limit": 1.5], "an integer"),
             (["query": "x", "since": "May"], "2026-05-03"), (["query": "x", "since": "2026-02-31"], "2026-05-03"),
             (["query": "x", "role": "tool"], "user, assistant"), (["query": "x", "user": "eve"], "no argument “user”"),
-            (["query": "x", "session": "same"], "same-a, same-b"), (["query": "x", "session": "none"], "No session"),
+            (["query": "x", "session": "same"], "same-a, same-b"),
+            (["query": "x", "session": "none"], "There is no session"),
             ("query", "JSON object"),
         ] as [(JSONValue, String)] {
             let result = try await tools.searchHistory.call(arguments, context: context)
@@ -131,7 +132,7 @@ struct HistoryToolsTests {
         }
         for (arguments, words) in [
             (["session": "same-a", "after": "m0", "before": "m1"], "not both"),
-            (["session": "same-a", "after": "m9"], "no message of that id"),
+            (["session": "same-a", "after": "m9"], "no message with that ID"),
         ] as [(JSONValue, String)] {
             let result = try await tools.readSession.call(arguments, context: context)
             #expect(result.isError && result.content.jsonString.contains(words), "\(arguments): \(result.content)")

@@ -54,7 +54,7 @@ struct ScribeAgentTests {
     @Test("The scribe asks for a text if there is nothing to note")
     func nothing() async throws {
         for said in ["note:", "  ", "take a note", "thanks", "OK, thank you!", "no, never mind", "谢谢", "danke"] {
-            #expect(try await scribe.reply(to: asked(said)).text == "What shall I note?")
+            #expect(try await scribe.reply(to: asked(said)).text == "What should I note?")
         }
         #expect(try await texts().isEmpty)
     }
@@ -80,7 +80,7 @@ struct ScribeAgentTests {
         #expect(boiler.text.contains("20 Nov 2026") && boiler.text.contains("Boiler repaired\n  - 120 €"))
         #expect(
             try await scribe.reply(to: asked("what did I note about Rome?")).text
-                == "You have noted nothing about “Rome”.")
+                == "You have no notes about “Rome”.")
         #expect(try await texts().count == 3)
     }
 
@@ -119,7 +119,7 @@ struct ScribeAgentTests {
     @Test("Users have separate notes")
     func users() async throws {
         _ = try await scribe.reply(to: asked("secret of Eve"), user: "eve")
-        #expect(try await scribe.reply(to: asked("my notes")).text == "You have noted nothing.")
+        #expect(try await scribe.reply(to: asked("my notes")).text == "You have no notes.")
     }
 
     @Test("The scribe and the model's tools share a journal")

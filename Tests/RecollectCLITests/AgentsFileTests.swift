@@ -62,33 +62,33 @@
         @Test(
             "Errors name the file and the line",
             arguments: [
-                ("", "f.yaml is empty"), ("agents: [", "f.yaml is neither YAML nor JSON"),
-                ("just text", "f.yaml:1: should be a table"),
-                ("agents: []", "f.yaml:1: names no agents"), ("model: m", "names no agents"),
-                ("agents:\n- kind: historian\nmodle: x", "f.yaml:3: has a key 'modle'"),
-                ("agents:\n- kind: historian\n  nmae: x", "f.yaml:3: has a key 'nmae'"),
-                ("agents:\n- kind: poet", "f.yaml:2: should be one of historian, scribe, not 'poet'"),
-                ("agents:\n- kind: scribe\n  prompt: x", "f.yaml:3: has no place beside 'kind'"),
-                ("model: m\nagents:\n- description: x", "f.yaml:3: is an agent without a 'name'"),
-                ("model: m\nagents:\n- name: x", "f.yaml:3: is an agent without a 'description'"),
-                ("agents:\n- name: x\n  description: y", "f.yaml:2: is an agent without a 'model'"),
+                ("", "f.yaml is empty"), ("agents: [", "f.yaml is not valid YAML or JSON"),
+                ("just text", "f.yaml:1: must be a mapping"),
+                ("agents: []", "f.yaml:1: no agents"), ("model: m", "no agents"),
+                ("agents:\n- kind: historian\nmodle: x", "f.yaml:3: unknown key 'modle'"),
+                ("agents:\n- kind: historian\n  nmae: x", "f.yaml:3: unknown key 'nmae'"),
+                ("agents:\n- kind: poet", "f.yaml:2: must be one of historian, scribe, not 'poet'"),
+                ("agents:\n- kind: scribe\n  prompt: x", "f.yaml:3: 'prompt' cannot be used with 'kind'"),
+                ("model: m\nagents:\n- description: x", "f.yaml:3: the agent has no 'name'"),
+                ("model: m\nagents:\n- name: x", "f.yaml:3: the agent has no 'description'"),
+                ("agents:\n- name: x\n  description: y", "f.yaml:2: the agent has no 'model'"),
                 (
                     "model: m\nagents:\n- {name: A b, description: x}\n- {name: a B, description: x}",
-                    "f.yaml:4: is a second agent 'a B'"
+                    "f.yaml:4: duplicate agent 'a B'"
                 ),
-                ("model: m\nagents:\n- {name: '!?', description: x}", "f.yaml:3: is an agent whose name has no letter"),
+                ("model: m\nagents:\n- {name: '!?', description: x}", "f.yaml:3: the name of the agent has no letters"),
                 (
                     "model: m\nagents:\n- {name: A, description: x, tools: [rm]}",
-                    "f.yaml:3: should be one of search_history"
+                    "f.yaml:3: must be one of search_history"
                 ),
                 (
                     "model: m\nbase_url: localhost\nagents:\n- kind: scribe",
-                    "f.yaml:2: should be the address of a server"
+                    "f.yaml:2: must be a server URL"
                 ),
-                ("classifier: model\nagents:\n- kind: scribe", "names no 'model' for it"),
-                ("classifier: best\nagents:\n- kind: scribe", "f.yaml:1: should be one of keyword, model"),
+                ("classifier: model\nagents:\n- kind: scribe", "the classifier 'model' requires a 'model'"),
+                ("classifier: best\nagents:\n- kind: scribe", "f.yaml:1: must be one of keyword, model"),
                 ("model: a\nmodel: b\nagents:\n- kind: scribe", "f.yaml"),
-                ("model: [a]\nagents:\n- kind: scribe", "f.yaml:1: should be text"),
+                ("model: [a]\nagents:\n- kind: scribe", "f.yaml:1: must be text"),
             ])
         func bad(text: String, problem: String) throws {
             let error = #expect(throws: RecollectError.self) { try AgentsFile(text, path: "f.yaml") }

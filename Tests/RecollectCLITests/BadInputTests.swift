@@ -95,7 +95,7 @@
             for command in ["sessions", "doctor"] {
                 let outcome = try await recall.run(command, "--store", recall.folder + "/photos")
                 #expect(outcome.code == 1)
-                #expect(outcome.messages.contains("there is no history at"))
+                #expect(outcome.messages.contains("no history found at"))
             }
             #expect(try FileManager.default.contentsOfDirectory(atPath: recall.folder + "/photos") == ["a.png"])
         }
@@ -111,7 +111,7 @@
                 ] {
                     let outcome = try await recall.run(command)
                     #expect(outcome.code == 1, "\(command)")
-                    #expect(outcome.messages.contains("an empty id names no session"), "\(outcome.messages)")
+                    #expect(outcome.messages.contains("an empty ID matches no session"), "\(outcome.messages)")
                 }
                 #expect(try await recall.run("sessions", "--json").json().arrayValue?.count == count)
             }
@@ -189,7 +189,7 @@
             let outcome = try await recall.run("export", session, "-f", "jsonl")
             #expect(outcome.code == 2)
             #expect(outcome.output.contains("later"))
-            #expect(outcome.messages.contains("the attachment "))
+            #expect(outcome.messages.contains("recall: attachment "))
         }
 
         @Test("For an unreadable database, doctor reports only its files")
@@ -210,7 +210,7 @@
             let outcome = try await recall.run("doctor")
             #expect(outcome.code == 2)
             #expect(outcome.output.contains("SQLite 3."))
-            #expect(!outcome.output.contains("Holds") && !outcome.output.contains("Search index"))
+            #expect(!outcome.output.contains("Contents") && !outcome.output.contains("Search index"))
         }
 
         @Test("Control characters in imported text are not printed")

@@ -159,7 +159,7 @@
                 "no line after /quit is sent")
             let unknown = try await recall.run(["chat"], input: "/etc/passwd is a file\n")
             #expect(unknown.code == 1 && unknown.messages.contains("//text"))
-            #expect(try await recall.run(["chat"], input: "/new session\n").messages.contains("/new takes nothing"))
+            #expect(try await recall.run(["chat"], input: "/new session\n").messages.contains("/new takes no arg"))
         }
 
         @Test("Agents are read from a file, and errors name its line", arguments: ["agents.yaml", "agents.json"])
@@ -173,7 +173,7 @@
             #expect(try await messages(recall, session).last?["agentId"] == "secretary")
             let bad = try recall.write("bad.yaml", "agents:\n- kind: scribe\n- kind: scribe\n")
             let outcome = try await recall.run("chat", "--agents", bad, "note: two")
-            #expect(outcome.code == 1 && outcome.messages.contains("bad.yaml:3: is a second agent 'Scribe'"))
+            #expect(outcome.code == 1 && outcome.messages.contains("bad.yaml:3: duplicate agent 'Scribe'"))
             #expect(try await recall.run("chat", "--agents", recall.folder + "/none", "x").messages.contains("/none"))
         }
 

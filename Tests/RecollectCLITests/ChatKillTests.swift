@@ -10,13 +10,13 @@
     struct ChatKillTests {
         @Test("There are fifty points for a kill")
         func count() {
-            #expect(KillMoment.all.count == 50)
+            #expect(KillPoint.all.count == 50)
         }
 
         @Test(
             "A kill at any point of a reply loses no finished message, and the next turn works",
-            arguments: KillMoment.all)
-        func kill(at moment: KillMoment) async throws {
+            arguments: KillPoint.all)
+        func kill(at moment: KillPoint) async throws {
             let recall = try RecallProcess()
             let model = try await ScriptedTurns(moment)
             let agents = try recall.write("agents.yaml", model.agentsFile)
@@ -47,14 +47,14 @@
         @Test("Reply text read by another process survives a kill of the streaming process")
         func keepsPieces() async throws {
             let recall = try RecallProcess()
-            let moment = try #require(KillMoment.all.first { $0.testDescription == "after piece 9" })
+            let moment = try #require(KillPoint.all.first { $0.testDescription == "after piece 9" })
             let model = try await ScriptedTurns(moment)
             let agents = try recall.write("agents.yaml", model.agentsFile)
             let running = try RunningRecall(recall, ["chat", "--json", "--agents", agents, "And the pier?"])
             let printed = try await running.wait(for: "text", count: 9)
             let session = try #require(printed.first?["id"]?.stringValue)
             let id = SessionKey(userId: "local", sessionId: session)
-            let wanted = KillMoment.pieces.prefix(9).joined()
+            let wanted = KillPoint.pieces.prefix(9).joined()
             try await withHistory(recall) { history in
                 // Pieces are saved within a second.
                 while try await history.streamingReplies(in: id).first?.message.text != wanted {
@@ -70,7 +70,7 @@
         }
 
         private func check(
-            _ moment: KillMoment, _ recall: RecallProcess, _ id: SessionKey, before: [ConversationMessage]
+            _ moment: KillPoint, _ recall: RecallProcess, _ id: SessionKey, before: [ConversationMessage]
         ) async throws {
             try await withHistory(recall) { history in
                 let messages = try await history.messages(of: id, agentId: nil, page: PageRequest(limit: .max))
@@ -81,7 +81,7 @@
                 try #require(messages.count == 6)
                 #expect(messages[2].text == "And the pier?" && messages[4].text == "And now?")
                 let reply = messages[3]
-                let whole = KillMoment.pieces.joined()
+                let whole = KillPoint.pieces.joined()
                 #expect(whole.hasPrefix(reply.text), "\(reply.text)")
                 if moment.isFinished {
                     #expect(reply.text == whole && !reply.isInterrupted)
@@ -132,7 +132,7 @@
         /// Opened by the turn's first and second request.
         let asked: [Gate]
 
-        init(_ moment: KillMoment) async throws {
+        init(_ moment: KillPoint) async throws {
             let asked = [Gate(), Gate()]
             let count = Locked(0)
             self.asked = asked
@@ -165,7 +165,7 @@
         }
     }
 
-    extension KillMoment {
+    extension KillPoint {
         /// Whether an answer is a complete tool call, after which the server gets another request.
         fileprivate func endsInCall(_ index: Int) -> Bool {
             guard case .send(let bytes) = answers[index].last, case .send(let end) = ModelReply.Step.done else {

@@ -34,7 +34,7 @@
             #expect(report["notMessages"] == ["progress": 1, "summary": 1])
             #expect(report["unreadable"] == [])
             let text = try await recall.run("import", recall.folder + "/in")
-            #expect(text.output.contains("0 new messages in 2 sessions; 3 were there before"))
+            #expect(text.output.contains("0 new messages in 2 sessions; 3 were already stored"))
             #expect(text.messages.isEmpty)
         }
 
@@ -189,7 +189,7 @@
             #expect(report["databaseBytes"]?.integerValue ?? 0 > 0)
             let text = try await recall.run("doctor", "--repair")
             #expect(text.code == 0)
-            #expect(text.output.contains("Everything is in order."))
+            #expect(text.output.contains("No problems found."))
         }
 
         @Test("Doctor reports a missing attachment and exits with code 2")

@@ -120,20 +120,20 @@
                 json == [["id": "bbbbbbbb-2", "messageCount": 1, "erasure": .string(erasure), "setAside": []]])
             #expect(try await ids(recall) == ["cccccccc-3"])
             #expect(try await recall.run("search", "tycho", "--json").json() == [])
-            var proof = try await recall.run("doctor", "--prove", "Tycho")
-            for _ in 0..<50 where proof.code != 0 { proof = try await recall.run("doctor", "--prove", "Tycho") }
-            #expect((proof.code, proof.output) == (0, "The word is nowhere.\n"))
+            var proof = try await recall.run("doctor", "--find-traces", "Tycho")
+            for _ in 0..<50 where proof.code != 0 { proof = try await recall.run("doctor", "--find-traces", "Tycho") }
+            #expect((proof.code, proof.output) == (0, "The word was not found.\n"))
         }
 
-        @Test("Delete reports that typed lines stay in chat-history, and doctor --prove searches them")
+        @Test("Delete reports that typed lines stay in chat-history, and doctor --find-traces searches them")
         func typedLines() async throws {
             let recall = try await imported()
             TypedLines(in: URL(fileURLWithPath: recall.store), of: "local").append("about a secretword")
             let sessions = try await recall.run("sessions", "--json").json().arrayValue ?? []
             let id = try #require(sessions.first?["id"]?.stringValue)
             let outcome = try await recall.run("delete", id, "--yes")
-            #expect(outcome.code == 0 && outcome.output.contains("stays in chat-history"))
-            let proof = try await recall.run("doctor", "--prove", "secretword")
+            #expect(outcome.code == 0 && outcome.output.contains("remain in chat-history"))
+            let proof = try await recall.run("doctor", "--find-traces", "secretword")
             #expect(proof.code == 2 && proof.output.contains("chat-history"))
         }
 
@@ -154,16 +154,16 @@
             #expect(try await recall.run("doctor").code == 0)
         }
 
-        @Test("Doctor with --prove reports the locations of a word, but no text around it")
+        @Test("Doctor with --find-traces reports the locations of a word, but no text around it")
         func proving() async throws {
             let recall = try await imported()
-            let proof = try await recall.run("doctor", "--prove", "tycho")
+            let proof = try await recall.run("doctor", "--find-traces", "tycho")
             #expect(proof.code == 2)
             #expect(proof.output.contains("in use   message  history.sqlite  session aaaaaaaa"), "\(proof.output)")
             #expect(!proof.output.contains("Where is"))
-            let json = try await recall.run("doctor", "--prove", "tycho", "--json").json()
+            let json = try await recall.run("doctor", "--find-traces", "tycho", "--json").json()
             #expect(json.arrayValue?.contains { $0["kind"] == "message" && $0["isLive"] == true } == true)
-            #expect(try await recall.run("doctor", "--prove", "ty").code == 1)
+            #expect(try await recall.run("doctor", "--find-traces", "ty").code == 1)
         }
 
         @Test("A fork ends with the message named by an ID prefix")
@@ -185,7 +185,7 @@
         @Test("Branches are listed, shown and restored, and so are the messages that replaced them")
         func branching() async throws {
             let recall = try await imported()
-            #expect(try await recall.run("branches", "aaaa").output == "That session has no branches.\n")
+            #expect(try await recall.run("branches", "aaaa").output == "The session has no branches.\n")
             let id = SessionKey(userId: "local", sessionId: "aaaaaaaa-1")
             let history = SQLiteHistoryStore(directory: URL(fileURLWithPath: recall.store))
             let branch = try await history.branch(id, from: "a2").sessionId

@@ -56,7 +56,7 @@
             #expect((report["from"], report["to"]) == (.string(recall.store), .string(other)))
             let again = try await recall.run("migrate", "--from", recall.store, "--to", "store:" + other)
             #expect(
-                again.output.contains("0 new messages in 0 sessions; 13 were there before. All 5 sessions compared."))
+                again.output.contains("0 new messages in 0 sessions; 13 were already stored. Verified 5 sessions."))
             #expect(
                 try await recall.run("sessions", "--json", "--store", other).output
                     == recall.run("sessions", "--json").output)

@@ -99,9 +99,9 @@
             let there = try await recall.run("workspace", "write", "context.md", "mine", "--new")
             #expect(there.code == 1 && there.messages.contains(current))
             let gone = try await recall.run("workspace", "write", "absent.md", "mine", "--replacing", version)
-            #expect(gone.code == 1 && gone.messages.contains("no absent.md; make it with --new"), "\(gone)")
+            #expect(gone.code == 1 && gone.messages.contains("absent.md does not exist; create it"), "\(gone)")
             let unknown = try await recall.run("workspace", "write", "context.md", "mine", "--replacing", "00000000")
-            #expect(unknown.code == 1 && unknown.messages.contains("is not that version but version \(current)"))
+            #expect(unknown.code == 1 && unknown.messages.contains("it is now version \(current)"))
             #expect(try String(contentsOf: file, encoding: .utf8) == "kept\nnew line\n")
         }
 
@@ -148,10 +148,10 @@
             let status = try await recall.run("workspace", "status", "--json")
             #expect(try status.code == 0 && status.json()["files"] == 6 && status.json()["isMassDeletion"] == false)
             #expect(try status.json()["notUploaded"] == [] && status.json()["overQuota"] == [])
-            #expect(try status.json()["unreadable"] == [] && status.json()["leftOutCount"] == 0)
+            #expect(try status.json()["unreadable"] == [] && status.json()["ignoredCount"] == 0)
             try recall.write("shared/in/what?.md", "text")
             let around = try await recall.run("workspace", "status", "--json")
-            #expect(try around.json()["leftOut"] == ["in/what?.md"] && around.json()["leftOutCount"] == 1)
+            #expect(try around.json()["ignored"] == ["in/what?.md"] && around.json()["ignoredCount"] == 1)
             let output = try await recall.run("workspace", "status").output
             #expect(
                 output.contains("6 files") && output.contains("1 name\n") && output.contains("in/what?.md\n"),
@@ -167,7 +167,7 @@
         @Test("Resolve merges conflict copies and prints the outcome")
         func resolve() async throws {
             let recall = try await made()
-            #expect(try await recall.run("workspace", "resolve").output == "There is no conflict.\n")
+            #expect(try await recall.run("workspace", "resolve").output == "No conflicts.\n")
             for (name, text) in [("", "left"), (".sync-conflict-20260203-090000-ABCDEFG", "right")] {
                 let file = URL(fileURLWithPath: recall.folder + "/shared/context\(name).md")
                 try Data("# About\n\nFrom the \(text).\n".utf8).write(to: file)
@@ -186,7 +186,7 @@
             #expect(try await recall.run("workspace", "resolve", "--json").json() == [])
             try recall.write("shared/context.sync-conflict-20260203-100000-ABCDEFG.md", text)
             let early = try await recall.run("workspace", "resolve")
-            #expect(early.code == 2 && early.output.hasPrefix("context.md: left for now"), "\(early)")
+            #expect(early.code == 2 && early.output.hasPrefix("context.md: not resolved yet"), "\(early)")
             let restored = try await recall.run("workspace", "restore", "--conflict", "context.md", "--json").json()
             let saved = try #require(restored.arrayValue?.first?["kept"]?.arrayValue?.compactMap { $0.stringValue })
             var texts: Set<String> = []
@@ -200,7 +200,7 @@
         func journal() async throws {
             let recall = try await made()
             let none = try await recall.run("workspace", "journal")
-            #expect(none.code == 0 && none.output.hasPrefix("Nothing was written down on 2"), "\(none)")
+            #expect(none.code == 0 && none.output.hasPrefix("No entries on 2"), "\(none)")
             #expect(try await recall.run("workspace", "journal", "--json").json() == [])
 
             let added = try await recall.run("workspace", "journal", "Bought tea.", "--json")

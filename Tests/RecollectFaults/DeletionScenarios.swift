@@ -58,7 +58,7 @@ extension HistoryUse {
     }()
 
     /// Saves of many tasks with trims: one save removes messages while another save's pictures are removed.
-    static let trimsOfACrowd = CrashScenario("trims of a crowd") { run in
+    static let concurrentTrims = CrashScenario("concurrent trims") { run in
         let history = open(run.folder, retention: .window)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for task in 0..<6 {

@@ -9,7 +9,7 @@ package enum FaultScenarios {
             HistoryUse.openingAndClosing,
             HistoryUse.attachments, HistoryUse.unsyncedPicture, HistoryUse.unsyncedFolder,
             HistoryUse.importing, HistoryUse.replies, HistoryUse.deletion, HistoryUse.deletionRelaxed,
-            HistoryUse.trimsOfACrowd, HistoryUse.savingAndClosing,
+            HistoryUse.concurrentTrims, HistoryUse.savingAndClosing,
         ] + HistoryUse.salvages + FilesUse.all + [
             HistoryUse.twoSavers, HistoryUse.saverAndOpener, HistoryUse.saverAndRepairer, HistoryUse.twoNames,
             HistoryUse.removedLog, HistoryUse.salvagedTwice,

@@ -37,7 +37,7 @@ final class ManualClock: Clock {
                     return nil
                 }
                 if let outcome { continuation.resume(with: outcome) }
-                tellWatchers()
+                notifyWatchers()
             }
         } onCancel: {
             let sleeper = state.withLock { state in
@@ -46,7 +46,7 @@ final class ManualClock: Clock {
                 return sleeper
             }
             sleeper?.continuation.resume(throwing: CancellationError())
-            tellWatchers()
+            notifyWatchers()
         }
     }
 
@@ -59,7 +59,7 @@ final class ManualClock: Clock {
             return due.values.sorted { $0.deadline < $1.deadline }
         }
         for sleeper in woken { sleeper.continuation.resume() }
-        tellWatchers()
+        notifyWatchers()
     }
 
     /// Waits until the remaining durations of all sleepers, in ascending order, meet a condition.
@@ -75,7 +75,7 @@ final class ManualClock: Clock {
         }
     }
 
-    private func tellWatchers() {
+    private func notifyWatchers() {
         for watcher in state.withLock({ $0.watchers }) { watcher.yield() }
     }
 }

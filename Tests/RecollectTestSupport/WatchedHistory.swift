@@ -125,9 +125,10 @@ package final class WatchedHistory: HistoryStore {
     }
 
     package func update(
-        _ session: SessionKey, with details: SessionDetails, makesNew: Bool
+        _ session: SessionKey, with details: SessionDetails, createIfMissing: Bool
     ) async throws -> Bool {
-        let isThere = try await Task { try await base.update(session, with: details, makesNew: makesNew) }.value
+        let isThere = try await Task { try await base.update(session, with: details, createIfMissing: createIfMissing) }
+            .value
         await holdBack(.update)
         return isThere
     }

@@ -27,7 +27,7 @@ struct GuideTests {
             ChatStorageConformance.checks.map { ($0.rule, $0.name) }
             + HistoryStoreConformance.checks.map { ($0.rule, $0.name) }
             + SessionStorageConformance.checks.map { ($0.rule, $0.name) }
-        #expect(Set(named.keys) == Set((1...10).map(Optional.some) + [nil]))
+        #expect(Set(named.keys) == Set((1...12).map(Optional.some) + [nil]))
         for rule in named.keys {
             let expected = Set(checks.filter { $0.0 == rule }.map(\.1))
             #expect(named[rule] == expected, "rule \(rule.map(String.init) ?? "none")")

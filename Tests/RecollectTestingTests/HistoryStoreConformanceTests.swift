@@ -35,7 +35,7 @@ struct HistoryStoreConformanceTests {
         }
         #expect(report.isConforming, "\(report)")
         #expect(report.lines.map(\.check) == HistoryStoreConformance.checks.map(\.name))
-        #expect(report.description.contains(#/reopening\.keepsTheFeed +not declared: persistent/#))
+        #expect(report.description.contains(#/reopening\.keepsChangeFeed +not declared: persistent/#))
     }
 
     @Test("Check names are unique and have two parts, and every promise ends with a period")

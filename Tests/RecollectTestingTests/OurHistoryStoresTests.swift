@@ -17,7 +17,7 @@ struct OurHistoryStoresTests {
 
     @Test("SQLiteHistoryStore with window retention conforms", arguments: HistoryStoreConformance.checks)
     func windowsAlone(_ check: HistoryStoreCheck) async throws {
-        let capabilities = StoreCapabilities.all.subtracting(.keepsWhatIsTrimmed)
+        let capabilities = StoreCapabilities.all.subtracting(.retainsTrimmedMessages)
         let fixture = StoreFixture<any HistoryStore>.inFolders(capabilities: capabilities) { folder in
             SQLiteHistoryStore(directory: folder, configuration: HistoryConfiguration(retention: .window))
         }

@@ -8,10 +8,14 @@ func maintain(in folder: URL) async throws {
     for problem in report.problems { print(problem.kind, problem.message) }
     print(report.messages, "messages in", report.sessions, "sessions")
 
-    // Deletes messages of all users for good.
+    // Permanently deletes old messages of all users.
     let month: TimeInterval = 30 * 86_400
     let expired = try await history.deleteMessages(olderThan: Date(timeIntervalSinceNow: -month))
     print(expired, "messages were older than 30 days.")
+
+    // Waits until the deleted text is overwritten in every file.
+    let erasure = try await history.waitUntilErased()
+    print("All deleted content is erased:", erasure.isComplete)
 
     // Waits for open calls, and closes the database.
     await history.close()

@@ -23,6 +23,10 @@ struct ReadmeTests {
                 "Sources/RecollectTranscripts/RecollectTranscripts.docc/RecollectTranscripts.md"
             ),
             ("ReadmeModelsSample.swift", "Sources/RecollectModels/RecollectModels.docc/RecollectModels.md"),
+            (
+                "ReadmeClaudeCodeUISample.swift",
+                "Sources/RecollectClaudeCodeUI/RecollectClaudeCodeUI.docc/RecollectClaudeCodeUI.md"
+            ),
         ])
     func sample(_ file: String, page: String) throws {
         let root = here.deletingLastPathComponent().deletingLastPathComponent()
@@ -68,6 +72,15 @@ struct ReadmeTests {
         #expect(try await history.check().messages == 56)
         try await maintain(in: folder)
         #expect(try await SQLiteHistoryStore(directory: folder).check().messages == 0)
+    }
+
+    @Test("The ClaudeCodeUI sample imports a database once")
+    func claudeCodeUI() async throws {
+        let fixture = here.deletingLastPathComponent().appendingPathComponent(
+            "RecollectClaudeCodeUITests/Fixtures/claude-code-ui-5")
+        let history = SQLiteHistoryStore.inMemory()
+        #expect(try await importSessions(of: fixture, into: history) == 5)
+        #expect(try await importSessions(of: fixture, into: history) == 0)
     }
 
     @Test("The models sample returns the model's reply")

@@ -104,7 +104,7 @@ struct AgentSquadTests {
         try await imported.history.verify(messages, in: scope)
         let other = [ConversationMessage(id: "1", role: .user, text: "cafe\u{301}", timestamp: messages[0].timestamp)]
         let error = await #expect(throws: RecollectError.self) { try await imported.history.verify(other, in: scope) }
-        #expect(error?.code == .notSaved)
+        #expect(error?.code == .verificationFailed)
         #expect(error?.message.contains("`parts`") == true)
         await #expect(throws: RecollectError.self) {
             try await imported.history.verify([ConversationMessage(id: "2", role: .user, text: "")], in: scope)

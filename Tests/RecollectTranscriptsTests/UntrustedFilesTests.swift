@@ -75,7 +75,7 @@ struct UntrustedFilesTests {
     }
 
     @Test("A line with keys that differ only in bytes is reported and not imported")
-    func twinMembers() async throws {
+    func duplicateMembers() async throws {
         let folder = try TemporaryFolder()
         let equalKeys = "{\"\u{E9}\":1,\"e\u{301}\":2," + userLine("1").dropFirst()
         let imported = Imported()
@@ -233,9 +233,9 @@ struct UntrustedFilesTests {
         struct Many: TranscriptKind {
             let name = "a heap"
 
-            func transcripts(at path: String) throws -> [FoundTranscript] {
+            func transcripts(at path: String) throws -> [TranscriptFile] {
                 (0..<TranscriptFiles.countLimit + 3).map { number in
-                    FoundTranscript(path: "\(path)/\(number)", byteCount: 0) { throw CocoaError(.fileNoSuchFile) }
+                    TranscriptFile(path: "\(path)/\(number)", byteCount: 0) { throw CocoaError(.fileNoSuchFile) }
                 }
             }
         }

@@ -8,13 +8,13 @@ struct Line {
     var worst = ""
     var floor = ""
     var ratio: Double?
-    var reach = ""
+    var target = ""
     var isMet: Bool?
 
     /// Creates a line with an upper limit for the ratio to the floor and, if given, one in milliseconds.
     /// The ratio is the median of the ratios of the sections, because noise affects both sides of a section.
     init(
-        _ work: String, _ ours: Samples, _ floor: Samples, stretches: Int, atMost reach: Double,
+        _ work: String, _ ours: Samples, _ floor: Samples, stretches: Int, atMost target: Double,
         milliseconds: Double? = nil
     ) {
         let ratio = Samples.ratio(ours, floor, stretches: stretches)
@@ -23,12 +23,12 @@ struct Line {
         worst = Self.text(ours.worst)
         self.floor = Self.text(floor.median)
         self.ratio = ratio
-        self.reach = "≤ \(Self.short(reach))" + (milliseconds.map { ", ≤ \(Self.short($0)) ms" } ?? "")
-        isMet = ratio <= reach && ours.median <= (milliseconds ?? .infinity) * 1000
+        self.target = "≤ \(Self.short(target))" + (milliseconds.map { ", ≤ \(Self.short($0)) ms" } ?? "")
+        isMet = ratio <= target && ours.median <= (milliseconds ?? .infinity) * 1000
     }
 
     init(
-        work: String, ours: String, worst: String = "", floor: String = "", ratio: Double? = nil, reach: String = "",
+        work: String, ours: String, worst: String = "", floor: String = "", ratio: Double? = nil, target: String = "",
         isMet: Bool? = nil
     ) {
         self.work = work
@@ -36,7 +36,7 @@ struct Line {
         self.worst = worst
         self.floor = floor
         self.ratio = ratio
-        self.reach = reach
+        self.target = target
         self.isMet = isMet
     }
 
@@ -54,11 +54,11 @@ struct Line {
     var markdown: String {
         let met = isMet.map { $0 ? "yes" : "**no**" } ?? ""
         let ratio = ratio.map { String(format: "%.2f", $0) } ?? ""
-        return "| \([work, ours, worst, floor, ratio, reach, met].joined(separator: " | ")) |"
+        return "| \([work, ours, worst, floor, ratio, target, met].joined(separator: " | ")) |"
     }
 
     static let header = """
-        | Work | Recollect, median | p99 | Floor, median | Ratio | Reach | Met |
+        | Work | Recollect, median | p99 | Floor, median | Ratio | Target | Met |
         |---|---|---|---|---|---|---|
         """
 }
@@ -67,14 +67,14 @@ struct Line {
 final class Report {
     private var lines: [Line] = []
 
-    func begin() { tell(Line.header) }
+    func begin() { output(Line.header) }
 
     func add(_ line: Line) {
         lines.append(line)
-        tell(line.markdown)
+        output(line.markdown)
     }
 
-    private func tell(_ text: String) {
+    private func output(_ text: String) {
         FileHandle.standardOutput.write(Data((text + "\n").utf8))
     }
 
@@ -84,17 +84,17 @@ final class Report {
         let text = """
             # Benchmarks
 
-            The last run, as `make bench\(arguments)` wrote it on \(day). To repeat it: `make bench`, on a quiet machine;
-            `RECOLLECT_SHARED_DATA=FOLDER make bench` also imports that folder of Claude Code transcripts.
+            The last run, written by `make bench\(arguments)` on \(day). To repeat the run, use `make bench` on a quiet
+            machine. `RECOLLECT_SHARED_DATA=FOLDER make bench` also imports a folder of Claude Code transcripts.
             `make bench ARGS='--output docs/benchmarks.md'` writes this file.
 
             - Machine: \(Self.machine)
             - System: \(ProcessInfo.processInfo.operatingSystemVersionString)
             - SQLite \(String(cString: sqlite3_libversion())), \(Self.compiler)
 
-            The floor is the same work straight on SQLite's C API with prepared statements, or on the system's calls for
-            files, in stretches that alternate with ours in one run. The ratio is the median of the stretches' own ratios, so that noise, which both meet, hardly
-            counts. Each row's floor is told in `Benchmarks/Sources`.
+            The floor is the same work directly on SQLite's C API with prepared statements, or on the system calls for
+            files. Both run in alternating sections of one run. The ratio is the median of the ratios of the sections,
+            because noise affects both sides of a section. The code in `Benchmarks/Sources` defines the floor of each row.
 
             \(Line.header)
             \(lines.map(\.markdown).joined(separator: "\n"))

@@ -14,7 +14,7 @@ func searchLines(messages count: Int, rounds: Int) async throws -> [Line] {
 
     var lines = [
         Line(
-            work: "the search index of \(count) messages made, in all and for a message",
+            work: "build the search index of \(count) messages, in all and per message",
             ours: "\(Line.text(Double(indexing) / 1000)), \(Line.text(Double(indexing) / 1000 / Double(count)))")
     ]
     for (kind, query, match) in queries {

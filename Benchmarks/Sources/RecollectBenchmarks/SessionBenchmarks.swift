@@ -131,7 +131,7 @@ func transcriptLines(rounds: Int) async throws -> [Line] {
         }
         lines.append(
             Line(
-                "save a transcript of \(long) after \(change.rawValue), the floor here being one of \(short)",
+                "save a transcript of \(long) after \(change.rawValue); the floor is a transcript of \(short)",
                 samples[long] ?? Samples(), samples[short] ?? Samples(), stretches: rounds, atMost: 3))
     }
     await history.close()
@@ -189,7 +189,7 @@ func openingLines(messages count: Int, rounds: Int) async throws -> [Line] {
     precondition(read == rounds * 100 * 100)
     return [
         Line(
-            "open a session of \(count) messages at its end (100), the floor here being one of 200", ours, floor,
+            "open a session of \(count) messages at its end (100); the floor is a session of 200", ours, floor,
             stretches: rounds, atMost: 2)
     ]
 }

@@ -88,7 +88,7 @@ public struct Agent: AgentProtocol {
     public static func defaultSystemPrompt(name: String, description: String) -> String {
         """
         You are \(name). \(description)
-        Answer in the language of the user. Say so when you do not know something or cannot do it.
+        Answer in the language of the user. If you do not know something or cannot do it, say so.
         """
     }
 

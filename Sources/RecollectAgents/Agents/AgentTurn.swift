@@ -40,7 +40,8 @@ struct AgentTurn {
                 try await run(calls)
             }
         }
-        stream.yield(.error("\(agent.name) stopped after asking its model \(agent.maxToolRounds) times in this turn."))
+        stream.yield(
+            .error("\(agent.name) stopped after \(agent.maxToolRounds) model calls, the maximum for one turn."))
         reply.message.isInterrupted = true
         stream.yield(.final(reply.message))
     }
@@ -81,7 +82,7 @@ struct AgentTurn {
         guard !room.isOver else { return (calls, .length) }
         guard let completion else {
             throw RecollectError(
-                .unreadable, "the answer of the model of \(agent.name) ended before it was complete; ask again")
+                .unreadable, "the model of \(agent.name) sent an incomplete reply; ask again")
         }
         reply.add(completion)
         return (calls, completion.reason)
@@ -100,7 +101,7 @@ struct AgentTurn {
             for try await (index, result) in group {
                 finished[index] = result
                 while let result = finished.removeValue(forKey: next) {
-                    tell(result, of: calls[next])
+                    add(result, of: calls[next])
                     next += 1
                 }
             }
@@ -110,12 +111,12 @@ struct AgentTurn {
     /// Sends a failure for each call without running it, so that no call stays without a result.
     private mutating func refuse(_ calls: [ToolCall]) {
         for call in calls {
-            tell(.failure("No more tools can be called in this turn."), of: call)
+            add(.failure("No more tools can be called in this turn."), of: call)
         }
     }
 
-    private mutating func tell(_ result: ToolResult, of call: ToolCall) {
-        let content = result.toldContent.fromOutside
+    private mutating func add(_ result: ToolResult, of call: ToolCall) {
+        let content = result.reportedContent.fromOutside
         reply.add(result: content, of: call)
         stream.yield(.toolResult(id: call.id, content: content))
     }
@@ -127,13 +128,13 @@ struct AgentTurn {
             stream.yield(
                 .error(
                     room.isOver
-                        ? "The answer was cut off: it is longer than \(agent.maxReplyBytes) bytes."
-                        : "The answer was cut off: the model came to the limit of its length."))
+                        ? "The reply was cut off: it exceeds \(agent.maxReplyBytes) bytes."
+                        : "The reply was cut off: the model reached its length limit."))
         } else if reason == .contentFilter {
             reply.message.isInterrupted = true
-            stream.yield(.error("The answer was cut off by the model's content filter."))
+            stream.yield(.error("The reply was cut off by the model's content filter."))
         } else if reply.message.text.isEmpty {
-            stream.yield(.error("The model gave no answer."))
+            stream.yield(.error("The model returned no reply."))
         }
         stream.yield(.final(reply.message))
     }

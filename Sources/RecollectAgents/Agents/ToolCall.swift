@@ -20,10 +20,12 @@ struct ToolCall: Sendable {
     func run(with tools: [AgentTool], context: AgentContext) async throws -> ToolResult {
         guard let tool = tools.first(where: { $0.name == name }) else {
             let names = tools.map(\.name).joined(separator: ", ")
-            return .failure("There is no tool \(name). " + (names.isEmpty ? "There are none." : "There are: \(names)."))
+            return .failure(
+                "There is no tool \(name). " + (names.isEmpty ? "There are no tools." : "The tools are: \(names)."))
         }
         guard case .object = arguments else {
-            return .failure("The arguments of \(name) are no JSON object. Call it again with one that fits its schema.")
+            return .failure(
+                "The arguments of \(name) are not a JSON object. Call it again with one that matches its schema.")
         }
         do {
             return try await tool.call(arguments, context: context)
@@ -40,7 +42,7 @@ struct ToolCall: Sendable {
 extension ToolResult {
     /// The content as sent to the model. Events and histories have no other field for a failure, so the content of
     /// an error is wrapped in an object with the key `error`.
-    var toldContent: JSONValue {
+    var reportedContent: JSONValue {
         isError && content["error"] == nil ? ["error": content] : content
     }
 }

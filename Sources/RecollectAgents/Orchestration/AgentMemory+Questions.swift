@@ -98,7 +98,7 @@ extension AgentMemory {
     /// question, if it was saved with other content: the new content is saved under the ID of a copy. Cancellation does not
     /// affect the save: in a turn already begun, the user's message is saved.
     /// - Throws: `invalidArgument` if another turn has saved the same input since the history was read, or is streaming
-    ///   the reply to it; `notSaved` if the questions of other writers in the session prevent the save; errors of the
+    ///   the reply to it; `verificationFailed` if the questions of other writers in the session prevent the save; errors of the
     ///   store.
     func save(_ input: AgentInput, after past: AgentHistory) async throws -> SavedInput {
         var before = past.messages
@@ -179,9 +179,9 @@ extension AgentMemory {
             }
         }
         throw RecollectError(
-            .notSaved,
-            "the question could not be saved: other turns write to session \(scope.sessionId) at the same time; ask again, share one "
-                + "orchestrator, or make the store with sameRole: .keep")
+            .verificationFailed,
+            "the input could not be saved: other turns are writing to session \(scope.sessionId); ask again, share one "
+                + "orchestrator, or create the store with sameRole: .keep")
     }
 
     /// Checks that no other turn answers an input that was saved before, and is about to be saved again under the ID of a

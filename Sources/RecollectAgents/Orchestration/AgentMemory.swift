@@ -50,7 +50,7 @@ struct AgentMemory: Sendable {
     // MARK: Saving
 
     /// Saves the reply to a question and trims to the limit.
-    /// - Throws: `notSaved` if the store drops the reply because of another reply saved meanwhile; errors of the
+    /// - Throws: `verificationFailed` if the store drops the reply because of another reply saved meanwhile; errors of the
     ///   store.
     func saveReply(_ message: ConversationMessage, to question: SavedInput) async throws {
         try await save(message, maxMessages: maxMessages)
@@ -62,9 +62,9 @@ struct AgentMemory: Sendable {
             try await saved(message.id, after: question.message.id, in: tail) == nil
         else { return }
         throw RecollectError(
-            .notSaved,
+            .verificationFailed,
             "the reply was not saved: another reply was saved in session \(scope.sessionId) at the same time; ask again, share one "
-                + "orchestrator, or make the store with sameRole: .keep")
+                + "orchestrator, or create the store with sameRole: .keep")
     }
 
     /// Returns the saved message of an ID; `nil` if the store does not have it. All messages are read only if other writers
@@ -116,7 +116,7 @@ struct AgentMemory: Sendable {
     func answeredElsewhere(_ question: ConversationMessage) -> RecollectError {
         RecollectError(
             .invalidArgument,
-            "the message \(question.id) of session \(scope.sessionId) is answered by another turn; ask again for that answer when "
+            "another turn is answering message \(question.id) of session \(scope.sessionId); ask again for its reply when "
                 + "that turn has ended")
     }
 

@@ -49,8 +49,8 @@ public final class Orchestrator: Sendable {
         agents: [any AgentProtocol], classifier: (any Classifier)? = nil, store: (any ChatStorage)?,
         maxMessages: Int? = ChatStorageDefaults.maxMessages
     ) {
-        precondition(!agents.isEmpty, "an orchestrator needs an agent")
-        precondition(Set(agents.map { ByteString($0.id) }).count == agents.count, "two agents have the same id")
+        precondition(!agents.isEmpty, "an orchestrator requires at least one agent")
+        precondition(Set(agents.map { ByteString($0.id) }).count == agents.count, "two agents have the same ID")
         self.agents = agents
         self.classifier = classifier
         self.store = store
@@ -63,7 +63,7 @@ public final class Orchestrator: Sendable {
     /// user's message is saved. The last is `final`, after the reply is saved, interrupted or not. Then the stream
     /// ends, or throws the error of the agent, the classifier or the store. If the classifier fails, the user's
     /// message is saved with the first agent. If the store drops one of the two messages because of another
-    /// program's message in the session, the stream throws `notSaved` instead of sending the event.
+    /// program's message in the session, the stream throws `verificationFailed` instead of sending the event.
     ///
     /// Before that, the turn stops in these cases:
     ///
@@ -111,7 +111,7 @@ public final class Orchestrator: Sendable {
             input: input,
             context: AgentContext(userId: userId, sessionId: sessionId, inputId: input.id, params: params),
             agents: agents, agent: agent, classifier: classifier, store: store, maxMessages: maxMessages,
-            tell: { continuation.yield($0) })
+            emit: { continuation.yield($0) })
         let task = turns.add(to: session) {
             do {
                 try await turn.run()
@@ -138,8 +138,8 @@ public final class Orchestrator: Sendable {
     private static func nestedTurn(in sessionId: String) -> RecollectError {
         RecollectError(
             .invalidArgument,
-            "a turn of session \(sessionId) was begun inside a turn of that session, or of one that waits for it: neither would ever "
-                + "end; ask in another session, or when the turn has ended")
+            "a turn of session \(sessionId) was started inside a turn of the same session, or of one that waits for it: this would "
+                + "deadlock; ask in another session, or when the turn has ended")
     }
 
     /// Repeats the turn of a saved message after an interrupted or empty reply. A complete reply is returned as it
@@ -163,7 +163,7 @@ public final class Orchestrator: Sendable {
             }
             return route(AgentInput(message), to: agent, userId: userId, sessionId: sessionId, params: params)
         }
-        throw RecollectError(.notFound, "no agent of session \(sessionId) was asked the message \(inputId)")
+        throw RecollectError(.notFound, "no agent of session \(sessionId) received the message \(inputId)")
     }
 
     /// Stops a session's current turn and the turns waiting behind it. Returns after their messages are saved. Other

@@ -11,7 +11,7 @@ struct Turn: Sendable {
     let classifier: (any Classifier)?
     let store: (any ChatStorage)?
     let maxMessages: Int?
-    let tell: @Sendable (AgentEvent) -> Void
+    let emit: @Sendable (AgentEvent) -> Void
 
     /// Runs the turn to its end. On an error after the input is saved, the reply is saved as far as it was
     /// received.
@@ -23,37 +23,37 @@ struct Turn: Sendable {
         let memory = AgentMemory(of: agent, id: agentId, in: self)
         let past = try await memory.history()
         if let reply = memory.answer(to: input, in: past.messages) {
-            tell(.began(AgentReply(id: reply.id, agentId: agentId, inputId: input.id)))
-            tell(.final(reply))
+            emit(.began(AgentReply(id: reply.id, agentId: agentId, inputId: input.id)))
+            emit(.final(reply))
             return
         }
         try Task.checkCancellation()
         let question = try await memory.save(input, after: past)
 
         let reply = Reply(try await memory.beginReply(to: question))
-        tell(.began(AgentReply(id: reply.id, agentId: agentId, inputId: input.id)))
+        emit(.began(AgentReply(id: reply.id, agentId: agentId, inputId: input.id)))
         do {
             if let failure { throw failure }
             for try await event in agent.process(input, history: question.before, context: context) {
-                if reply.take(event) { tell(event) }
+                if reply.take(event) { emit(event) }
             }
             try Task.checkCancellation()
         } catch {
             try await end(reply, after: error)
             return
         }
-        tell(.final(try await reply.finish()))
+        emit(.final(try await reply.finish()))
     }
 
     /// Saves an incomplete reply. Throws the failure afterward, unless the turn was stopped.
     private func end(_ reply: Reply, after failure: any Error) async throws {
         let isStopped = Task.isCancelled
         do {
-            tell(.final(try await reply.interrupt()))
+            emit(.final(try await reply.interrupt()))
         } catch {
             // The original failure is thrown. This error is sent as an event, so that it is not lost.
             if isStopped { throw error }
-            tell(.error("The reply could not be saved: \(error.localizedDescription)"))
+            emit(.error("The reply could not be saved: \(error.localizedDescription)"))
         }
         if !isStopped { throw failure }
     }

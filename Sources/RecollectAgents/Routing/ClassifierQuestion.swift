@@ -46,16 +46,16 @@ struct ClassifierQuestion {
 
     private var tool: AgentTool {
         AgentTool(
-            name: Self.toolName, description: "Chooses the agent that answers the user's new message.",
+            name: Self.toolName, description: "Selects the agent to answer the user's new message.",
             inputSchema: [
                 "type": "object",
                 "properties": [
                     "agent": [
                         "type": "string", "enum": .array(choices.map { .string($0.name) }),
-                        "description": "The agent; left out if none fits.",
+                        "description": "The agent. Omit it if no agent fits.",
                     ],
                     "confidence": [
-                        "type": "number", "minimum": 0, "maximum": 1, "description": "How sure you are, from 0 to 1.",
+                        "type": "number", "minimum": 0, "maximum": 1, "description": "Your confidence, from 0 to 1.",
                     ],
                 ],
                 "required": ["confidence"],
@@ -76,16 +76,5 @@ struct ClassifierQuestion {
         }
         let before = lines.isEmpty ? "" : "The conversation so far:\n\(lines.joined(separator: "\n"))\n\n"
         return "\(before)The user's new message:\n\(input.firstBytes(LLMClassifier.inputLimit))"
-    }
-}
-
-extension String {
-    /// Returns the beginning of the string, cut between two Unicode scalars, with at most this number of bytes of
-    /// UTF-8.
-    package func firstBytes(_ count: Int) -> String {
-        guard utf8.count > count else { return self }
-        var end = utf8.index(utf8.startIndex, offsetBy: count)
-        while end.samePosition(in: unicodeScalars) == nil { end = utf8.index(before: end) }
-        return String(self[..<end])
     }
 }

@@ -70,7 +70,8 @@
             if server == nil, let named = environment[Self.serverVariable], !named.isEmpty {
                 guard let url = AgentsFile.serverURL(named) else {
                     throw RecollectError(
-                        .invalidArgument, "\(Self.serverVariable) is no address of a server: https://…/v1 would be one")
+                        .invalidArgument,
+                        "\(Self.serverVariable) is not a valid server URL: use one like https://host/v1")
                 }
                 server = url
             }
@@ -78,14 +79,14 @@
                 guard key != nil else {
                     throw RecollectError(
                         .invalidArgument,
-                        "OpenAI's server wants a key: set \(model.keyVariable ?? Self.keyVariable), or name a server of your own with --base-url or base_url"
+                        "OpenAI's server requires an API key: set \(model.keyVariable ?? Self.keyVariable), or specify another server with --base-url or base_url"
                     )
                 }
                 return ChatCompletionsClient(model: model.name, apiKey: key)
             }
             if key == nil, let variable = model.keyVariable, variable != Self.keyVariable {
                 throw RecollectError(
-                    .invalidArgument, "the environment has no \(variable.visible), which holds a model's key")
+                    .invalidArgument, "the API key of a model is missing: set \(variable.visible)")
             }
             return ChatCompletionsClient(baseURL: server, model: model.name, apiKey: key)
         }

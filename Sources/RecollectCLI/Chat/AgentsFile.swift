@@ -53,7 +53,7 @@
             do {
                 text = String(decoding: try Data(contentsOf: URL(fileURLWithPath: path)), as: UTF8.self)
             } catch {
-                throw RecollectError(.unreadable, "the agents' file \(path.visible) cannot be read", cause: error)
+                throw RecollectError(.unreadable, "the agents file \(path.visible) cannot be read", cause: error)
             }
             return try AgentsFile(text, path: path)
         }
@@ -68,11 +68,11 @@
             routing = try table["classifier"]?.choice(of: Routing.self) ?? .keyword
             model = defaults.model(default: nil)
             guard let list = try table["agents"]?.list(), !list.isEmpty else {
-                throw root.error("names no agents; write a list under 'agents'")
+                throw root.error("no agents: add a list of them under 'agents'")
             }
             agents = try list.map { try Self.agent($0, defaults: defaults) }
             if routing == .model, model == nil {
-                throw root.error("asks for the classifier 'model' and names no 'model' for it")
+                throw root.error("the classifier 'model' requires a 'model'")
             }
             try Self.checkNames(of: agents, in: list)
         }
@@ -93,21 +93,21 @@
             if let kind = table["kind"] {
                 for key in ["prompt", "model", "base_url", "api_key_env", "tools"] {
                     if let value = table[key] {
-                        throw value.error("has no place beside 'kind'; a built-in agent has no '\(key)'")
+                        throw value.error("'\(key)' cannot be used with 'kind', which selects a built-in agent")
                     }
                 }
                 let isHistorian = try kind.choice(of: BuiltIn.self) == .historian
                 return Agent(name: name, description: description, kind: isHistorian ? .historian : .scribe)
             }
-            guard name != nil else { throw node.error("is an agent without a 'name'") }
+            guard name != nil else { throw node.error("the agent has no 'name'") }
             guard description != nil else {
-                throw node.error("is an agent without a 'description', by which it is chosen")
+                throw node.error("the agent has no 'description', which is needed to choose it")
             }
             let own = ModelKeys(
                 name: try table["model"]?.text(), baseURL: try table["base_url"]?.url(),
                 keyVariable: try table["api_key_env"]?.text())
             guard let model = own.model(default: defaults) else {
-                throw node.error("is an agent without a 'model', and the file names none for all")
+                throw node.error("the agent has no 'model', and the file has no default 'model'")
             }
             let tools = try table["tools"]?.list().map { try $0.choice(of: Tool.self) } ?? []
             return Agent(
@@ -123,9 +123,9 @@
             var ids: [String] = []
             for (agent, node) in zip(agents, nodes) {
                 let name = agent.name ?? (agent.kind == .historian ? "Historian" : "Scribe")
-                guard !name.slug.isEmpty else { throw node.error("is an agent whose name has no letter or digit") }
+                guard !name.slug.isEmpty else { throw node.error("the name of the agent has no letters or digits") }
                 if ids.contains(where: name.slug.hasSameBytes) {
-                    throw node.error("is a second agent '\(name.visible)'; each needs a name of its own")
+                    throw node.error("duplicate agent '\(name.visible)': names must be unique")
                 }
                 ids.append(name.slug)
             }

@@ -13,24 +13,24 @@
         static func root(of text: String, path: String) throws -> AgentsFileNode {
             do {
                 guard let node = try Yams.compose(yaml: text) else {
-                    throw RecollectError(.unreadable, "\(path.visible) is empty; it should name agents")
+                    throw RecollectError(.unreadable, "\(path.visible) is empty: it must list agents")
                 }
                 return AgentsFileNode(node: node, path: path)
             } catch let error as YamlError {
-                throw RecollectError(.unreadable, "\(path.visible) is neither YAML nor JSON: \(error)", cause: error)
+                throw RecollectError(.unreadable, "\(path.visible) is not valid YAML or JSON: \(error)", cause: error)
             }
         }
 
         /// Returns the value as a table.
         /// - Throws: `unreadable` for any other value, and for a key not in `keys`.
         func table(allowing keys: [String]) throws -> [String: AgentsFileNode] {
-            guard let mapping = node.mapping else { throw error("should be a table with the keys \(Self.words(keys))") }
+            guard let mapping = node.mapping else { throw error("must be a mapping with the keys \(Self.words(keys))") }
             var table: [String: AgentsFileNode] = [:]
             for (key, value) in mapping {
                 let name = key.string ?? ""
                 guard keys.contains(name) else {
                     throw AgentsFileNode(node: key, path: path)
-                        .error("has a key '\(name.visible)' that means nothing here; there are \(Self.words(keys))")
+                        .error("unknown key '\(name.visible)'; valid keys: \(Self.words(keys))")
                 }
                 table[name] = AgentsFileNode(node: value, path: path)
             }
@@ -38,18 +38,18 @@
         }
 
         func list() throws -> [AgentsFileNode] {
-            guard let sequence = node.sequence else { throw error("should be a list") }
+            guard let sequence = node.sequence else { throw error("must be a list") }
             return sequence.map { AgentsFileNode(node: $0, path: path) }
         }
 
         func text() throws -> String {
-            guard let text = node.scalar?.string, !text.isEmpty else { throw error("should be text") }
+            guard let text = node.scalar?.string, !text.isEmpty else { throw error("must be text") }
             return text
         }
 
         func url() throws -> URL {
             guard let url = AgentsFile.serverURL(try text()) else {
-                throw error("should be the address of a server: https://…/v1")
+                throw error("must be a server URL, such as https://host/v1")
             }
             return url
         }
@@ -57,7 +57,7 @@
         func choice<Choice: RawRepresentable<String> & CaseIterable>(of type: Choice.Type) throws -> Choice {
             let text = try text()
             guard let choice = Choice(rawValue: text) else {
-                throw error("should be one of \(Self.words(Choice.allCases.map(\.rawValue))), not '\(text.visible)'")
+                throw error("must be one of \(Self.words(Choice.allCases.map(\.rawValue))), not '\(text.visible)'")
             }
             return choice
         }

@@ -63,10 +63,10 @@
             // On a terminal, a shown reply counts as read.
             if output.isTerminal, failure == nil {
                 do {
-                    try await history.update(session, with: SessionDetails(isRead: true), makesNew: false)
+                    try await history.update(session, with: SessionDetails(isRead: true), createIfMissing: false)
                 } catch {
                     // The reply is shown and saved.
-                    try await tell(["The session could not be marked as read: \(Recall.words(for: error))"])
+                    try await printLines(["The session could not be marked as read: \(Recall.words(for: error))"])
                 }
             }
             if let signal = stopped.withLock({ $0 }) { return .stopped(by: signal) }
@@ -111,17 +111,17 @@
         }
 
         /// Writes lines outside of a reply: to the terminal, else (or with `--json`) to standard error.
-        func tell(_ lines: [String]) async throws {
+        func printLines(_ lines: [String]) async throws {
             for line in lines {
                 if output.isTerminal, !options.json {
                     try await output.line(line)
                 } else {
-                    Output.tell(line)
+                    Output.printError(line)
                 }
             }
         }
 
-        /// The style for the lines written by `tell`.
+        /// The style for the lines written by `printLines`.
         var style: Style {
             output.isTerminal && !options.json ? output.style : Style(isOn: Screen.supportsColor(STDERR_FILENO))
         }

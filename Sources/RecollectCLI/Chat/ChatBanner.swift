@@ -34,9 +34,9 @@
             let names = chat.team.agents.map(\.name.oneLine)
             let who =
                 names.count > 1
-                ? "\(names.dropLast().joined(separator: ", ")) and \(names.last ?? "") answer"
-                : "\(names.first ?? "") answers"
-            return chat.style.dim("\(who). /help lists the commands; Ctrl-D quits.")
+                ? "\(names.dropLast().joined(separator: ", ")) and \(names.last ?? "")"
+                : names.first ?? ""
+            return chat.style.dim("Chatting with \(who). /help lists the commands; Ctrl-D quits.")
         }
     }
 #endif

@@ -37,52 +37,52 @@
 
         /// All commands, in the order of `/help`.
         static let all: [ChatCommandDefinition] = [
-            .init(name: "sessions", argument: "[SESSION]", help: "list sessions, or go on in one") { chat, prefix in
+            .init(name: "sessions", argument: "[SESSION]", help: "list sessions, or continue one") { chat, prefix in
                 try await prefix.isEmpty ? chat.listSessions() : chat.switchSession(to: prefix)
                 return true
             },
-            .init(name: "new", help: "begin a new session") { chat, _ in
+            .init(name: "new", help: "start a new session") { chat, _ in
                 try await chat.move(to: .new(of: chat.options.user))
-                try await chat.tell([chat.style.dim("A new session.")])
+                try await chat.printLines([chat.style.dim("Started a new session.")])
                 return true
             },
-            .init(name: "fork", help: "copy the session to a new one and go on there") { chat, _ in
+            .init(name: "fork", help: "copy the session to a new one and continue there") { chat, _ in
                 try await chat.fork()
                 return true
             },
-            .init(name: "undo", help: "take back the last message and reply; a branch keeps them") {
+            .init(name: "undo", help: "undo the last message and reply; a branch keeps them") {
                 chat, _ in
                 try await chat.undo()
                 return true
             },
-            .init(name: "search", argument: "WORDS", help: "find messages in all sessions") { chat, words in
+            .init(name: "search", argument: "WORDS", help: "search the messages of all sessions") { chat, words in
                 try await chat.search(words)
                 return true
             },
-            .init(name: "export", argument: "[FILE]", help: "write the session to a new file: .md, .jsonl or .json") {
+            .init(name: "export", argument: "[FILE]", help: "export the session to a new file: .md, .jsonl or .json") {
                 chat, file in
                 try await chat.export(to: file)
                 return true
             },
-            .init(name: "agents", help: "tell who answers") { chat, _ in
+            .init(name: "agents", help: "list the agents") { chat, _ in
                 let agents = chat.team.agents.map { (id: $0.id.oneLine, purpose: $0.description.oneLine) }
                 let width = agents.map(\.id.columns).max() ?? 0
-                try await chat.tell(agents.map { "\(chat.style.cyan($0.id.padded(to: width)))  \($0.purpose)" })
+                try await chat.printLines(agents.map { "\(chat.style.cyan($0.id.padded(to: width)))  \($0.purpose)" })
                 return true
             },
-            .init(name: "help", help: "tell this") { chat, _ in
-                try await chat.tell(helpLines(chat.style))
+            .init(name: "help", help: "show this help") { chat, _ in
+                try await chat.printLines(helpLines(chat.style))
                 return true
             },
-            .init(name: "quit", help: "leave; so does Ctrl-D") { _, _ in false },
+            .init(name: "quit", help: "quit (also Ctrl-D)") { _, _ in false },
         ]
 
         private static func helpLines(_ style: Style) -> [String] {
             let usages = all.map { "/\($0.name) \($0.argument)".trimmingCharacters(in: .whitespaces) }
             let width = usages.map(\.columns).max() ?? 0
             return zip(usages, all).map { "\(style.cyan($0.padded(to: width)))  \($1.help)" } + [
-                "\(style.cyan("//text".padded(to: width)))  say text that begins with a slash",
-                "Ctrl-C stops a reply and keeps what was said.",
+                "\(style.cyan("//text".padded(to: width)))  send text that begins with a slash",
+                "Ctrl-C stops a reply and saves the received part.",
             ]
         }
     }
@@ -95,49 +95,49 @@
             guard let command = ChatCommandDefinition.all.first(where: { $0.name == name }) else {
                 throw RecollectError(
                     .invalidArgument,
-                    "there is no command /\(name.visible); /help lists the commands; to send a text beginning with a slash, type //text"
+                    "unknown command /\(name.visible); /help lists the commands; to send text that begins with a slash, type //text"
                 )
             }
             if command.argument.isEmpty, !argument.isEmpty {
-                throw RecollectError(.invalidArgument, "/\(name) takes nothing behind it")
+                throw RecollectError(.invalidArgument, "/\(name) takes no arguments")
             }
             return try await command.run(self, argument)
         }
 
         fileprivate func listSessions() async throws {
             let page = try await history.sessions(of: options.user, page: PageRequest(limit: 20))
-            guard !page.elements.isEmpty else { return try await tell(["No sessions yet."]) }
+            guard !page.elements.isEmpty else { return try await printLines(["No sessions yet."]) }
             var sessions: [(Session, String)] = []
             for session in page.elements {
                 sessions.append((session, try await options.shortId(of: session.id.sessionId, in: history)))
             }
-            try await tell(SessionTable(style: style, columns: output.columns).lines(sessions))
-            if page.next != nil { try await tell([style.dim("The last 20; `recall sessions` lists all.")]) }
+            try await printLines(SessionTable(style: style, columns: output.columns).lines(sessions))
+            if page.next != nil { try await printLines([style.dim("The latest 20; `recall sessions` lists all.")]) }
         }
 
         fileprivate func switchSession(to prefix: String) async throws {
             let session = try await options.session(prefix, in: history)
             try await move(to: session.id)
-            try await tell(ChatBanner(chat: self).lines(of: session))
+            try await printLines(ChatBanner(chat: self).lines(of: session))
         }
 
         fileprivate func fork() async throws {
             let made = try await history.forkSession(session, at: nil)
             try await move(to: made.id)
-            try await tell(["Forked; this is \(style.bold(try await options.name(of: made, in: history)))"])
+            try await printLines(["Forked to \(style.bold(try await options.name(of: made, in: history)))"])
         }
 
         fileprivate func undo() async throws {
             guard let message = try await lastUserMessage() else {
-                throw RecollectError(.notFound, "there is nothing to undo: you have no message in this session")
+                throw RecollectError(.notFound, "nothing to undo: you have not sent a message in this session")
             }
             let branch = try await history.branch(session, from: message.id)
             let branches = try await history.branches(of: session).map(\.id.sessionId)
             let from = ShellWord(try await options.shortId(of: session.sessionId, in: history))
             let kept = ShellWord(try await options.shortId(of: branch.sessionId, in: history, among: branches))
-            try await tell([
+            try await printLines([
                 "Undone: \(style.bold(message.text.oneLine.cut(to: 60)))",
-                style.dim("To get it back: recall restore \(from) --branch \(kept)"),
+                style.dim("To bring it back: recall restore \(from) --branch \(kept)"),
             ])
         }
 
@@ -153,16 +153,16 @@
         }
 
         fileprivate func search(_ words: String) async throws {
-            guard !words.isEmpty else { throw RecollectError(.invalidArgument, "/search needs words to find") }
+            guard !words.isEmpty else { throw RecollectError(.invalidArgument, "/search requires words to search for") }
             let page = try await history.search(SearchQuery(userId: options.user, text: words, limit: 5))
-            try await tell(try await options.lines(of: page, in: history, style: style))
+            try await printLines(try await options.lines(of: page, in: history, style: style))
         }
 
         fileprivate func export(to name: String) async throws {
             let short = try await options.shortId(of: session.sessionId, in: history)
             let path = name.isEmpty ? "\(short.replacingOccurrences(of: "/", with: "_")).md" : name
             try await ExportFile(path: path).write(session, of: history)
-            try await tell(["Written to \(path.visible)"])
+            try await printLines(["Exported to \(path.visible)"])
         }
     }
 #endif

@@ -13,26 +13,26 @@
         /// - Throws: `ExitCode` if a signal ended it.
         func runAtTerminal(opening session: Session?) async throws {
             let opening = ChatBanner(chat: chat)
-            if let session { try await chat.tell(try await opening.lines(of: session)) }
-            try await chat.tell([opening.hint])
+            if let session { try await chat.printLines(try await opening.lines(of: session)) }
+            try await chat.printLines([opening.hint])
             var wasAskedToLeave = false
             while true {
                 signals.forgetInterrupt()
                 let next = await input.next()
                 if case .typed(.interrupt(wasEmpty: true)) = next {
-                    try await chat.tell([""])
+                    try await chat.printLines([""])
                     if wasAskedToLeave { throw ExitCode(128 + SIGINT) }
-                    try await chat.tell([chat.style.dim("Ctrl-D or /quit leaves, and so does Ctrl-C once more.")])
+                    try await chat.printLines([chat.style.dim("To quit, press Ctrl-C again or Ctrl-D, or type /quit.")])
                     wasAskedToLeave = true
                     continue
                 }
                 wasAskedToLeave = false
                 switch next {
                 case .signal(let signal):
-                    try await chat.tell([""])
+                    try await chat.printLines([""])
                     throw ExitCode(128 + signal)
-                case .typed(.end): return try await chat.tell([""])
-                case .typed(.interrupt): try await chat.tell([""])
+                case .typed(.end): return try await chat.printLines([""])
+                case .typed(.interrupt): try await chat.printLines([""])
                 case .typed(.line(let line)):
                     guard !line.allSatisfy(\.isWhitespace) else { continue }
                     input.remember(line)
@@ -87,7 +87,7 @@
                 do {
                     return try await chat.run(command: name, argument: argument) ? .answered : .leave
                 } catch let error where !(error is OutputClosed) {
-                    Output.tell("recall: \(Recall.words(for: error))")
+                    Output.printError("recall: \(Recall.words(for: error))")
                     return .commandFailed
                 }
             case .message(let text):

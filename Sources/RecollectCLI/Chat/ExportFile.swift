@@ -17,18 +17,19 @@
             ]
             guard let format = endings.first(where: { path.lowercased().hasSuffix($0.0) })?.1 else {
                 throw RecollectError(
-                    .invalidArgument, "\(path.visible) does not end in .md, .jsonl or .json, which says what to write")
+                    .invalidArgument,
+                    "\(path.visible) has no known format: use a name that ends in .md, .jsonl or .json")
             }
             guard try await history.session(session) != nil else {
-                throw RecollectError(.notFound, "nothing has been said in this session yet")
+                throw RecollectError(.notFound, "the session has no messages yet")
             }
             let queue = DispatchQueue(label: "recall.export")
             let descriptor = try await queue.run { [path] in
                 let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
                 if descriptor < 0, errno == EEXIST {
-                    throw RecollectError(.conflict, "there is a file \(path.visible) already; it was left as it is")
+                    throw RecollectError(.conflict, "\(path.visible) already exists; it was not changed")
                 }
-                guard descriptor >= 0 else { throw RecollectError(.last, doing: "make", path: path) }
+                guard descriptor >= 0 else { throw RecollectError(.last, doing: "create", path: path) }
                 return descriptor
             }
             do {

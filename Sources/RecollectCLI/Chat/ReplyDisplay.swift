@@ -50,7 +50,7 @@
             case .toolResult: return
             case .error(let message):
                 try await go(to: .lineStart)
-                Output.tell("recall: \(message.visible)")
+                Output.printError("recall: \(message.visible)")
             case .final(let message):
                 if !hasShownText { try await showText(message.text) }
                 isInterrupted = message.isInterrupted
@@ -60,7 +60,7 @@
         func end(failure: String?) async throws {
             try await go(to: .lineStart)
             if let failure {
-                Output.tell("recall: \(failure.visible)")
+                Output.printError("recall: \(failure.visible)")
             } else if isInterrupted {
                 try await printInterrupted()
             }
@@ -97,7 +97,7 @@
 
         private func printInterrupted() async throws {
             guard output.isTerminal else {
-                return Output.tell("recall: the reply was interrupted; the part received was saved")
+                return Output.printError("recall: the reply was interrupted; the received part was saved")
             }
             try await output.line(output.style.yellow("  interrupted"))
         }

@@ -8,11 +8,11 @@
             commandName: "branches",
             abstract: "List the branches of a session: messages replaced by an edit or a retry.",
             discussion: """
-                A branch has the messages after the point at which it left its session. Print one with \
-                `recall show SESSION --branch ID`, restore it with `recall restore SESSION --branch ID`.
+                A branch contains the messages that followed its last message in common with the session. Print one with \
+                `recall show SESSION --branch ID`; restore it with `recall restore SESSION --branch ID`.
 
-                JSON: a list of objects with the keys of `recall sessions`; branchOf has the sessionId and the messageId of the last \
-                common message.
+                JSON: a list of objects with the keys of `recall sessions`; branchOf contains the sessionId, and the messageId \
+                of the last message in common.
                 """)
 
         @OptionGroup var options: StoreOptions
@@ -29,7 +29,7 @@
                         try await output.list(branches, isFirst: true) { Array($0.listed.jsonString.utf8) }
                         return try await output.line(branches.isEmpty ? "[]" : "\n]")
                     }
-                    guard !branches.isEmpty else { return try await output.line("That session has no branches.") }
+                    guard !branches.isEmpty else { return try await output.line("The session has no branches.") }
                     for line in try await lines(branches, history, output) { try await output.line(line) }
                 }
             }
@@ -42,7 +42,7 @@
             var table = Table(columns: [
                 .init(heading: "BRANCH", paint: style.cyan), .init(heading: "LAST ACTIVITY"),
                 .init(heading: "MESSAGES", isRight: true), .init(heading: "AFTER MESSAGE", isOptional: true),
-                .init(heading: "BEGINS", paint: style.bold),
+                .init(heading: "FIRST MESSAGE", paint: style.bold),
             ])
             let ids = branches.map(\.id.sessionId)
             for branch in branches {

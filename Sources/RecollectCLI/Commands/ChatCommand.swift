@@ -9,15 +9,15 @@
             commandName: "chat",
             abstract: "Chat with agents; messages are saved.",
             discussion: """
-                Continues the session with the latest activity, or starts one. Without MESSAGE, prompts for messages; lines that begin with \
-                / are commands, listed by /help. Ctrl-C stops a reply and saves the received text. Replies are saved while they stream: a \
-                crash loses at most the last second.
+                Continues the most recent session, or starts a new one. Without MESSAGE, prompts for messages; lines that \
+                begin with / are commands (/help lists them). Ctrl-C stops a reply and saves the received text. Replies are \
+                saved while they stream: a crash loses at most the last second.
 
-                Two agents reply without a model: Historian searches your sessions, and Scribe takes notes in the journal. The words \
-                of the message and of the session select the agent. With --model, an Assistant replaces both; it can search the \
-                history, read sessions, and take and read notes. The API key is in the environment variable OPENAI_API_KEY, the server \
-                in --base-url or OPENAI_BASE_URL; the default server is OpenAI's. With --agents, the agents come from a YAML or JSON \
-                file:
+                Two agents reply without a model: Historian searches your sessions, and Scribe takes notes in the journal. The \
+                agent is chosen by the words of the message and of the session. With --model, an Assistant replaces both; it \
+                can search the history, read sessions, and take and read notes. The API key comes from the environment \
+                variable OPENAI_API_KEY, and the server from --base-url or OPENAI_BASE_URL; the default is OpenAI's server. \
+                With --agents, the agents come from a YAML or JSON file:
 
                     classifier: keyword            # or model: ask the model below
                     model: gpt-5-mini              # the default model of the agents
@@ -30,18 +30,19 @@
                         tools: [search_history, read_session, take_note, read_notes]
                       - kind: historian            # or scribe: no model
 
-                The first agent is the default. An agent may have its own model, base_url and api_key_env. A server other than OpenAI's \
-                gets a key only if the file names its variable.
+                The first agent is the default. An agent may have its own model, base_url and api_key_env. A server other than \
+                OpenAI's is sent a key only if the file names the variable with the key.
 
-                Without a terminal, each line of standard input is a message, and only replies go to standard output. After a failed \
-                turn the next lines are sent; a failed command stops the chat; both end with exit code 1. Interrupted by Ctrl-C, the \
-                exit code is 130; by SIGTERM, 143.
+                Without a terminal, each line of standard input is a message, and only replies go to standard output. After a \
+                failed turn, the next lines are still sent; a failed command ends the chat. In both cases, the exit code is 1. \
+                After Ctrl-C, it is 130; after SIGTERM, 143.
 
-                JSON: a line for each event: session (id), began (replyId, agentId, inputId), thinking and text (text), toolCall \
-                (id, name, arguments), toolResult (id, content), error (message), final (message, as in `recall show`), failed (message).
+                JSON: one line for each event: session (id), began (replyId, agentId, inputId), thinking and text (text), \
+                toolCall (id, name, arguments), toolResult (id, content), error (message), final (message, as in `recall \
+                show`), failed (message).
 
-                Your input is stored for the ↑ key in the file chat-history in the history's folder, for each user; deleting a session \
-                does not change it.
+                The lines you type are saved for the ↑ key in the file chat-history in the folder of the history, one file for \
+                each user; deleting a session does not delete them.
                 """)
 
         @OptionGroup var options: StoreOptions
@@ -55,29 +56,32 @@
         @Flag(name: .long, help: "Start a new session.")
         var new = false
 
-        @Option(name: .long, help: ArgumentHelp("The file of the agents.", valueName: "file"))
+        @Option(name: .long, help: ArgumentHelp("The agents file: YAML or JSON.", valueName: "file"))
         var agents: String?
 
-        @Option(name: .long, help: ArgumentHelp("Chat with an assistant with this model.", valueName: "name"))
+        @Option(name: .long, help: ArgumentHelp("Chat with an assistant that uses this model.", valueName: "name"))
         var model: String?
 
-        @Option(name: .long, help: ArgumentHelp("The model's server: https://…/v1.", valueName: "url"))
+        @Option(
+            name: .long,
+            help: ArgumentHelp("The base URL of the model server, such as https://host/v1.", valueName: "url"))
         var baseURL: String?
 
         @Option(
             name: .long,
-            help: ArgumentHelp("The folder for notes (default: journal, beside the history).", valueName: "dir"))
+            help: ArgumentHelp(
+                "The folder for notes (default: journal in the folder of the history).", valueName: "dir"))
         var journal: String?
 
         func validate() throws {
-            if new, session != nil { throw ValidationError("--new and --session exclude each other.") }
-            if agents != nil, model != nil { throw ValidationError("--agents and --model exclude each other.") }
-            if baseURL != nil, model == nil { throw ValidationError("--base-url needs --model.") }
+            if new, session != nil { throw ValidationError("--new and --session cannot be used together.") }
+            if agents != nil, model != nil { throw ValidationError("--agents and --model cannot be used together.") }
+            if baseURL != nil, model == nil { throw ValidationError("--base-url requires --model.") }
             if let baseURL, AgentsFile.serverURL(baseURL) == nil {
-                throw ValidationError("--base-url needs the address of a server: https://…/v1.")
+                throw ValidationError("--base-url must be a server URL, such as https://host/v1.")
             }
             if [model, journal, agents].contains("") {
-                throw ValidationError("--model, --journal and --agents need a value.")
+                throw ValidationError("--model, --journal and --agents must not be empty.")
             }
             if !message.isEmpty, message.allSatisfy({ $0.allSatisfy(\.isWhitespace) }) {
                 throw ValidationError("The message is empty.")

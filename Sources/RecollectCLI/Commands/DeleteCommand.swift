@@ -8,15 +8,16 @@
             commandName: "delete",
             abstract: "Delete sessions permanently; `recall discard` can be undone.",
             discussion: """
-                Deletes messages, branches, search entries, and attachments without other uses. Without --yes, asks for confirmation; \
-                without a terminal, deletes nothing. Imported transcripts are not changed: importing them again restores the session.
+                Deletes messages, branches, search entries, and attachments that no other message uses. Without --yes, asks \
+                for confirmation; without a terminal, deletes nothing. Imported transcripts are not changed: importing them \
+                again restores the session.
 
-                Finally prints whether the deleted text is erased from the history's files, or pending because another program is \
-                reading the history, or the history is large. The next program that uses the history continues. \
-                `recall doctor --prove WORD` searches for remains.
+                At the end, prints whether the deleted text was erased from the files of the history. Erasing can be pending \
+                because another program is reading the history, or because the history is large; the next program that uses \
+                the history continues it. `recall doctor --find-traces WORD` searches for remains.
 
-                JSON: a list of objects with the keys id, messageCount, erasure (erased or pending), setAside (damaged files set aside, \
-                possibly with deleted text); needs --yes.
+                JSON: a list of objects with the keys id, messageCount, erasure (erased or pending), setAside (damaged files \
+                set aside, possibly with deleted text). --json requires --yes.
                 """)
 
         @OptionGroup var options: StoreOptions
@@ -28,7 +29,7 @@
         var yes = false
 
         func validate() throws {
-            if options.json, !yes { throw ValidationError("--json asks nothing, so it needs --yes.") }
+            if options.json, !yes { throw ValidationError("--json requires --yes.") }
         }
 
         func run() async throws {
@@ -38,9 +39,9 @@
                 for session in sessions { names.append(try await described(session, in: history)) }
                 if !yes {
                     let question = Question(
-                        text: "Delete for good?", facts: names,
-                        refusal: "nothing was deleted: there is no terminal to ask on; --yes deletes without asking")
-                    guard try await question.ask() else { return Output.tell("Nothing was deleted.") }
+                        text: "Delete permanently?", facts: names,
+                        refusal: "nothing was deleted: confirmation requires a terminal; to skip it, use --yes")
+                    guard try await question.ask() else { return Output.printError("Nothing was deleted.") }
                 }
                 for session in sessions { try await history.deleteSession(session.id) }
                 let isErased = try await isErased(history)
@@ -52,16 +53,16 @@
                         try await output.line(
                             isErased
                                 ? "Erased from the files of the history."
-                                : "Erasing is pending: the next program that uses the history goes on with it.")
+                                : "Erasing is pending: the next program that uses the history continues it.")
                         if let name = TypedLines(in: options.directory, of: options.user).name {
                             try await output.line(
-                                "What was typed in `recall chat` stays in \(name): remove that file to erase it")
+                                "Lines typed in `recall chat` remain in \(name). To erase them, delete that file.")
                         }
                         guard !setAside.isEmpty else { return }
                         let names = setAside.joined(separator: ", ")
                         return try await output.line(
-                            "Damaged files that were set aside may still hold it; remove them to erase it there: \(names). "
-                                + "Attachments of messages that were lost may be left, too: `recall doctor` names them"
+                            "Damaged files that were set aside may still contain the deleted text. To erase it, delete them: \(names). "
+                                + "Attachments of lost messages may also remain; `recall doctor` lists them."
                         )
                     }
                     let listed = sessions.map { session -> JSONValue in
@@ -95,8 +96,8 @@
                 else { continue }
                 throw RecollectError(
                     .storeReplaced,
-                    "session \(session.id.sessionId) was deleted and is there again: the files of the history were replaced, or"
-                        + " another program saved it; delete it again")
+                    "session \(session.id.sessionId) was deleted but exists again: the files of the history were replaced, or"
+                        + " another program saved the session; delete it again")
             }
         }
 

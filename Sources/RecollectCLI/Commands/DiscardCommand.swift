@@ -8,7 +8,8 @@
             commandName: "discard",
             abstract: "Remove sessions from lists and searches; `recall restore` restores them.",
             discussion: """
-                New messages, also imported ones, restore a discarded session. `recall delete` deletes permanently.
+                New messages, including imported ones, restore a discarded session. `recall delete` deletes sessions \
+                permanently.
 
                 JSON: a list of the sessions with the keys of `recall sessions`.
                 """)
@@ -24,7 +25,7 @@
                 if let branch = sessions.first(where: { $0.branchOf != nil }) {
                     throw RecollectError(
                         .invalidArgument,
-                        "\(branch.id.sessionId.visible) is a branch, which no list shows; `recall delete` deletes it for good"
+                        "\(branch.id.sessionId.visible) is a branch, and branches cannot be discarded; `recall delete` deletes it permanently"
                     )
                 }
                 var names: [String] = []
@@ -35,7 +36,7 @@
                 if options.json { return try await options.write(sessions, in: history) }
                 try await Output.open { [names] output in
                     for name in names { try await output.line("Discarded \(output.style.bold(name))") }
-                    try await output.line(output.style.dim("To undo it: recall restore SESSION"))
+                    try await output.line(output.style.dim("To undo: recall restore SESSION"))
                 }
             }
         }

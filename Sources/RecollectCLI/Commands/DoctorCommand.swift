@@ -8,19 +8,21 @@
             commandName: "doctor",
             abstract: "Check the history; --repair fixes problems.",
             discussion: """
-                Reads the whole history. Without --repair, the only change is that of every command: a damaged database is salvaged and \
-                set aside. --repair corrects counts, rebuilds the search index and removes unused attachments. Unreadable data stays in \
-                a file set aside.
+                Reads the whole history. Without --repair, nothing is changed, except that a damaged database is salvaged and \
+                set aside, as by every command. --repair corrects counts, rebuilds the search index and removes unused \
+                attachments. Unreadable data is kept in a set-aside file.
 
-                JSON keys: version, directory, sqliteVersion, migrations, users, sessions, messages, messagesToIndex, databaseBytes, \
-                logBytes, attachments, attachmentBytes, setAside, losses (a list of setAside, date, recoveredMessages, lostMessages, \
-                sessions), problems (a list of kind, message), erasure (remaining work: sessions, attachments, files, isIndexPending, \
-                isLogPending). Exit code 2: there are problems. Lost messages are a problem until the file set aside is removed.
+                JSON keys: version, directory, sqliteVersion, migrations, users, sessions, messages, messagesToIndex, \
+                databaseBytes, logBytes, attachments, attachmentBytes, setAside, losses (a list of setAside, date, \
+                recoveredMessages, lostMessages, sessions), problems (a list of kind, message), erasure (remaining work: \
+                sessions, attachments, files, isIndexPending, isLogPending). Exit code 2: there are problems. Lost messages \
+                count as a problem until the set-aside file is deleted.
 
-                --prove WORD searches for a word in all data of the history: messages, the search index, the bytes of the database and \
-                its log, attachments, and files set aside or left over. It prints positions, never the text around them. Exit code 0: \
-                not found; 2: found. JSON: a list of objects with the keys kind, file, count, isLive (whether it belongs to data not \
-                deleted), and, if known, offset, page, userId, sessionId, messageId.
+                --find-traces WORD searches for a word in all data of the history: messages, the search index, the bytes of \
+                the database and its log, attachments, and set-aside or leftover files. It prints only positions, never the \
+                surrounding text. Exit code 0: not found; 2: found. JSON: a list of objects with the keys kind, file, count, \
+                isLive (whether it is in data that was not deleted), and, if known, offset, page, userId, sessionId, \
+                messageId.
                 """)
 
         @OptionGroup var options: StoreOptions
@@ -31,17 +33,17 @@
         @Option(
             name: .long, help: ArgumentHelp("Search for a word in all files of the history instead.", valueName: "word")
         )
-        var prove: String?
+        var findTraces: String?
 
         func validate() throws {
-            if repair, prove != nil {
-                throw ValidationError("--prove only searches, --repair changes the store: use one of them.")
+            if repair, findTraces != nil {
+                throw ValidationError("--find-traces and --repair cannot be used together.")
             }
         }
 
         func run() async throws {
             try await options.withHistory { history in
-                if let prove { return try await tell(try await history.prove(absenceOf: prove)) }
+                if let findTraces { return try await print(try await history.traces(of: findTraces)) }
                 if repair { try await history.repair() }
                 let report = try await history.check()
                 try await Output.open { output in
@@ -52,7 +54,7 @@
             }
         }
 
-        private func tell(_ traces: [WordTrace]) async throws {
+        private func print(_ traces: [WordTrace]) async throws {
             try await Output.open { output in
                 if options.json {
                     let text = String(decoding: try JSONEncoder().encode(traces), as: UTF8.self)
@@ -62,8 +64,8 @@
                 let live = traces.count { $0.isLive }
                 try await output.line(
                     traces.isEmpty
-                        ? "The word is nowhere."
-                        : "Found in \(Format.count(traces.count, "place")): \(live) in use, \(traces.count - live) left of what was deleted."
+                        ? "The word was not found."
+                        : "Found in \(Format.count(traces.count, "place")): \(live) in use, \(traces.count - live) in deleted content."
                 )
             }
             if !traces.isEmpty { throw ExitCode.partly }
@@ -92,14 +94,15 @@
         private func lines(of report: HistoryReport, _ style: Style) -> [String] {
             let index =
                 report.messagesToIndex == 0
-                ? "up to date" : "\(Format.count(report.messagesToIndex, "message")) behind; the next search catches up"
-            let log = report.logBytes > 0 ? " and \(Format.bytes(Int64(report.logBytes))) of log" : ""
+                ? "up to date"
+                : "\(Format.count(report.messagesToIndex, "message")) not indexed yet; the next search indexes them"
+            let log = report.logBytes > 0 ? ", and a log of \(Format.bytes(Int64(report.logBytes)))" : ""
             let facts = [
                 ("History", (report.directory ?? "").oneLine),
                 ("Versions", "recall \(Recall.version), SQLite \(report.sqliteVersion)"),
                 ("Schema", report.migrations.joined(separator: ", ")),
                 (
-                    "Holds",
+                    "Contents",
                     "\(Format.count(report.messages, "message")) in \(Format.count(report.sessions, "session")) of "
                         + Format.count(report.users, "user")
                 ),
@@ -111,19 +114,19 @@
                 ("Search index", index),
             ]
             // Of an unreadable database only the files are known.
-            let unknown = report.migrations.isEmpty ? ["Schema", "Holds", "Search index"] : []
+            let unknown = report.migrations.isEmpty ? ["Schema", "Contents", "Search index"] : []
             var lines = facts.filter { !unknown.contains($0.0) }.map { "\(style.dim($0.padded(to: 14)))\($1)" }
             if !report.erasure.isComplete {
                 lines.append(
-                    style.dim("To be erased".padded(to: 14))
-                        + "some of what was deleted; the next program to use the history goes on"
+                    style.dim("To erase".padded(to: 14))
+                        + "some deleted content; the next program that uses the history continues"
                 )
             }
             lines += report.setAside.map { style.dim("Set aside".padded(to: 14)) + $0.oneLine }
-            guard !report.problems.isEmpty else { return lines + ["", style.green("Everything is in order.")] }
+            guard !report.problems.isEmpty else { return lines + ["", style.green("No problems found.")] }
             lines += ["", style.bold(style.red(Format.count(report.problems.count, "problem")))]
             lines += report.problems.map { "  \($0.kind): \($0.message.oneLine)" }
-            return lines + (repair ? [] : ["", "Mend what can be mended with: recall doctor --repair"])
+            return lines + (repair ? [] : ["", "To fix what can be fixed: recall doctor --repair"])
         }
     }
 #endif

@@ -9,9 +9,9 @@
             commandName: "export",
             abstract: "Export a session as json, jsonl or markdown.",
             discussion: """
-                jsonl is complete and can be imported again; json is one object with the keys session and messages; markdown is for \
-                reading. json and jsonl include attachments. Missing or damaged attachments are printed to standard error, with exit \
-                code 2.
+                jsonl is complete and can be imported again; json is one object with the keys session and messages; markdown \
+                is for reading. json and jsonl include attachments. Missing or damaged attachments are reported on standard \
+                error, with exit code 2.
                 """)
 
         @OptionGroup var options: StoreOptions
@@ -24,7 +24,7 @@
 
         func validate() throws {
             if options.json, let format, format != .json {
-                throw ValidationError("--json and --format \(format.rawValue) exclude each other.")
+                throw ValidationError("--json and --format \(format.rawValue) cannot be used together.")
             }
         }
 
@@ -39,9 +39,9 @@
                     }
                 }
                 for attachment in missing {
-                    Output.tell(
-                        "recall: the attachment \(attachment.sha256.oneLine) of message \(attachment.messageId.oneLine) "
-                            + "is missing or damaged; its message was exported without it")
+                    Output.printError(
+                        "recall: attachment \(attachment.sha256.oneLine) of message \(attachment.messageId.oneLine) "
+                            + "is missing or damaged; the message was exported without it")
                 }
                 if !missing.isEmpty { throw ExitCode.partly }
             }

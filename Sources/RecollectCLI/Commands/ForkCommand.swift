@@ -7,7 +7,7 @@
             commandName: "fork",
             abstract: "Copy a session up to a message into a new session.",
             discussion: """
-                A search shows common messages once. Both sessions continue independently.
+                Search results show messages in both sessions only once. The two sessions are independent from then on.
 
                 JSON: a list with the new session, with the keys of `recall sessions`.
                 """)
@@ -24,11 +24,11 @@
                 valueName: "message"))
         var at: String?
 
-        @Option(name: .long, help: ArgumentHelp("The ID of the new session. Default: a new ID.", valueName: "id"))
+        @Option(name: .long, help: ArgumentHelp("The ID of the new session. Default: a random ID.", valueName: "id"))
         var into: String?
 
         func validate() throws {
-            if into == "" { throw ValidationError("--into needs an id.") }
+            if into == "" { throw ValidationError("--into must not be empty.") }
         }
 
         func run() async throws {

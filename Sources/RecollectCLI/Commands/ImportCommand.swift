@@ -7,17 +7,17 @@
     struct ImportCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "import",
-            abstract: "Import transcripts of other programs.",
+            abstract: "Import transcripts from other programs.",
             discussion: """
-                PATH is a Claude Code transcript (.jsonl) or a folder of them such as ~/.claude/projects; a file from \
-                `recall export --format jsonl`; a ClaudeCodeUI database (claude_code_sessions.sqlite) or its folder; or the folder of an \
-                Agent Squad file storage, with its users (--user imports one of them). The format is detected. Importing again adds only \
-                new messages. Imported files are never changed.
+                PATH is a Claude Code transcript (.jsonl) or a folder of them such as ~/.claude/projects; a file from `recall \
+                export --format jsonl`; a ClaudeCodeUI database (claude_code_sessions.sqlite) or its folder; or the folder of \
+                an Agent Squad file storage, with all its users (--user imports only one). The format is detected. Importing \
+                again adds only new messages. Imported files are never changed.
 
-                JSON keys: sessions, users, messages, added, unchanged, notMessages (lines by kind), unreadable (a list of file, line, \
-                reason; at most 1,000), unreadableCount, unfinished (files with an incomplete last line). Exit code 2: some lines or \
-                files are unreadable or left out (links in a folder, names that are not UTF-8, chats of Agent Squad beside transcripts); \
-                the rest is imported.
+                JSON keys: sessions, users, messages, added, unchanged, notMessages (lines by kind), unreadable (a list of \
+                file, line, reason; at most 1,000), unreadableCount, unfinished (files with an incomplete last line). Exit \
+                code 2: some lines or files are unreadable or skipped (links in a folder, names that are not UTF-8, Agent \
+                Squad chats beside transcripts); the rest is imported.
                 """)
 
         @OptionGroup var options: StoreOptions

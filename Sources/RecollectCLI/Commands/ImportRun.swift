@@ -30,22 +30,22 @@
         /// Returns the summary for people.
         func summary(_ options: StoreOptions, in directory: URL? = nil, _ style: Style) -> String {
             let added = "\(Format.count(self.added, "new message")) in \(Format.count(sessions, "session"))"
-            let unchanged = "\(Format.grouped(self.unchanged)) \(self.unchanged == 1 ? "was" : "were") there before"
+            let unchanged = "\(Format.grouped(self.unchanged)) \(self.unchanged == 1 ? "was" : "were") already stored"
             var lines = ["\(style.bold("Imported")) \(added); \(unchanged)."]
             let left = notMessages.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
             if !left.isEmpty {
                 let kinds = left.prefix(6).map { "\($0.key.oneLine) \(Format.grouped($0.value))" }
                 let more = left.count > 6 ? ", …" : ""
-                lines.append("Skipped lines other than messages: \(kinds.joined(separator: ", "))\(more).")
+                lines.append("Skipped lines that are not messages: \(kinds.joined(separator: ", "))\(more).")
             }
             if unfinished > 0 {
                 let files = Format.count(unfinished, "file")
-                lines.append("\(files) ended in half a line, which comes with the next import.")
+                lines.append("\(files) ended with an incomplete line; the next import adds it.")
             }
             let others = users.filter { !$0.hasSameBytes(as: options.user) }
             if !others.isEmpty {
                 let names = others.prefix(6).map(\.visible).joined(separator: ", ") + (others.count > 6 ? ", …" : "")
-                lines.append("Sessions of other users: \(names); see them with --user.")
+                lines.append("Sessions of other users: \(names); to list them, use --user.")
             }
             lines.append(style.dim("The history is in \((directory ?? options.directory).path)."))
             return lines.joined(separator: "\n")
@@ -54,7 +54,7 @@
         /// Prints the unreadable lines and files to standard error.
         func printUnreadable() {
             guard unreadableCount > 0 else { return }
-            Output.tell(
+            Output.printError(
                 "recall: \(Format.count(unreadableCount, "line or file", "lines or files")) could not be read:")
             for entry in unreadable.prefix(20) {
                 let location = entry.line > 0 ? "\(entry.file):\(entry.line)" : entry.file
@@ -62,9 +62,9 @@
                 let reason =
                     entry.reason.hasPrefix(entry.file + " ")
                     ? String(entry.reason.dropFirst(entry.file.count + 1)) : entry.reason
-                Output.tell("  \(location.oneLine): \(reason.oneLine)")
+                Output.printError("  \(location.oneLine): \(reason.oneLine)")
             }
-            if unreadableCount > 20 { Output.tell("  … --json lists more of them") }
+            if unreadableCount > 20 { Output.printError("  … for more, use --json") }
         }
 
         /// The report as JSON.

@@ -9,17 +9,18 @@
             commandName: "migrate",
             abstract: "Copy all sessions from one store to another, and verify them.",
             discussion: """
-                A location is a path, store:PATH for the folder of a Recollect history, or files:PATH for a folder of chat files of Agent \
-                Squad's FileChatStorage. The format of a plain path is detected; a missing one becomes a Recollect history. --from also \
-                takes the formats of `recall import`. The default of --from or --to is the history of --store.
+                LOCATION is a path, store:PATH for the folder of a Recollect history, or files:PATH for a folder of chat files \
+                of Agent Squad's FileChatStorage. The format of a plain path is detected; if the target does not exist, a \
+                Recollect history is created. --from also accepts the formats of `recall import`. The default of --from and \
+                --to is the history of --store.
 
-                The source is only read. Every message is read back and compared. Other data of the target stays, and known messages \
-                are skipped, so an interrupted migration can be repeated. All users are copied, or the one in --user. Chat files cannot \
-                store titles, tags and other details.
+                The source is not changed. Every message is read back and compared. Other data in the target is kept, and \
+                messages that are already there are skipped, so an interrupted migration can be repeated. Copies all users, or \
+                only the one in --user. Chat files cannot store titles, tags and other details.
 
                 JSON keys: from, to, users, sessions, messages, added, unchanged, and for files of other programs those of \
-                `recall import`. Exit code 1 also means that the target has different content under the ID of a message: such sessions \
-                are left unchanged, all others are copied.
+                `recall import`. Exit code 1 can also mean that a message in the target has the same ID but different content: \
+                such sessions are not changed, and all others are copied.
                 """)
 
         @OptionGroup var options: StoreOptions
@@ -31,14 +32,15 @@
         var to: StoreLocation?
 
         func validate() throws {
-            if from == nil, to == nil { throw ValidationError("Give --from, --to, or both.") }
+            if from == nil, to == nil { throw ValidationError("Specify --from, --to, or both.") }
         }
 
         func run() async throws {
             let here = StoreLocation(kind: .store, path: options.directory.path)
             let (from, to) = (try (from ?? here).detected(isSource: true), try (to ?? here).detected(isSource: false))
             guard from.resolved != to.resolved else {
-                throw RecollectError(.invalidArgument, "\(from.path) cannot be moved to itself; name another location")
+                throw RecollectError(
+                    .invalidArgument, "\(from.path) cannot be migrated to itself: specify another location")
             }
             switch (from.kind, to.kind) {
             case (.store, .store):
@@ -61,7 +63,7 @@
             case (_, _):
                 throw RecollectError(
                     .invalidArgument,
-                    "only a Recollect history is moved to chat files: import \(from.path) into one first, then move that"
+                    "only a Recollect history can be migrated to chat files: import \(from.path) into a history first, then migrate the history"
                 )
             }
         }
@@ -112,10 +114,10 @@
         private func summary(of report: MigrationReport, _ to: StoreLocation, _ style: Style) -> String {
             let unchanged = report.messages - report.addedMessages
             return """
-                \(style.bold("Moved")) \(Format.count(report.addedMessages, "new message")) in \
+                \(style.bold("Copied")) \(Format.count(report.addedMessages, "new message")) in \
                 \(Format.count(report.movedSessions, "session")); \(Format.grouped(unchanged)) \
-                \(unchanged == 1 ? "was" : "were") there before. All \(Format.count(report.sessions, "session")) compared.
-                \(style.dim("They are in \(to.path).".oneLine))
+                \(unchanged == 1 ? "was" : "were") already stored. Verified \(Format.count(report.sessions, "session")).
+                \(style.dim("The sessions are in \(to.path).".oneLine))
                 """
         }
 

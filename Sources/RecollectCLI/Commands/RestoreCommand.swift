@@ -7,7 +7,8 @@
             commandName: "restore",
             abstract: "Restore discarded sessions, or a branch of a session.",
             discussion: """
-                With --branch, the later messages of the session become a branch themselves, so the same command undoes it.
+                With --branch, the messages replaced by the branch become a branch themselves, which can be restored in the \
+                same way.
 
                 JSON: a list of the sessions with the keys of `recall sessions`.
                 """)
@@ -24,7 +25,7 @@
         var branch: String?
 
         func validate() throws {
-            if branch != nil, session.count > 1 { throw ValidationError("--branch is for one session.") }
+            if branch != nil, session.count > 1 { throw ValidationError("--branch applies to one session only.") }
         }
 
         func run() async throws {

@@ -8,8 +8,9 @@
             commandName: "search",
             abstract: "Search the messages of all sessions, the best matches first.",
             discussion: """
-                A message must have all words of QUERY. Prefixes of words and parts of identifiers match. Accents and case do not \
-                matter. Chinese and Japanese match by two characters. Any text is a valid query.
+                Finds messages that contain all words of QUERY. Prefixes of words and parts of identifiers also match. Case \
+                and accents are ignored. Chinese and Japanese text is matched by pairs of characters. Any text is a valid \
+                query.
 
                 JSON: a list of objects with the keys sessionId, agentId, messageId, role, timestamp, snippet (matches between « and »), \
                 score (larger is better).
@@ -32,11 +33,11 @@
         @Option(
             name: [.long, .customLong("since")],
             help: ArgumentHelp(
-                "Only from this date on: a day (2026-02-03), a time (2026-02-03T09:30) or an age (12h, 7d, 2w).",
+                "Only messages on or after this date: a day (2026-02-03), a time (2026-02-03T09:30) or an age (12h, 7d, 2w).",
                 valueName: "date"))
         var from: DateArgument?
 
-        @Option(name: .long, help: ArgumentHelp("Only before this date.", valueName: "date"))
+        @Option(name: .long, help: ArgumentHelp("Only messages before this date.", valueName: "date"))
         var until: DateArgument?
 
         @Option(name: .shortAndLong, help: "The maximum number of hits.")
@@ -46,8 +47,8 @@
         var skip = 0
 
         func validate() throws {
-            if limit < 1 || limit > 10_000 { throw ValidationError("--limit needs a number from 1 to 10000.") }
-            if skip < 0 { throw ValidationError("--skip needs a number from 0.") }
+            if limit < 1 || limit > 10_000 { throw ValidationError("--limit must be from 1 to 10000.") }
+            if skip < 0 { throw ValidationError("--skip must not be negative.") }
         }
 
         func run() async throws {
@@ -69,7 +70,7 @@
                 for line in try await options.lines(of: page, in: history, style: output.style) {
                     try await output.line(line)
                 }
-                if let next = page.next { try await output.line(output.style.dim("More: --skip \(next.offset)")) }
+                if let next = page.next { try await output.line(output.style.dim("For more: --skip \(next.offset)")) }
             }
         }
     }

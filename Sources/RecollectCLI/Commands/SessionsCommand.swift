@@ -8,16 +8,16 @@
             commandName: "sessions",
             abstract: "List sessions.",
             discussion: """
-                Archived sessions are listed only with --all or --archived. Before the tags, P marks pinned, U unread, and A archived \
-                sessions. TOKENS are sent and generated tokens, without those of a cache. Empty columns, and columns too wide for the \
-                terminal, are left out.
+                Archived sessions are listed only with --all or --archived. A column without a heading marks pinned (P), \
+                unread (U) and archived (A) sessions. TOKENS shows the tokens sent and generated, without cached ones. Empty \
+                columns are omitted, as are columns for which the terminal is too narrow.
 
                 JSON: a list of objects with the keys id, title (if set), displayTitle, createdAt, lastActivityAt, lastAccessedAt, \
                 messageCount, agents, workingDirectory, branch, preview, tags, isPinned, isArchived, isUnread, usage (input, output, \
                 cacheCreation, cacheRead), discardedAt, branchOf, metadata.
 
-                Exit code 2: messages were lost with a damaged file. The file set aside is printed to standard error until it is \
-                removed.
+                Exit code 2: messages were lost because a file was damaged. The set-aside file is reported on standard error \
+                until it is deleted.
                 """)
 
         @OptionGroup var options: StoreOptions
@@ -27,7 +27,7 @@
         var limit: Int?
 
         func validate() throws {
-            if let limit, limit < 1 { throw ValidationError("--limit needs a number from 1.") }
+            if let limit, limit < 1 { throw ValidationError("--limit must be at least 1.") }
         }
 
         func run() async throws {
@@ -48,9 +48,9 @@
                 let count =
                     loss.lostMessages.map { Format.count($0, "message") + " could" }
                     ?? "an unknown number of messages could"
-                Output.tell(
+                Output.printError(
                     "recall: \(count) not be read from a damaged database; `recall doctor` lists the sessions; the damaged file is "
-                        + "\(options.directory.appendingPathComponent(loss.setAside).path); remove it to end this notice"
+                        + "\(options.directory.appendingPathComponent(loss.setAside).path); to dismiss this notice, delete that file"
                 )
             }
             if !losses.isEmpty { throw ExitCode.partly }
@@ -84,12 +84,12 @@
         private func reason(_ history: any HistoryStore) async throws -> String {
             let everything = SessionQuery(userId: options.user)
             let isNew = try await history.sessions(everything, page: PageRequest(limit: 1)).elements.isEmpty
-            if filter.discarded { return "No session that fits was discarded." }
+            if filter.discarded { return "No matching discarded sessions." }
             if isNew {
-                return "No sessions of \(options.user.oneLine) yet. Bring some: recall import ~/.claude/projects"
+                return "No sessions of \(options.user.oneLine) yet. To import some: recall import ~/.claude/projects"
             }
             return filter.archived || filter.all
-                ? "No session fits." : "No session fits; archived ones are listed with --all."
+                ? "No matching sessions." : "No matching sessions. To include archived ones, use --all."
         }
     }
 #endif

@@ -8,8 +8,8 @@
             commandName: "set",
             abstract: "Set the title, tags, pin, archive mark or read mark of sessions.",
             discussion: """
-                Other details stay unchanged. An empty --title removes the title; lists then show the first message. An import never \
-                replaces a title set here.
+                Other details are not changed. An empty --title removes the title; lists then show the first message. An \
+                import never replaces a title set here.
 
                 JSON: a list of the sessions with the keys of `recall sessions`.
                 """)
@@ -42,20 +42,21 @@
 
         func validate() throws {
             if details == SessionDetails() {
-                throw ValidationError("Say what to set: --title, --tag, --untag, --pin, --archive, --read or --unread.")
+                throw ValidationError(
+                    "Specify what to set: --title, --tag, --untag, --pin, --archive, --read or --unread.")
             }
-            if title != nil, session.count > 1 { throw ValidationError("--title is for one session.") }
-            if (tag + untag).contains("") { throw ValidationError("A tag is not empty.") }
+            if title != nil, session.count > 1 { throw ValidationError("--title applies to one session only.") }
+            if (tag + untag).contains("") { throw ValidationError("A tag must not be empty.") }
             if let both = tag.first(where: { tag in untag.contains(where: tag.hasSameBytes) }) {
-                throw ValidationError("--tag \(both) and --untag \(both) exclude each other.")
+                throw ValidationError("--tag \(both) and --untag \(both) cannot be used together.")
             }
-            if read, unread { throw ValidationError("--read and --unread exclude each other.") }
+            if read, unread { throw ValidationError("--read and --unread cannot be used together.") }
         }
 
         func run() async throws {
             try await options.withHistory { history in
                 let sessions = try await options.sessions(session, in: history)
-                for session in sessions { try await history.update(session.id, with: details, makesNew: false) }
+                for session in sessions { try await history.update(session.id, with: details, createIfMissing: false) }
                 try await options.write(sessions, in: history)
             }
         }

@@ -8,11 +8,11 @@
             commandName: "show",
             abstract: "Print the messages of a session.",
             discussion: """
-                Long tool calls, results and thinking are shortened to a few lines; --full prints them completely. Streaming replies \
-                come last.
+                Long tool calls, results and thinking are shortened to a few lines; --full prints them completely. Streaming \
+                replies are printed last.
 
-                JSON: a list of objects with the keys id, role, agentId, timestamp, text, parts, metadata; always complete. In metadata, \
-                streamingReply marks a streaming reply, interrupted a stopped one.
+                JSON: a list of objects with the keys id, role, agentId, timestamp, text, parts, metadata; messages are never \
+                shortened. In metadata, streamingReply marks a streaming reply, and interrupted marks an interrupted one.
                 """)
 
         @OptionGroup var options: StoreOptions
@@ -23,7 +23,7 @@
         @Option(name: .long, help: ArgumentHelp("Only the messages of this agent.", valueName: "id"))
         var agent: String?
 
-        @Option(name: .long, help: ArgumentHelp("Only this number of messages, from the end.", valueName: "count"))
+        @Option(name: .long, help: ArgumentHelp("Only this many messages, from the end.", valueName: "count"))
         var last: Int?
 
         @Option(
@@ -39,7 +39,7 @@
         var ids = false
 
         func validate() throws {
-            if let last, last < 1 { throw ValidationError("--last needs a number from 1.") }
+            if let last, last < 1 { throw ValidationError("--last must be at least 1.") }
         }
 
         func run() async throws {
@@ -49,7 +49,7 @@
                 if let agent, !session.agents.contains(where: agent.hasSameBytes) {
                     let agents = session.agents.map { "'\($0.visible)'" }.joined(separator: ", ")
                     throw RecollectError(
-                        .notFound, "no agent '\(agent.visible)' speaks in that session; those who do are \(agents)")
+                        .notFound, "the session has no messages from agent '\(agent.visible)'; its agents: \(agents)")
                 }
                 try await Output.open(paged: !options.json) { [session] output in
                     if options.json {

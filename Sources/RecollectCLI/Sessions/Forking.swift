@@ -22,14 +22,15 @@
             if let sessionId { fork = SessionKey(userId: session.userId, sessionId: sessionId) }
             let page = try await messages(of: session, agentId: nil, page: PageRequest(limit: 1, before: nil))
             guard let last = page.elements.last else {
-                throw RecollectError(.notFound, "that session has no message to copy")
+                throw RecollectError(.notFound, "the session has no messages to copy")
             }
             // The last message may have an id that another agent's message has, too.
             try await self.fork(
                 session, at: message ?? last.message.id, agentId: message == nil ? last.agentId : nil,
                 into: fork.sessionId)
             guard let made = try await self.session(fork) else {
-                throw RecollectError(.notFound, "session \(fork.sessionId.visible) was deleted as soon as it was made")
+                throw RecollectError(
+                    .notFound, "session \(fork.sessionId.visible) was deleted immediately after it was created")
             }
             return made
         }

@@ -22,7 +22,7 @@
         @Option(name: .long, help: "Only sessions with this text in the title or messages.")
         var search: String?
 
-        @Option(name: .long, help: "Only sessions with this tag. May be repeated to require several.")
+        @Option(name: .long, help: "Only sessions with this tag. Repeat to require several tags.")
         var tag: [String] = []
 
         @Option(name: .long, help: ArgumentHelp("Only sessions with messages of this agent.", valueName: "id"))
@@ -58,7 +58,7 @@
         @Option(
             name: .long,
             help:
-                "The first sessions: latest activity, latest access, last created, titles from A to Z, most messages."
+                "Sort by latest activity, latest access, latest creation, title from A to Z, or most messages."
         )
         var sort = Order.activity
 
@@ -66,10 +66,10 @@
         var reverse = false
 
         func validate() throws {
-            if all, archived { throw ValidationError("--all and --archived exclude each other.") }
-            if tag.contains("") { throw ValidationError("--tag needs a tag.") }
+            if all, archived { throw ValidationError("--all and --archived cannot be used together.") }
+            if tag.contains("") { throw ValidationError("--tag must not be empty.") }
             if let since, let until, since.date >= until.date {
-                throw ValidationError("--since is not before --until, so nothing could be listed.")
+                throw ValidationError("--since must be before --until.")
             }
         }
 

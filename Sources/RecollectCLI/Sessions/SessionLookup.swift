@@ -16,7 +16,7 @@
             let found = try await history.sessions(of: user, sessionIdPrefix: prefix, limit: 6)
             return try Self.one(
                 of: found.isEmpty ? try await discarded(beginningWith: prefix, in: history) : found, \.id.sessionId,
-                beginningWith: prefix, kind: "session", "`recall sessions` lists those there are")
+                beginningWith: prefix, kind: "session", "to list them: recall sessions")
         }
 
         /// Returns the sessions of several arguments, each once.
@@ -35,7 +35,7 @@
             if let exact = found.first(where: { $0.id.sessionId.hasSameBytes(as: prefix) }) { return exact }
             return try Self.one(
                 of: found, \.id.sessionId, beginningWith: prefix, kind: "discarded session",
-                "`recall sessions --discarded` lists those there are")
+                "to list them: recall sessions --discarded")
         }
 
         /// Returns the one branch of a session with an ID equal to `prefix` or beginning with it.
@@ -45,8 +45,8 @@
             let found = try await history.branches(of: session.id)
                 .filter { $0.id.sessionId.utf8.starts(with: prefix.utf8) }
             return try Self.one(
-                of: found, \.id.sessionId, beginningWith: prefix, kind: "branch of that session",
-                "`recall branches` lists those there are")
+                of: found, \.id.sessionId, beginningWith: prefix, kind: "branch of the session",
+                "to list them: recall branches")
         }
 
         /// Returns the one message ID of a session equal to `prefix` or beginning with it.
@@ -59,8 +59,8 @@
                 where id.utf8.starts(with: prefix.utf8) && !found.contains(where: id.hasSameBytes) { found.append(id) }
             }
             return try Self.one(
-                of: found, \.self, beginningWith: prefix, kind: "message of that session",
-                "`recall show --ids` lists them")
+                of: found, \.self, beginningWith: prefix, kind: "message of the session",
+                "to list them: recall show --ids")
         }
 
         /// Returns an unambiguous prefix of a session's ID: at least eight characters, more if other IDs begin
@@ -96,16 +96,17 @@
         ) throws -> Element {
             // Every ID begins with an empty prefix. A shell passes one for an unset variable.
             guard !prefix.isEmpty else {
-                throw RecollectError(.invalidArgument, "an empty id names no \(kind); \(advice)")
+                throw RecollectError(.invalidArgument, "an empty ID matches no \(kind); \(advice)")
             }
             guard let first = found.first else {
-                throw RecollectError(.notFound, "no \(kind) begins with '\(prefix.visible)'; \(advice)")
+                throw RecollectError(.notFound, "no \(kind) has an ID that begins with '\(prefix.visible)'; \(advice)")
             }
             guard found.count > 1 else { return first }
             let ids = found.prefix(5).map { "\n  \(id($0).visible)" } + (found.count > 5 ? ["\n  …"] : [])
             throw RecollectError(
                 .ambiguous,
-                "more than one \(kind) begins with '\(prefix.visible)'; write more of it:\(ids.joined())")
+                "more than one \(kind) has an ID that begins with '\(prefix.visible)'; use a longer prefix:\(ids.joined())"
+            )
         }
     }
 #endif

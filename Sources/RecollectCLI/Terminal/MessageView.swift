@@ -71,7 +71,7 @@
 
         /// Returns the description of a message without readable content.
         private func nature(of message: ConversationMessage) -> String {
-            message.metadata["claudeCode"]?["subtype"]?.stringValue?.oneLine ?? "nothing to read"
+            message.metadata["claudeCode"]?["subtype"]?.stringValue?.oneLine ?? "no readable content"
         }
 
         private func painted(_ who: String, as role: Role) -> String {
@@ -85,8 +85,8 @@
         private func lines(of part: ContentPart) -> [String] {
             switch part {
             case .text(let text): return Self.lines(of: text)
-            case .audioTranscript(let text): return block("heard", text, limit: .max)
-            case .thinking(let text, _): return text.isEmpty ? [] : block("thinks", text)
+            case .audioTranscript(let text): return block("audio transcript", text, limit: .max)
+            case .thinking(let text, _): return text.isEmpty ? [] : block("thinking", text)
             case .toolCall(_, let name, let arguments): return block("calls \(name.oneLine)", readable(arguments))
             case .toolResult(_, let content): return block("result", content.readable)
             case .attachment(let attachment): return [style.dim("  \(described(attachment))")]

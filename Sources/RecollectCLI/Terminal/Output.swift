@@ -8,7 +8,7 @@
 
     /// The output of a command: standard output, through a pager if it is long and goes to a terminal.
     ///
-    /// Writes block, so they run on a queue of their own. Messages for people go to standard error: `tell`.
+    /// Writes block, so they run on a queue of their own. Messages for people go to standard error: `printError`.
     final class Output: Sendable {
         /// Whether standard output is a terminal.
         let isTerminal: Bool
@@ -72,7 +72,7 @@
         }
 
         /// Writes a line for people to standard error.
-        static func tell(_ text: String) {
+        static func printError(_ text: String) {
             // A failed write to standard error cannot be reported.
             try? writeAll(Array((text + "\n").utf8), to: STDERR_FILENO)
         }

@@ -42,7 +42,8 @@
             // The exit code of a shell for a command not found.
             if (status >> 8) & 0xFF == 127 {
                 throw RecollectError(
-                    .notFound, "the pager '\(command)' cannot be run; set PAGER to one that can, or to nothing for none"
+                    .notFound,
+                    "the pager '\(command)' cannot be run: set PAGER to another program, or to an empty value for no pager"
                 )
             }
         }

@@ -17,7 +17,7 @@
             guard isatty(STDIN_FILENO) == 1, isatty(STDERR_FILENO) == 1 else {
                 throw RecollectError(.invalidArgument, refusal)
             }
-            for fact in facts { Output.tell("  \(fact)") }
+            for fact in facts { Output.printError("  \(fact)") }
             try Output.writeAll(Array("\(text) [y/N] ".utf8), to: STDERR_FILENO)
             // The wait for an answer blocks a thread of its own.
             let answer = await DispatchQueue(label: "recall.question").run { readLine() }

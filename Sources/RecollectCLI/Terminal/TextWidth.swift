@@ -27,7 +27,7 @@
 
         /// The text on one line, without control characters.
         var oneLine: String {
-            split(whereSeparator: \.isWhitespace).joined(separator: " ").visible
+            singleLine.visible
         }
 
         /// The text without control sequences for a terminal: transcripts contain foreign text.

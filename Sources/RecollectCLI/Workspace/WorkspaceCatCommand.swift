@@ -7,9 +7,9 @@
             commandName: "cat",
             abstract: "Print a file.",
             discussion: """
-                A file that is not on this device is downloaded first. --print-version prints the version for \
-                `recall workspace write --replacing` to standard error. --as-of prints an earlier content: a version from \
-                `recall workspace versions`, or a unique prefix of one.
+                A file that is not on this device is downloaded first. --print-version prints the version for `recall \
+                workspace write --replacing` to standard error. --as-of prints an earlier version: one listed by `recall \
+                workspace versions`, or a unique prefix of it.
 
                 JSON keys: path, version, bytes, text.
                 """)
@@ -26,7 +26,7 @@
         var path: TypedPath
 
         func validate() throws {
-            if asOf == "" { throw ValidationError("--as-of needs a version.") }
+            if asOf == "" { throw ValidationError("--as-of must not be empty.") }
         }
 
         func run() async throws {
@@ -42,7 +42,7 @@
                     }
                     try await output.write(file.bytes)
                 }
-                if printVersion { Output.tell(file.version.rawValue) }
+                if printVersion { Output.printError(file.version.rawValue) }
             }
         }
 

@@ -5,13 +5,13 @@
         static let configuration = CommandConfiguration(
             commandName: "workspace",
             abstract:
-                "Shared files of you and your agents: list, read, write, restore, journals, conflicts, recovery, changes.",
+                "Manage files shared by you and your agents: read, write, restore and watch them, and resolve conflicts.",
             discussion: """
-                The workspace is one folder: --root, the environment variable RECOLLECT_WORKSPACE, or Recollect/Workspace in the \
-                folder for application data. A sync service may carry it to other devices. A write names the version it replaces, and \
-                replaced versions stay in an archive on this device.
+                The workspace is one folder: --root, or the environment variable RECOLLECT_WORKSPACE, or by default \
+                Recollect/Workspace in the folder for application data. A sync service may sync it to other devices. Each \
+                write specifies the version that it replaces, and replaced versions are kept in an archive on this device.
 
-                Names refused or skipped by some system or sync service (what?.md, .hidden, ~x.tmp) are left out.
+                Files with names that some systems or sync services reject or skip (what?.md, .hidden, ~x.tmp) are ignored.
 
                 PATH is relative to the folder, with / between names: Journal/user/2026-02-03.md.
                 """,

@@ -7,7 +7,8 @@
             commandName: "delete",
             abstract: "Move files to the trash; `recall workspace restore` restores them.",
             discussion: """
-                The trash is on this device (`recall workspace trash`). A sync service deletes the files on other devices.
+                The trash is on this device only (`recall workspace trash`). On other devices, a sync service deletes the \
+                files.
 
                 JSON: a list of path, version, bytes.
                 """)
@@ -34,9 +35,9 @@
                         return try await output.line("\n]")
                     }
                     for file in files {
-                        try await output.line("Deleted \(output.style.bold(file.path.description.oneLine))")
+                        try await output.line("Moved \(output.style.bold(file.path.description.oneLine)) to the trash")
                     }
-                    try await output.line(output.style.dim("To undo it: recall workspace restore PATH"))
+                    try await output.line(output.style.dim("To undo: recall workspace restore PATH"))
                 }
             }
         }

@@ -25,7 +25,7 @@
                         return try await output.line(json.jsonString)
                     }
                     try await output.line(
-                        "\(output.style.bold(status.rootURL.path.oneLine)) is a workspace of "
+                        "\(output.style.bold(status.rootURL.path.oneLine)) is a workspace with "
                             + Format.count(status.files, "file"))
                 }
             }

@@ -8,16 +8,16 @@
             commandName: "journal",
             abstract: "Add a journal entry, or print the entries of a day.",
             discussion: """
-                With TEXT, adds an entry with the current time; - reads the text from standard input. Without TEXT, prints the entries \
-                of a day, except those struck out. Days are in your time zone. Each day is a file of the workspace: \
-                Journal/user/2026-02-03.md. Text in the shape of a password or key is refused.
+                With TEXT, adds an entry with the current time; - reads the text from standard input. Without TEXT, prints the \
+                entries of a day, except those struck out. Days are in your time zone. Each day is a file of the workspace: \
+                Journal/user/2026-02-03.md. Text that looks like a password or key is rejected.
 
-                JSON: a list of id, date, text, the latest last; after an addition, only the new entry.
+                JSON: a list of id, date, text, oldest first; with TEXT, only the new entry.
                 """)
 
         @OptionGroup var options: WorkspaceOptions
 
-        @Option(name: .long, help: ArgumentHelp("Use this agent's journal instead of yours.", valueName: "id"))
+        @Option(name: .long, help: ArgumentHelp("Use the journal of this agent instead of yours.", valueName: "id"))
         var agent: String?
 
         @Option(
@@ -29,8 +29,8 @@
         var text: String?
 
         func validate() throws {
-            if day != nil, text != nil { throw ValidationError("--day is for reading: an entry is of this moment.") }
-            if agent == "" { throw ValidationError("--agent needs an id.") }
+            if day != nil, text != nil { throw ValidationError("--day cannot be used with TEXT.") }
+            if agent == "" { throw ValidationError("--agent must not be empty.") }
         }
 
         func run() async throws {
@@ -68,7 +68,7 @@
                 }
                 for line in entries.flatMap({ lines(of: $0, output.style) }) { try await output.line(line) }
                 if entries.isEmpty {
-                    try await output.line("Nothing was written down on \(JournalDay(of: moment, in: .current).name).")
+                    try await output.line("No entries on \(JournalDay(of: moment, in: .current).name).")
                 }
             }
         }

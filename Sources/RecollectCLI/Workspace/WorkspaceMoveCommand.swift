@@ -7,7 +7,7 @@
             commandName: "mv",
             abstract: "Move or rename a file.",
             discussion: """
-                Fails if a file with the new path exists.
+                Fails if a file already exists at the new path.
 
                 JSON keys: path, newPath.
                 """)
@@ -29,7 +29,7 @@
                 do {
                     try await workspace.move(path, to: newPath, by: writer.author)
                 } catch let error as FileChangedError where error.path != path && error.current != nil {
-                    throw RecollectError(.conflict, "nothing was moved: \(error.path) is there already")
+                    throw RecollectError(.conflict, "nothing was moved: \(error.path) already exists")
                 }
                 try await Output.open { output in
                     let json: JSONValue = [

@@ -6,14 +6,14 @@
 
     /// The options of every command on a workspace: its folder and the output format.
     struct WorkspaceOptions: ParsableArguments {
-        @Option(name: .long, help: ArgumentHelp("The workspace's folder.", valueName: "dir"))
+        @Option(name: .long, help: ArgumentHelp("The folder of the workspace.", valueName: "dir"))
         var root: String?
 
         @Flag(name: .long, help: "Print JSON.")
         var json = false
 
         func validate() throws {
-            if root == "" { throw ValidationError("--root needs the path of a folder.") }
+            if root == "" { throw ValidationError("--root must not be empty.") }
         }
 
         /// Opens the workspace, runs a command on it, and prints the events of the workspace to standard error,
@@ -30,20 +30,20 @@
             } catch {
                 result = .failure(error)
             }
-            tell(workspace.events.takeUndelivered())
+            printEvents(workspace.events.takeUndelivered())
             try result.get()
         }
 
         private func opened(makes: Bool) throws -> SharedWorkspace {
             let variable = ProcessInfo.processInfo.environment["RECOLLECT_WORKSPACE"].flatMap { $0.isEmpty ? nil : $0 }
-            // Events are printed by `tell` instead of logged.
+            // Events are printed by `printEvents` instead of logged.
             let logger = Logger(label: "recall") { _ in SwiftLogNoOpLogHandler() }
             let configuration = WorkspaceConfiguration(logger: logger)
             guard let named = root ?? variable else { return SharedWorkspace(configuration: configuration) }
             guard makes || FileManager.default.fileExists(atPath: named) else {
                 throw RecollectError(
                     .notFound,
-                    "there is no workspace at \(named); make one with `recall workspace init`, or name another with --root"
+                    "no workspace found at \(named): create one with `recall workspace init`, or specify another folder with --root"
                 )
             }
             return try SharedWorkspace(
@@ -51,22 +51,22 @@
         }
 
         /// Prints events to standard error.
-        func tell(_ events: [StoreEvent]) {
+        func printEvents(_ events: [StoreEvent]) {
             for event in events {
                 let path = (event.path ?? "").oneLine
                 let what =
                     switch event.kind {
                     case .resolvedConflict: "conflicting versions of \(path) were merged"
                     case .nameCollision: "names that differ only in case or normalization: \(path)"
-                    case .massDeletion: "most files are missing; they do not count as deleted"
-                    case .largeFile: "\(path) is larger than a synced folder is good for"
-                    case .frequentWrites: "\(path) is written more often than a synced folder is good for"
+                    case .massDeletion: "most files are missing; they are not treated as deleted"
+                    case .largeFile: "\(path) is too large for a synced folder"
+                    case .frequentWrites: "\(path) is written too often for a synced folder"
                     case .salvaged:
                         "the version log was damaged: its readable part was recovered, and the damaged log is now "
-                            + "\((event.setAside?.path ?? "").oneLine); `recall workspace recover` finds what it does not name"
-                    default: "the workspace reports \(event.kind.rawValue)"
+                            + "\((event.setAside?.path ?? "").oneLine); to recover what is missing from it, run: recall workspace recover"
+                    default: "workspace event: \(event.kind.rawValue)"
                     }
-                Output.tell("recall: \(what)")
+                Output.printError("recall: \(what)")
             }
         }
     }
@@ -77,7 +77,7 @@
         var agent: String?
 
         func validate() throws {
-            if agent == "" { throw ValidationError("--agent needs an id.") }
+            if agent == "" { throw ValidationError("--agent must not be empty.") }
         }
 
         var author: WorkspaceAuthor { agent.map { .agent($0) } ?? .user }
@@ -114,7 +114,7 @@
         init(typed bytes: [UInt8]) throws {
             self.init(decoding: bytes, as: UTF8.self)
             guard utf8.elementsEqual(bytes) else {
-                throw RecollectError(.invalidArgument, "what is added must be text in UTF-8")
+                throw RecollectError(.invalidArgument, "the text is not valid UTF-8")
             }
         }
     }
@@ -139,13 +139,13 @@
             guard let hash = found.first else {
                 throw RecollectError(
                     .notFound,
-                    "\(path) had no version \(typed.oneLine) on this device; `recall workspace versions` lists those that it had"
+                    "\(path) has no version \(typed.oneLine) on this device; `recall workspace versions` lists its versions"
                 )
             }
             guard found.count == 1 else {
                 throw RecollectError(
                     .ambiguous,
-                    "several versions of \(path) begin with \(typed.oneLine):\n"
+                    "more than one version of \(path) begins with \(typed.oneLine); use a longer prefix:\n"
                         + found.map { "  \($0.rawValue)" }.sorted().joined(separator: "\n"))
             }
             return hash

@@ -7,12 +7,13 @@
             commandName: "recover",
             abstract: "Recover content left by crashes and disk errors.",
             discussion: """
-                Finds temporary files of killed programs: content already in the archive is removed, other content becomes a file, \
-                name (kept …). Finds content of the archive without a record in its log: it becomes a version of its file again, or, if \
-                the file is unknown, goes to the trash under Recovered/…; see `recall workspace trash`. A damaged log is rebuilt from \
-                its readable part; the damaged one is kept.
+                Finds temporary files left by killed programs: those with content that is already in the archive are deleted, \
+                and the others become files named NAME (kept …). Finds archived content that is missing from the log of the \
+                archive: it becomes a version of its file again or, if the file is unknown, goes to the trash under \
+                Recovered/… (see `recall workspace trash`). A damaged log is rebuilt from its readable part, and the damaged \
+                one is kept.
 
-                Changes no file and deletes nothing. Safe to run at any time.
+                Changes no other files and deletes no content. Safe to run at any time.
 
                 JSON keys: files, removedLeftovers, contents, damagedLogs.
                 """)
@@ -39,16 +40,20 @@
         }
 
         private func lines(of recovery: WorkspaceRecovery) -> [String] {
-            var lines = recovery.files.map { "\($0.description.oneLine): left by a killed program, a file now" }
-            lines += recovery.contents.map { "\($0.description.oneLine): has versions again that the log did not name" }
+            var lines = recovery.files.map {
+                "\($0.description.oneLine): recovered from the temporary file of a killed program"
+            }
+            lines += recovery.contents.map {
+                "\($0.description.oneLine): recovered versions that were missing from the log"
+            }
             if recovery.removedLeftovers > 0 {
                 let count = Format.count(recovery.removedLeftovers, "temporary file")
-                lines.append("\(count) removed; nothing in them was missing")
+                lines.append("\(count) removed; their content was already in the archive")
             }
             lines += recovery.damagedLogs.map {
-                "\($0.path.oneLine): a damaged log; remove it if nothing is missing"
+                "\($0.path.oneLine): damaged log; delete it if nothing is missing"
             }
-            return lines.isEmpty ? ["Nothing was left behind."] : lines
+            return lines.isEmpty ? ["Nothing to recover."] : lines
         }
     }
 #endif

@@ -7,11 +7,12 @@
             commandName: "resolve",
             abstract: "Resolve sync conflicts.",
             discussion: """
-                Every version is archived first. Versions are merged if possible. Contradicting lines of both stay in a labeled conflict \
-                block, and versions without structure stay side by side. Lines counted as deleted by a device are printed; \
-                `recall workspace restore --conflict` restores the versions as files. Two devices that resolve the same conflict write \
-                the same bytes. Exit code 2: conflicts are left. A version is not on this device yet or unreadable, another program was \
-                writing, or a copy equals its file and is so new that the other version may still arrive.
+                Every version is archived first. Versions are merged if possible. Conflicting lines of both are kept in a \
+                labeled conflict block, and versions that cannot be merged are kept side by side. Lines treated as deleted on \
+                one device are printed; `recall workspace restore --conflict` restores the versions as files. Two devices that \
+                resolve the same conflict write the same bytes. Exit code 2: some conflicts remain because a version is not on \
+                this device yet or is unreadable, because another program was writing, or because a copy equals its file and \
+                is so new that the other version may not have arrived yet.
 
                 JSON: a list of path, outcome (identical, restored, superseded, merged, keptBoth, waiting, notLocal, busy, failed), \
                 copies, kept, assumedDeleted (lines), and the reason of a failure.
@@ -41,9 +42,9 @@
                             try await output.line("  deleted on one device: \(output.style.dim(line.oneLine))")
                         }
                         let rest = conflict.assumedDeleted.count - Self.mostLines
-                        if rest > 0 { try await output.line("  and \(rest) lines more") }
+                        if rest > 0 { try await output.line("  and \(rest) more lines") }
                     }
-                    if resolved.isEmpty { try await output.line("There is no conflict.") }
+                    if resolved.isEmpty { try await output.line("No conflicts.") }
                 }
                 if resolved.contains(where: { !$0.outcome.isResolved }) { throw ExitCode.partly }
             }
@@ -54,15 +55,15 @@
 
         private func words(for outcome: ResolvedConflict.Outcome) -> String {
             switch outcome {
-            case .identical: "all versions were the same"
-            case .restored: "only a copy was left, and has the file's name now"
-            case .superseded: "one version knew the others and stays"
+            case .identical: "all versions were identical"
+            case .restored: "only a conflict copy existed; it was renamed to the name of the file"
+            case .superseded: "kept the version that includes the others"
             case .merged: "merged"
             case .keptBoth: "kept both versions"
             case .waiting:
-                "left for now: the version that won may still arrive; try again in ten minutes"
-            case .notLocal: "a version is not on this device yet; try again when it is"
-            case .busy: "others are writing it; try again when they are done"
+                "not resolved yet: the winning version may not have arrived; try again in ten minutes"
+            case .notLocal: "a version is not on this device yet; try again after its download"
+            case .busy: "another program is writing the file; try again later"
             default: outcome.rawValue
             }
         }

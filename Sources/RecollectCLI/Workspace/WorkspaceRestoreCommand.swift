@@ -7,12 +7,13 @@
             commandName: "restore",
             abstract: "Restore deleted files or earlier versions.",
             discussion: """
-                A missing file gets its last content (`recall workspace trash`). An existing file gets the previous version, or the one \
-                in --as-of (`recall workspace versions`). The replaced version is archived and printed, so it can be restored in the \
-                same way. With --conflict, the versions merged by the last `recall workspace resolve` are restored as files beside it.
+                A missing file is restored with its last content (`recall workspace trash`). An existing file is restored to \
+                the previous version, or to the one in --as-of (`recall workspace versions`). The replaced version is archived \
+                and printed, so it can be restored in the same way. With --conflict, the versions merged by the last `recall \
+                workspace resolve` are restored as files beside the merged one.
 
-                JSON: a list of path, version, bytes, replaced (the version; null if there was no file); with --conflict of path and \
-                kept.
+                JSON: a list of path, version, bytes, replaced (the version; null if there was no file); with --conflict, a \
+                list of path and kept.
                 """)
 
         @OptionGroup var options: WorkspaceOptions
@@ -38,9 +39,9 @@
         }
 
         func validate() throws {
-            if asOf == "" { throw ValidationError("--as-of needs a version.") }
-            if asOf != nil, conflict { throw ValidationError("--as-of brings one version back, --conflict several.") }
-            if asOf != nil, path.count > 1 { throw ValidationError("--as-of is for one file.") }
+            if asOf == "" { throw ValidationError("--as-of must not be empty.") }
+            if asOf != nil, conflict { throw ValidationError("--as-of and --conflict cannot be used together.") }
+            if asOf != nil, path.count > 1 { throw ValidationError("--as-of applies to one file only.") }
         }
 
         func run() async throws {
@@ -65,7 +66,7 @@
                         }
                         return try await output.line("\n]")
                     }
-                    for (change, _) in restored { try await tell(change, output) }
+                    for (change, _) in restored { try await printResult(of: change, output) }
                 }
             }
         }
@@ -88,7 +89,7 @@
                     for (path, kept) in restored {
                         let name = output.style.bold(path.description.oneLine)
                         guard !kept.isEmpty else {
-                            try await output.line("\(name) is all that went into it")
+                            try await output.line("\(name) was the only version in the merge")
                             continue
                         }
                         try await output.line("The versions merged into \(name) are now beside it:")
@@ -109,7 +110,7 @@
             guard try await workspace.sizes(of: [wanted])[wanted] != nil else {
                 throw RecollectError(
                     .notFound,
-                    "version \(wanted.short) of \(path) is not in the archive of this device; `recall workspace versions` lists the archived ones"
+                    "version \(wanted.short) of \(path) is not in the archive of this device; `recall workspace versions` lists the archived versions"
                 )
             }
             return Change(path: path, wanted: wanted, replaced: replaced)
@@ -125,16 +126,16 @@
             throw RecollectError(
                 .notFound,
                 replaced == nil
-                    ? "the archive of this device has no version of \(path); `recall workspace trash` lists the files to restore"
-                    : "\(path) has not been anything else on this device")
+                    ? "the archive of this device has no version of \(path); `recall workspace trash` lists the files that can be restored"
+                    : "\(path) has no earlier version on this device")
         }
 
-        private func tell(_ change: Change, _ output: Output) async throws {
+        private func printResult(of change: Change, _ output: Output) async throws {
             let name = output.style.bold(change.path.description.oneLine)
-            try await output.line("Restored \(name), which is version \(change.wanted.short) now")
+            try await output.line("Restored \(name) to version \(change.wanted.short)")
             if let replaced = change.replaced, replaced != change.wanted {
                 try await output.line(
-                    output.style.dim("To undo it: recall workspace restore PATH --as-of \(replaced.short)"))
+                    output.style.dim("To undo: recall workspace restore PATH --as-of \(replaced.short)"))
             }
         }
 

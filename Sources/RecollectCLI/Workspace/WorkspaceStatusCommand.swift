@@ -8,13 +8,14 @@
             commandName: "status",
             abstract: "Show the status of the workspace.",
             discussion: """
-                If most files are missing at once, they do not count as deleted until they are back or --accept-deletions confirms the \
-                deletion. Exit code 2: they are missing, or the folder is.
+                If most files are missing at once, they are not treated as deleted until --accept-deletions confirms the \
+                deletion. Exit code 2: most files are missing, or the folder is not available.
 
-                Links, and names not valid on every system, are left out; the first of them are listed. Hidden files are ignored.
+                Links, and names that are not valid on every system, are ignored; the first of them are listed. Hidden files \
+                are ignored without being listed.
 
-                JSON keys: root, isAvailable, isMassDeletion, missing, files, bytes, conflicted, notLocal, unreadable, leftOut, \
-                leftOutCount, notUploaded, overQuota, nameCollisions, archivedContents, archivedBytes.
+                JSON keys: root, isAvailable, isMassDeletion, missing, files, bytes, conflicted, notLocal, unreadable, ignored, \
+                ignoredCount, notUploaded, overQuota, nameCollisions, archivedContents, archivedBytes.
                 """)
 
         @OptionGroup var options: WorkspaceOptions
@@ -27,7 +28,7 @@
                 if acceptDeletions { try await workspace.acceptDeletions() }
                 let status = try await workspace.status()
                 // The output replaces the other events.
-                options.tell(workspace.events.takeUndelivered().filter { $0.kind == .salvaged })
+                options.printEvents(workspace.events.takeUndelivered().filter { $0.kind == .salvaged })
                 try await Output.open { output in
                     let lines = options.json ? [json(of: status).jsonString] : lines(of: status, output.style)
                     for line in lines { try await output.line(line) }
@@ -44,8 +45,8 @@
                 "files": .integer(Int64(status.files)), "bytes": .integer(Int64(status.bytes)),
                 "conflicted": list(status.conflicted), "notLocal": list(status.notLocal),
                 "unreadable": list(status.unreadable),
-                "leftOut": .array(status.leftOut.map { .string($0) }),
-                "leftOutCount": .integer(Int64(status.leftOutCount)),
+                "ignored": .array(status.ignored.map { .string($0) }),
+                "ignoredCount": .integer(Int64(status.ignoredCount)),
                 "notUploaded": list(status.notUploaded), "overQuota": list(status.overQuota),
                 "nameCollisions": .array(status.nameCollisions.map(list)),
                 "archivedContents": .integer(Int64(status.archivedContents)),
@@ -64,25 +65,25 @@
             }
             var lines = [
                 fact("Workspace", status.rootURL.path.oneLine),
-                fact("Holds", "\(Format.count(status.files, "file")), \(Format.bytes(Int64(status.bytes)))"),
+                fact("Contents", "\(Format.count(status.files, "file")), \(Format.bytes(Int64(status.bytes)))"),
                 fact(
                     "Archive",
-                    "\(Format.count(status.archivedContents, "content")), \(Format.bytes(Int64(status.archivedBytes))), "
+                    "\(Format.count(status.archivedContents, "version")), \(Format.bytes(Int64(status.archivedBytes))), "
                         + "on this device only"),
             ]
-            lines += listed("Conflicts", status.conflicted) + listed("Not here", status.notLocal)
+            lines += listed("Conflicts", status.conflicted) + listed("Not local", status.notLocal)
             lines += listed("Unreadable", status.unreadable, of: "item")
-            lines += listed("Left out", status.leftOut, count: status.leftOutCount, of: "name")
+            lines += listed("Ignored", status.ignored, count: status.ignoredCount, of: "name")
             lines += listed("Not uploaded", status.notUploaded) + listed("Over quota", status.overQuota)
             lines += status.nameCollisions.map {
                 fact("Name collision", $0.map(\.description.oneLine).joined(separator: "  "))
             }
             lines += listed("Missing", status.missing)
-            if !status.isAvailable { lines += ["", style.red("The folder cannot be reached.")] }
+            if !status.isAvailable { lines += ["", style.red("The folder is not available.")] }
             if status.isMassDeletion {
                 lines += [
-                    "", style.red("Most of the files are missing, so nothing is concluded from that."),
-                    "Bring them back, or say that they were deleted: recall workspace status --accept-deletions",
+                    "", style.red("Most files are missing. They are not treated as deleted."),
+                    "Put them back, or confirm their deletion: recall workspace status --accept-deletions",
                 ]
             }
             return lines

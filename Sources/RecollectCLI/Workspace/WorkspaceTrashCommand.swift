@@ -6,12 +6,12 @@
     struct WorkspaceTrashCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "trash",
-            abstract: "List deleted files, the latest first.",
+            abstract: "List deleted files, most recently deleted first.",
             discussion: """
-                `recall workspace restore PATH` restores one. Deleted files are in the archive on this device. The author of a deletion \
-                is you, an agent's ID, recollect for a merge, or elsewhere for another program or device.
+                Deleted files are kept in the archive on this device; `recall workspace restore PATH` restores one. The author \
+                of a deletion is you, an agent's ID, recollect for a merge, or elsewhere for another program or device.
 
-                JSON: a list of path, version, state (trashed, or removed elsewhere), date, author, bytes.
+                JSON: a list of path, version, state (trashed, or removed if deleted elsewhere), date, author, bytes.
                 """)
 
         @OptionGroup var options: WorkspaceOptions

@@ -6,15 +6,15 @@
     struct WorkspaceVersionsCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "versions",
-            abstract: "List the versions of a file on this device, the newest first.",
+            abstract: "List the versions of a file on this device, newest first.",
             discussion: """
-                Print one with `recall workspace cat PATH --as-of VERSION`, restore it with `recall workspace restore`. Equal content \
-                is the same version.
+                Print one with `recall workspace cat PATH --as-of VERSION`; restore it with `recall workspace restore`. \
+                Identical content has the same version.
 
-                States: observed (written by another device), edited (by another program on this device), contested (observed beside \
-                a conflict copy), written, merged, trashed, restored, moved (from another path with its earlier versions), movedAway (to \
-                another path), removed (by another program), begun (its writer was killed; unknown whether the file ever had it). \
-                Content other than text is not archived if another program replaces it.
+                States: observed (written by another device), edited (by another program on this device), contested (observed \
+                beside a conflict copy), written, merged, trashed, restored, moved (from another path with its earlier \
+                versions), movedAway (to another path), removed (by another program), begun (its writer was killed; the file \
+                may never have had this content). Content other than text is not archived if another program replaces it.
 
                 JSON: a list of version, state, date, author, bytes (null if the content is missing), parents (the replaced versions), \
                 otherPath.
@@ -22,7 +22,7 @@
 
         @OptionGroup var options: WorkspaceOptions
 
-        @Argument(help: "The file; it may be deleted.")
+        @Argument(help: "The file, which may be deleted.")
         var path: TypedPath
 
         func run() async throws {
@@ -32,7 +32,7 @@
                 _ = try await workspace.status()
                 let versions = try await workspace.versions(of: path)
                 guard !versions.isEmpty else {
-                    throw RecollectError(.notFound, "there are no versions of \(path) on this device")
+                    throw RecollectError(.notFound, "\(path) has no versions on this device")
                 }
                 let sizes = try await workspace.sizes(of: versions.map(\.hash))
                 try await Output.open(paged: true) { output in

@@ -7,10 +7,10 @@
             commandName: "watch",
             abstract: "Print changes until interrupted.",
             discussion: """
-                The first line names the folder, followed by the changes since the last scan. Changes: added, changed, removed, \
-                conflicted, and massDeletion if most files are missing at once; they do not count as removed then.
+                The first line is the folder, followed by the changes since the last scan. Changes: added, changed, removed, \
+                conflicted, and massDeletion if most files are missing at once; they are then not reported as removed.
 
-                JSON: a line for each event: event (watching first), path, isOwn (written on this device through Recollect).
+                JSON: one line for each event: event (watching first), path, isOwn (written on this device through Recollect).
                 """)
 
         @OptionGroup var options: WorkspaceOptions

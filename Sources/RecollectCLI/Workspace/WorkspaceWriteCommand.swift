@@ -8,9 +8,10 @@
             commandName: "write",
             abstract: "Write or append text to a file.",
             discussion: """
-                Takes TEXT, or standard input. State the expected version: --replacing VERSION from `cat --print-version` (the first 8 \
-                digits are enough), --new for a new file, or --append. If the file was changed meanwhile, nothing is written, the \
-                difference is printed, and the exit code is 1. Text in the shape of a password or key is refused. Prints the new version.
+                Writes TEXT, or standard input. Specify the expected version: --replacing VERSION from `cat --print-version` \
+                (the first 8 digits are enough), --new for a new file, or --append. If the file has changed since, nothing is \
+                written, the difference is printed, and the exit code is 1. Text that looks like a password or key is \
+                rejected. Prints the new version.
 
                 JSON keys: path, version, bytes.
                 """)
@@ -36,16 +37,16 @@
 
         func validate() throws {
             guard [replacing != nil, new, append].count(where: { $0 }) == 1 else {
-                throw ValidationError("Give one of --replacing VERSION, --new and --append.")
+                throw ValidationError("Specify one of --replacing VERSION, --new and --append.")
             }
             if let replacing, replacing.utf8.count < 8 {
-                throw ValidationError("A version has 64 digits; give at least the first 8.")
+                throw ValidationError("A version has 64 digits; specify at least the first 8.")
             }
         }
 
         func run() async throws {
             guard !path.isFolder else {
-                throw RecollectError(.invalidArgument, "\(path.text.oneLine) names a folder, and a file is wanted")
+                throw RecollectError(.invalidArgument, "\(path.text.oneLine) is a folder, not a file")
             }
             let path = try path.path()
             try await options.withWorkspace { workspace in
@@ -93,20 +94,20 @@
             let name = error.path.description.oneLine
             let versions = try await workspace.versions(of: error.path)
             guard let current = error.current else {
-                return Output.tell(
-                    "recall: nothing was written: there is no \(name)\(versions.isEmpty ? "" : " any more"); make it with --new"
+                return Output.printError(
+                    "recall: nothing was written: \(name) \(versions.isEmpty ? "does not exist" : "no longer exists"); create it with --new"
                 )
             }
             if new {
-                return Output.tell(
-                    "recall: nothing was written: \(name) is there, as version \(current.version.rawValue)")
+                return Output.printError(
+                    "recall: nothing was written: \(name) already exists, as version \(current.version.rawValue)")
             }
             let known = versions.first { $0.hash.rawValue.hasPrefix((replacing ?? "").lowercased()) }
-            Output.tell(
-                "recall: nothing was written: \(name) \(known == nil ? "is not that version but" : "was changed and is now") "
+            Output.printError(
+                "recall: nothing was written: \(name) \(known == nil ? "does not have that version; it is now" : "was changed and is now") "
                     + "version \(current.version.rawValue)")
             guard let known, let before = try? await workspace.content(of: known.hash) else { return }
-            for line in Self.differences(from: before, to: current.bytes).prefix(40) { Output.tell("  " + line) }
+            for line in Self.differences(from: before, to: current.bytes).prefix(40) { Output.printError("  " + line) }
         }
 
         /// Returns the removed and the new lines.
@@ -124,7 +125,8 @@
 
         private static func standardInput() throws -> [UInt8] {
             guard isatty(STDIN_FILENO) == 0 else {
-                throw RecollectError(.invalidArgument, "there is no text: give it as an argument or on standard input")
+                throw RecollectError(
+                    .invalidArgument, "the text is missing: pass it as an argument or on standard input")
             }
             return [UInt8](try FileHandle.standardInput.readToEnd() ?? Data())
         }

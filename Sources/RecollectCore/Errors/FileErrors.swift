@@ -12,13 +12,13 @@ package func explaining<Result>(_ action: String, _ path: String, _ work: () thr
         case ENOTDIR, ELOOP, EISDIR, ENXIO:
             let what =
                 switch failure.number {
-                case EISDIR: "is a folder, and a file is wanted"
-                case ELOOP: "is a symbolic link, which is not followed"
-                case ENXIO: "is a pipe, a socket or a device, and a file is wanted"
-                default: "is not a folder, or is below a file"
+                case EISDIR: "is a folder, not a file"
+                case ELOOP: "is a symbolic link, and symbolic links are not followed"
+                case ENXIO: "is a pipe, a socket or a device, not a file"
+                default: "is not a folder, or part of its path is a file"
                 }
             throw RecollectError(
-                .foreignStore, "\(path) \(what); it was left unchanged: move it away or name another place",
+                .foreignStore, "\(path) \(what); it was left unchanged: move it away or choose another path",
                 cause: failure)
         default:
             throw RecollectError(failure, doing: action, path: path)
@@ -35,8 +35,8 @@ extension RecollectError {
             case EROFS: (.readOnly, "the file system is read-only: choose another folder")
             case EACCES, EPERM: (.permissionDenied, "check the permissions of the folder and its files")
             case EMFILE, ENFILE: (.tooManyOpenFiles, "close files or raise the limit (ulimit -n)")
-            case EWOULDBLOCK: (.busy, "another process has held it for too long: end it if it hangs")
-            case ENOTDIR, EEXIST: (.cannotOpen, "something else is in the way: choose another folder")
+            case EWOULDBLOCK: (.busy, "another process has kept it locked for too long: end that process if it hangs")
+            case ENOTDIR, EEXIST: (.cannotOpen, "another file is in the way: choose another folder")
             case ENOENT: (.cannotOpen, "check that the folder still exists")
             default: (.inputOutput, "check the disk")
             }

@@ -67,7 +67,7 @@ public struct RecollectError: Error, Sendable {
         /// The text looks like a credential and was not written.
         public static let credential = Code(rawValue: "credential")
         /// A store returned different content than was saved.
-        public static let notSaved = Code(rawValue: "notSaved")
+        public static let verificationFailed = Code(rawValue: "verificationFailed")
     }
 
     /// The kind of the failure.

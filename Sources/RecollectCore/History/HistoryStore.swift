@@ -39,12 +39,12 @@ public protocol HistoryStore: Sendable {
     /// - Parameters:
     ///   - session: The session.
     ///   - details: The new details.
-    ///   - makesNew: Whether to create a missing session. User interfaces should pass `false`: a session deleted by
+    ///   - createIfMissing: Whether to create a missing session. User interfaces should pass `false`: a session deleted by
     ///     another process would otherwise come back, empty.
     /// - Returns: Whether the session exists.
     @discardableResult
     func update(
-        _ session: SessionKey, with details: SessionDetails, makesNew: Bool
+        _ session: SessionKey, with details: SessionDetails, createIfMissing: Bool
     ) async throws -> Bool
 
     /// Copies a session up to and including a message into a new session of the same user.
@@ -240,7 +240,7 @@ extension HistoryStore {
 
     /// Sets details of a session; fields with `nil` stay unchanged. A missing session is created.
     public func update(_ session: SessionKey, with details: SessionDetails) async throws {
-        try await update(session, with: details, makesNew: true)
+        try await update(session, with: details, createIfMissing: true)
     }
 
     /// Begins a streaming reply without a trim at its end.
@@ -309,17 +309,17 @@ public struct AppendOptions: Hashable, Sendable {
     /// It keeps its ID and content. It also keeps its position in the session, unless the scope has later messages
     /// or its window begins later; then it moves to the end. The same-role rule applies: a message dropped by it
     /// stays unassigned.
-    public var adoptsUnassigned: Bool
+    public var claimsUnassigned: Bool
     /// Whether a fully read session stays read, for imported messages. An unread session stays unread.
     public var staysRead: Bool
 
     /// Creates options.
     public init(
-        sameRole: SameRole = .keep, maxMessages: Int? = nil, adoptsUnassigned: Bool = false, staysRead: Bool = false
+        sameRole: SameRole = .keep, maxMessages: Int? = nil, claimsUnassigned: Bool = false, staysRead: Bool = false
     ) {
         self.sameRole = sameRole
         self.maxMessages = maxMessages
-        self.adoptsUnassigned = adoptsUnassigned
+        self.claimsUnassigned = claimsUnassigned
         self.staysRead = staysRead
     }
 }
@@ -329,14 +329,14 @@ public struct AppendOutcome: Hashable, Sendable {
     /// The number of new messages in the scope.
     public var added: Int
     /// The number of messages whose IDs were already in the scope, or moved to it.
-    public var known: Int
+    public var alreadyStored: Int
     /// The number of messages dropped by the same-role rule.
     public var dropped: Int
 
     /// Creates an outcome.
-    public init(added: Int = 0, known: Int = 0, dropped: Int = 0) {
+    public init(added: Int = 0, alreadyStored: Int = 0, dropped: Int = 0) {
         self.added = added
-        self.known = known
+        self.alreadyStored = alreadyStored
         self.dropped = dropped
     }
 }

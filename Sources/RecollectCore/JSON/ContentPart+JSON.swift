@@ -195,7 +195,7 @@ extension Attachment: Codable {
                 DecodingError.Context(
                     codingPath: decoder.codingPath,
                     debugDescription:
-                        "an attachment needs mediaType, and one of data (base64), sha256 with byteCount, or url"))
+                        "an attachment requires mediaType, and one of data (base64), sha256 with byteCount, or url"))
         }
         self = attachment
     }

@@ -6,7 +6,7 @@ extension ConversationMessage {
     /// - Throws: `unreadable`, with the name of the missing or invalid field.
     package init(json: JSONValue) throws {
         guard case .object(var fields) = json else {
-            throw RecollectError(.unreadable, "a message should be a JSON object")
+            throw RecollectError(.unreadable, "a message must be a JSON object")
         }
         func take(_ name: String) throws -> JSONValue {
             guard let value = fields.removeValue(forKey: name) else { throw Self.unreadable(name) }
@@ -28,7 +28,7 @@ extension ConversationMessage {
     }
 
     private static func unreadable(_ field: String) -> RecollectError {
-        RecollectError(.unreadable, "the message's \(field) is missing or not what it should be")
+        RecollectError(.unreadable, "the message's \(field) is missing or invalid")
     }
 }
 

@@ -51,7 +51,7 @@ extension JSONParser {
 
     private func double(at position: Range<Int>) throws -> Double {
         guard let number = Double(String(decoding: bytes[position], as: UTF8.self)), number.isFinite else {
-            throw failure("the number is too large", at: position.lowerBound)
+            throw failure("number too large", at: position.lowerBound)
         }
         return number
     }
@@ -66,7 +66,7 @@ extension JSONParser {
             let first = position
             while UInt8(ascii: "0")...UInt8(ascii: "9") ~= next() { position += 1 }
             guard position > first else {
-                throw failure(position == start ? "not a JSON value" : "a digit is missing", at: position)
+                throw failure(position == start ? "not a JSON value" : "expected a digit", at: position)
             }
         }
         if next() == UInt8(ascii: "-") { position += 1 }

@@ -17,7 +17,7 @@ extension JSONParser {
 
     /// Skips a string, checks it, and returns the range of its content.
     private mutating func scanString() throws -> (content: Range<Int>, isEscaped: Bool) {
-        guard isNext("\"") else { throw failure("a string should be here") }
+        guard isNext("\"") else { throw failure("expected a string") }
         let start = offset + 1
         var position = start
         var isEscaped = false
@@ -29,7 +29,7 @@ extension JSONParser {
                 highBits |= word
                 position += 8
             }
-            guard position < bytes.count else { throw failure("the string does not end", at: start - 1) }
+            guard position < bytes.count else { throw failure("unterminated string", at: start - 1) }
             let byte = bytes[position]
             switch byte {
             case UInt8(ascii: "\""):
@@ -40,7 +40,7 @@ extension JSONParser {
                 isEscaped = true
                 position = try checkedEscape(at: position)
             case 0..<0x20:
-                throw failure("a control character stands in a string", at: position)
+                throw failure("control character in a string", at: position)
             default:
                 highBits |= UInt64(byte)
                 position += 1
@@ -65,23 +65,23 @@ extension JSONParser {
 
     /// Checks the escape at a backslash and returns the offset after it.
     private func checkedEscape(at position: Int) throws -> Int {
-        guard position + 1 < bytes.count else { throw failure("the string does not end", at: position) }
+        guard position + 1 < bytes.count else { throw failure("unterminated string", at: position) }
         switch bytes[position + 1] {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),
             UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
             return position + 2
         case UInt8(ascii: "u"):
             guard let unit = Self.codeUnit(in: bytes, at: position) else {
-                throw failure("four hexadecimal digits are missing", at: position)
+                throw failure("expected four hexadecimal digits", at: position)
             }
             guard unit & 0xF800 == 0xD800 else { return position + 6 }
             if unit < 0xDC00, let low = Self.codeUnit(in: bytes, at: position + 6), low & 0xFC00 == 0xDC00 {
                 return position + 12
             }
-            guard replacesLoneSurrogates else { throw failure("half a surrogate pair", at: position) }
+            guard replacesLoneSurrogates else { throw failure("unpaired surrogate", at: position) }
             return position + 6
         default:
-            throw failure("an unknown escape", at: position)
+            throw failure("unknown escape sequence", at: position)
         }
     }
 

@@ -51,7 +51,7 @@ package struct JSONParser {
             bytes, replacesLoneSurrogates: replacesLoneSurrogates, readsNonFiniteAsNull: readsNonFiniteAsNull)
         let result = try body(&parser)
         parser.skipWhitespace()
-        guard parser.offset == bytes.count else { throw parser.failure("something follows the value") }
+        guard parser.offset == bytes.count else { throw parser.failure("unexpected text after the value") }
         return result
     }
 
@@ -155,7 +155,7 @@ package struct JSONParser {
     }
 
     /// Reads an element with its depth counted from zero, as for a text of its own.
-    mutating func countingDepthAnew<Result>(_ body: (inout JSONParser) throws -> Result) throws -> Result {
+    mutating func withNewDepth<Result>(_ body: (inout JSONParser) throws -> Result) throws -> Result {
         let outer = depth
         depth = 0
         defer { depth = outer }
@@ -197,9 +197,9 @@ package struct JSONParser {
     /// Reads the beginning of an object or array, and its end if it is empty. Returns whether an element follows.
     private mutating func open(_ begin: Unicode.Scalar, closedBy end: Unicode.Scalar) throws -> Bool {
         guard isNext(begin) else {
-            throw failure(begin == "{" ? "an object should be here" : "an array should be here")
+            throw failure(begin == "{" ? "expected an object" : "expected an array")
         }
-        guard depth < Self.depthLimit else { throw failure("nested deeper than \(Self.depthLimit)") }
+        guard depth < Self.depthLimit else { throw failure("nested more than \(Self.depthLimit) levels deep") }
         offset += 1
         guard !isNext(end) else {
             offset += 1
@@ -213,7 +213,7 @@ package struct JSONParser {
     private mutating func continues(until end: Unicode.Scalar) throws -> Bool {
         let byte = try first()
         let isEnd = UInt32(byte) == end.value
-        guard isEnd || byte == UInt8(ascii: ",") else { throw failure("a comma or an end is missing") }
+        guard isEnd || byte == UInt8(ascii: ",") else { throw failure("expected a comma or a closing bracket") }
         offset += 1
         if isEnd { depth -= 1 }
         return !isEnd
@@ -270,12 +270,12 @@ package struct JSONParser {
     /// Returns the next byte other than white space.
     private mutating func first() throws -> UInt8 {
         skipWhitespace()
-        guard offset < bytes.count else { throw failure("the text ends too early") }
+        guard offset < bytes.count else { throw failure("unexpected end of the text") }
         return bytes[offset]
     }
 
     private mutating func expect(_ character: Unicode.Scalar) throws {
-        guard isNext(character) else { throw failure("'\(character)' is missing") }
+        guard isNext(character) else { throw failure("expected '\(character)'") }
         offset += 1
     }
 
@@ -289,7 +289,7 @@ package struct JSONParser {
 
     /// Returns the error for an object with keys equal in a dictionary.
     func duplicateKeys(at position: Int) -> RecollectError {
-        failure("two keys of an object differ in bytes alone", at: position)
+        failure("two keys of an object differ only in Unicode normalization", at: position)
     }
 
     /// Returns the error for the byte at the current position, or at another one.

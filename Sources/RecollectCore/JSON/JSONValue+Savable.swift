@@ -53,12 +53,13 @@ extension JSONValue {
         if nests(deeperThan: Self.depthLimit) {
             throw RecollectError(
                 .tooLarge,
-                "\(what) nests deeper than \(Self.depthLimit) levels and could not be read again; save it as text, say")
+                "\(what) is nested more than \(Self.depthLimit) levels deep and could not be read back; save it as text"
+            )
         }
         if hasNumberWithoutJSON {
             throw RecollectError(
                 .invalidArgument,
-                "\(what) holds a number that JSON cannot write (infinite, or not a number); save it as text or as null")
+                "\(what) contains a number that JSON cannot represent (infinity or NaN); save it as text or null")
         }
     }
 }
@@ -72,8 +73,8 @@ extension [ContentPart] {
     package func checkSavable() throws(RecollectError) {
         for part in self {
             switch part {
-            case .toolCall(_, _, let arguments): try arguments.checkSavable(as: "what a tool is called with")
-            case .toolResult(_, let content): try content.checkSavable(as: "a tool's result")
+            case .toolCall(_, _, let arguments): try arguments.checkSavable(as: "the input of a tool call")
+            case .toolResult(_, let content): try content.checkSavable(as: "a tool result")
             case .unknown(let value): try value.checkSavable(as: "a part of a message")
             case .text, .audioTranscript, .thinking, .attachment: break
             }
@@ -99,7 +100,7 @@ extension ConversationMessage {
         if let name = unknownFields.keys.first(where: JSONWriter.Members.names.contains) {
             throw RecollectError(
                 .invalidArgument,
-                "a message has an unknown field called `\(name)`, which every message has; give it another name")
+                "a message has an unknown field named `\(name)`, a name that every message uses; rename the field")
         }
         for value in metadata.values { try value.checkSavable(as: "a message's metadata") }
         for value in unknownFields.values { try value.checkSavable(as: "a field of a message") }
@@ -139,6 +140,6 @@ extension SessionDetails {
     /// - Throws: `tooLarge` for more than `JSONValue.depthLimit` levels, `invalidArgument` for a number without a
     ///   JSON representation.
     package func checkSavable() throws(RecollectError) {
-        for value in metadata.values { try value.checkSavable(as: "a conversation's metadata") }
+        for value in metadata.values { try value.checkSavable(as: "a session's metadata") }
     }
 }

@@ -24,7 +24,7 @@ package enum JournalDays {
             guard let found = page.entry(entry.id) else { continue }
             return found.heading.entry.struckAt == nil ? page.striking(found, at: moment) : nil
         }
-        throw RecollectError(.notFound, "the journal of \(days[0].name) has no such note; read it again")
+        throw RecollectError(.notFound, "the journal of \(days[0].name) no longer contains that note; read it again")
     }
 }
 

@@ -6,7 +6,7 @@ extension ChatStorage {
     /// target is completed: its messages stay, and missing ones are appended. An interrupted migration can be repeated
     /// until it is complete; no message is copied twice.
     ///
-    /// A target with the same-role rule also drops messages here, reported as `notSaved`; create it with `sameRole:
+    /// A target with the same-role rule also drops messages here, reported as `verificationFailed`; create it with `sameRole:
     /// .keep`.
     ///
     /// Cancellation ends the migration before the next scope.
@@ -15,7 +15,7 @@ extension ChatStorage {
     ///   - target: The store to write.
     ///   - progress: Called after each scope, on any thread; scopes are counted as sessions.
     /// - Throws: `conflict` if the target has different content under a message's ID. Such scopes are left unchanged;
-    ///   the error is thrown after all others are copied. `notSaved`, immediately, if the target returns different
+    ///   the error is thrown after all others are copied. `verificationFailed`, immediately, if the target returns different
     ///   content than was saved. Errors of the stores.
     @discardableResult
     public func migrate(
@@ -35,7 +35,7 @@ extension ChatStorage {
             if let added { report.count(messages: messages.count, added: added, isMoved: added > 0) }
             progress(MigrationProgress(sessions: number + 1, sessionsTotal: scopes.count, messages: report.messages))
         }
-        try conflicts.tell()
+        try conflicts.throwFirst()
         return report
     }
 }
@@ -71,7 +71,7 @@ extension HistoryStore {
             state.messages += messages
             progress(state)
         }
-        try conflicts.tell()
+        try conflicts.throwFirst()
         return report
     }
 }
@@ -100,13 +100,13 @@ private struct ChatMigration {
         let saved = try await kept(in: scope)
         for message in missing {
             guard let kept = saved[ByteString(message.id)] else {
-                throw RecollectError.notSaved(
+                throw RecollectError.verificationFailed(
                     session: scope.sessionId,
-                    "message \(message.id) is missing after it was saved; a storage that drops messages of a repeated "
-                        + "role is made with `sameRole: .keep` for this")
+                    "message \(message.id) is missing after it was saved; if the store drops messages of a repeated "
+                        + "role, create it with `sameRole: .keep`")
             }
             if let field = MessageDifference.field(message, kept) {
-                throw RecollectError.notSaved(session: scope.sessionId, message: message.id, field: field)
+                throw RecollectError.verificationFailed(session: scope.sessionId, message: message.id, field: field)
             }
         }
         return missing.count

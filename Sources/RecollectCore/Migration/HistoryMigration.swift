@@ -21,7 +21,7 @@ extension HistoryStore {
     ///   - target: The history to write.
     ///   - progress: Called after each session and each page, on any thread.
     /// - Throws: `conflict` if the target has different content under a message's ID. Such sessions are left unchanged;
-    ///   the error is thrown after all others are copied. `notSaved`, immediately, if the target returns different
+    ///   the error is thrown after all others are copied. `verificationFailed`, immediately, if the target returns different
     ///   content than was saved. Errors of the histories.
     @discardableResult
     public func migrate(
@@ -46,7 +46,7 @@ extension HistoryStore {
             state.messages = before + session.messageCount
             progress(state)
         }
-        try conflicts.tell()
+        try conflicts.throwFirst()
         return report
     }
 }

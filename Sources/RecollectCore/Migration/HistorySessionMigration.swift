@@ -64,11 +64,11 @@ struct HistorySessionMigration {
         finder.goOn()
         for stored in saved {
             guard let found = try await finder.find(stored) else {
-                throw RecollectError.notSaved(
+                throw RecollectError.verificationFailed(
                     session: sessionId, "message \(stored.message.id) is missing after it was saved")
             }
             if let field = MessageDifference.field(stored.message, found.message) {
-                throw RecollectError.notSaved(session: sessionId, message: stored.message.id, field: field)
+                throw RecollectError.verificationFailed(session: sessionId, message: stored.message.id, field: field)
             }
             try await verifyAttachments(of: stored.message)
         }
@@ -142,7 +142,7 @@ struct HistorySessionMigration {
                 _ = try await target.attachment(sha256: hash)
             } catch let error as RecollectError where error.code == .notFound || error.code == .damaged {
                 guard try await !source.hasAttachment(hash) else {
-                    throw RecollectError.notSaved(
+                    throw RecollectError.verificationFailed(
                         session: session.id.sessionId, "an attachment of message \(message.id) is missing")
                 }
             }

@@ -51,19 +51,19 @@ extension RecollectError {
         RecollectError(
             .conflict,
             "session \(session): two messages with the ID \(message) differ in `\(field)`, one in each store or both in "
-                + "the source; this run wrote nothing of this session: delete or rename one of them and migrate again")
+                + "the source; this run wrote nothing to this session: delete one or change its ID, and migrate again")
     }
 
     /// Returns the error for a field read back differently from the target.
-    package static func notSaved(session: String, message: String, field: String) -> RecollectError {
-        notSaved(session: session, "the `\(field)` of message \(message) reads back differently")
+    package static func verificationFailed(session: String, message: String, field: String) -> RecollectError {
+        verificationFailed(session: session, "the `\(field)` of message \(message) was changed by the target")
     }
 
     /// Returns the error for a target without the saved content.
-    static func notSaved(session: String, _ what: String) -> RecollectError {
+    static func verificationFailed(session: String, _ what: String) -> RecollectError {
         RecollectError(
-            .notSaved,
-            "session \(session): \(what); the migration stopped there, and the source is as it was")
+            .verificationFailed,
+            "session \(session): \(what); the migration stopped, and the source is unchanged")
     }
 }
 

@@ -54,7 +54,7 @@ struct MigrationConflicts {
     private var first: RecollectError?
     private var sessionIds: [String] = []
 
-    /// Runs the migration of one session. Returns `nil` after a conflict, and records it for `tell()`.
+    /// Runs the migration of one session. Returns `nil` after a conflict, and records it for `throwFirst()`.
     nonisolated(nonsending) mutating func collecting<Result>(
         sessionId: String, _ move: nonisolated(nonsending) () async throws -> Result
     ) async throws -> Result? {
@@ -68,11 +68,11 @@ struct MigrationConflicts {
     }
 
     /// Throws an error if there was any conflict.
-    func tell() throws {
+    func throwFirst() throws {
         guard let first else { return }
         let others = sessionIds.dropFirst()
         guard !others.isEmpty else { throw first }
         let names = others.prefix(5).joined(separator: ", ") + (others.count > 5 ? ", …" : "")
-        throw RecollectError(.conflict, "\(first.message); the same of \(others.count) more: \(names)", cause: first)
+        throw RecollectError(.conflict, "\(first.message); the same for \(others.count) more: \(names)", cause: first)
     }
 }

@@ -16,7 +16,7 @@ extension SessionStorageProtocol {
     ///   - target: The store to write.
     ///   - progress: Called after each session.
     /// - Throws: `conflict` if the target has different content under a message's ID. Such sessions are left unchanged;
-    ///   the error is thrown after all others are copied. `notSaved`, immediately, if the target returns different
+    ///   the error is thrown after all others are copied. `verificationFailed`, immediately, if the target returns different
     ///   content than was saved. Errors of the stores.
     @discardableResult
     public nonisolated(nonsending) func migrate(
@@ -35,7 +35,7 @@ extension SessionStorageProtocol {
             }
             progress(MigrationProgress(sessions: number + 1, sessionsTotal: ids.count, messages: report.messages))
         }
-        try conflicts.tell()
+        try conflicts.throwFirst()
         return report
     }
 }
@@ -97,20 +97,22 @@ private struct SessionMigration {
         _ session: StoredSession, isNew: Bool, saved: [ChatMessage]
     ) async throws {
         guard let kept = try await target.getSession(id: session.id) else {
-            throw RecollectError.notSaved(session: session.id, "the target does not have it after it was saved")
+            throw RecollectError.verificationFailed(
+                session: session.id, "it is missing in the target after it was saved")
         }
         if isNew, !kept.firstUserMessage.hasSameBytes(as: session.firstUserMessage) {
-            throw RecollectError.notSaved(session: session.id, "its `firstUserMessage` reads back as something else")
+            throw RecollectError.verificationFailed(
+                session: session.id, "its `firstUserMessage` was changed by the target")
         }
         var rest = kept.messages[...]
         for message in saved {
             let id = message.id.uuidString
             guard let position = rest.firstIndex(where: { $0.id == message.id }) else {
-                throw RecollectError.notSaved(
+                throw RecollectError.verificationFailed(
                     session: session.id, "message \(id) is missing or out of order after it was saved")
             }
             if let field = MessageDifference.field(message, rest[position]) {
-                throw RecollectError.notSaved(session: session.id, message: id, field: field)
+                throw RecollectError.verificationFailed(session: session.id, message: id, field: field)
             }
             rest = rest[(position + 1)...]
         }

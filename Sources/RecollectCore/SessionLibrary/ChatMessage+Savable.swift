@@ -4,7 +4,7 @@ extension [ChatMessage] {
     ///   JSON representation.
     func checkSavable() throws(RecollectError) {
         for entry in self {
-            for value in entry.metadata.values { try value.checkSavable(as: "an entry's metadata") }
+            for value in entry.metadata.values { try value.checkSavable(as: "a message's metadata") }
         }
     }
 }

@@ -241,7 +241,7 @@ extension [ChatMessage] {
     private func withReferences<Result>(
         of other: [ChatMessage], _ body: (UnsafeBufferPointer<UInt>, UnsafeBufferPointer<UInt>) -> Result
     ) -> Result {
-        assert(MemoryLayout<ChatMessage>.size == MemoryLayout<UInt>.size, "an entry is a reference to its storage")
+        assert(MemoryLayout<ChatMessage>.size == MemoryLayout<UInt>.size, "a ChatMessage is one reference")
         return withUnsafeBytes { own in
             other.withUnsafeBytes { body(own.bindMemory(to: UInt.self), $0.bindMemory(to: UInt.self)) }
         }

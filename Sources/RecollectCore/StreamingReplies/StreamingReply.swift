@@ -83,7 +83,7 @@ public final class StreamingReply: Sendable {
         if let message, !message.id.hasSameBytes(as: id) {
             throw RecollectError(
                 .invalidArgument,
-                "the streaming reply has another id than the message given at its end; give the message the id of the reply"
+                "the final message has a different ID than the streaming reply; give the message the reply's ID"
             )
         }
         try await writing.end(isAppended: message == nil) { message ?? $0 }

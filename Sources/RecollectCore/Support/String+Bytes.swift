@@ -26,3 +26,14 @@ extension String {
         }
     }
 }
+
+extension String {
+    /// Returns the beginning of the string, cut between two Unicode scalars, with at most this number of bytes of
+    /// UTF-8.
+    package func firstBytes(_ count: Int) -> String {
+        guard utf8.count > count else { return self }
+        var end = utf8.index(utf8.startIndex, offsetBy: count)
+        while end.samePosition(in: unicodeScalars) == nil { end = utf8.index(before: end) }
+        return String(self[..<end])
+    }
+}

@@ -26,7 +26,7 @@ package struct ToolArguments {
         for name in members.keys.sorted() where !names.contains(name) {
             throw Failure(
                 message:
-                    "There is no argument “\(String(name.unicodeScalars.prefix(80)))”; there are \(names.joined(separator: ", "))."
+                    "There is no argument “\(String(name.unicodeScalars.prefix(80)))”. Use \(names.joined(separator: ", "))."
             )
         }
         self.members = members.filter { $0.value != .null }
@@ -37,7 +37,7 @@ package struct ToolArguments {
     package func text(_ name: String) throws -> String? {
         guard let value = members[name] else { return nil }
         guard let text = value.stringValue, text.contains(where: { !$0.isWhitespace }) else {
-            throw Failure(message: "“\(name)” must be a string that is not empty.")
+            throw Failure(message: "“\(name)” must be a non-empty string.")
         }
         return text
     }
@@ -75,7 +75,7 @@ package struct ToolArguments {
         guard let value = members[name] else { return fallback }
         guard let number = value.integerValue.flatMap({ Int(exactly: $0) }), range.contains(number) else {
             throw Failure(
-                message: "“\(name)” must be a whole number from \(range.lowerBound) to \(range.upperBound).")
+                message: "“\(name)” must be an integer from \(range.lowerBound) to \(range.upperBound).")
         }
         return number
     }
@@ -88,7 +88,7 @@ package struct ToolArguments {
             let noon = day.moment(hour: 12, minute: 0), let stretch = calendar.dateInterval(of: .day, for: noon)
         else {
             throw Failure(
-                message: "“\(name)” must be a day such as 2026-05-03 or a moment such as 2026-05-03T14:00:00Z.")
+                message: "“\(name)” must be a day (2026-05-03) or a date and time (2026-05-03T14:00:00Z).")
         }
         return isEnd ? stretch.end : stretch.start
     }

@@ -6,7 +6,7 @@ import Foundation
 /// removed from the cache before and after, even if the write fails, so all cached content was read from the store.
 /// At most `capacity` messages are cached; the least recently opened session is evicted first.
 ///
-/// The wrapped store must have no other writer, or the app must call `forget()` after other writes, for example on
+/// The wrapped store must have no other writer, or the app must call `invalidate()` after other writes, for example on
 /// `changes()` of a history that agents also write to. Any task can use the cache. The wrapped store limits how
 /// many calls run at the same time.
 public final class CachedSessionStorage: SessionStorageProtocol, Sendable {
@@ -24,7 +24,7 @@ public final class CachedSessionStorage: SessionStorageProtocol, Sendable {
     }
 
     /// Empties the cache, so that the writes of others are read.
-    public func forget() {
+    public func invalidate() {
         memory.withLock { $0.forgetAll() }
     }
 

@@ -18,11 +18,11 @@ public typealias ChatSummarizer =
 ///
 /// **When.** A save that exceeds `triggerAt` starts the summary in the background and returns without waiting, so
 /// the summary is made while the reply streams. A `fetch` of more than `triggerAt` answered turns waits for the
-/// summary, at most `patience`. Simultaneous calls share one summary. A canceled caller stops waiting, and the
+/// summary, at most `maxWait`. Simultaneous calls share one summary. A canceled caller stops waiting, and the
 /// summary continues. More than 100 turns, in a history that was already long, are summarized 100 at a time, with a
 /// save after each step.
 ///
-/// **When the summarizer fails** or exceeds `patience`, `fetch` returns the last summary and all messages not
+/// **When the summarizer fails** or exceeds `maxWait`, `fetch` returns the last summary and all messages not
 /// covered by it, within `maxMessages`: too much content is better for an agent than none. `events` reports each
 /// failure. The next message of the user triggers another attempt; until one succeeds, no `fetch` waits.
 ///
@@ -57,17 +57,17 @@ public final class SummarizingChatStorage: ChatStorage {
     ///   - triggerAt: The maximum number of turns without a summary. Values less than `keepLast` are raised to
     ///     `keepLast`.
     ///   - keepLast: The number of turns left out of a new summary. Values less than 1 are raised to 1.
-    ///   - patience: The longest time for which a `fetch` waits for a summary.
+    ///   - maxWait: The longest time for which a `fetch` waits for a summary.
     ///   - logger: The logger for failures. Message bodies are never logged.
     ///   - summarizer: The function for the summaries. Calls for different scopes may run at the same time, calls
     ///     for one scope do not. An empty summary is a failure.
     public convenience init(
-        wrapping storage: any ChatStorage, triggerAt: Int = 20, keepLast: Int = 2, patience: Duration = .seconds(30),
+        wrapping storage: any ChatStorage, triggerAt: Int = 20, keepLast: Int = 2, maxWait: Duration = .seconds(30),
         logger: Logger = Logger(label: "recollect"), summarizer: @escaping ChatSummarizer
     ) {
         self.init(
             wrapping: storage, triggerAt: triggerAt, keepLast: keepLast, logger: logger,
-            pause: { try await Task.sleep(for: patience) }, summarizer: summarizer)
+            pause: { try await Task.sleep(for: maxWait) }, summarizer: summarizer)
     }
 
     /// Creates a wrapper with `pause` as the waiting time of a `fetch`.
@@ -158,6 +158,6 @@ public final class SummarizingChatStorage: ChatStorage {
         guard StoredSummary.isReserved(id) else { return }
         throw RecollectError(
             .invalidArgument,
-            "IDs beginning with \(reservedPrefix) are reserved for summaries; give the \(owner) another one")
+            "IDs beginning with \(reservedPrefix) are reserved for summaries; give the \(owner) another ID")
     }
 }

@@ -71,12 +71,12 @@ final class SummaryGenerator: Sendable {
         guard isNew else { return latch }
         Task {
             // Ends early only by the cancellation below; the latch is then opened in any case.
-            let patience = Task { [pause] in
+            let maxWait = Task { [pause] in
                 try await pause()
                 latch.open()
             }
             let error = await failure { try await self.summarize(scope) }
-            patience.cancel()
+            maxWait.cancel()
             self.state.withLock { state in
                 state.making[scope] = nil
                 state.known[scope]?.hasFailed = error != nil
@@ -96,7 +96,7 @@ final class SummaryGenerator: Sendable {
         while let input = chat.summaryInput(keepingLast: keepLast, atMost: Self.longestInput) {
             let text = try await summarizer(chat.summary?.message.text, Array(input.covered))
             guard text.contains(where: { !$0.isWhitespace }) else {
-                throw RecollectError(.unreadable, "the summarizer gave an empty summary; the last one stays")
+                throw RecollectError(.unreadable, "the summarizer returned an empty summary; the previous one is kept")
             }
             let summary = StoredSummary(
                 text: text, after: chat.summary, covering: input.covered, leaving: input.left)
@@ -120,8 +120,8 @@ final class SummaryGenerator: Sendable {
         let kept = try await self.summary(of: scope)?.message.id
         guard kept != nil, kept != before else {
             throw RecollectError(
-                .notSaved,
-                "the storage did not keep a summary as it was saved; let it keep messages of the role system whole")
+                .verificationFailed,
+                "the store returned a different summary than was saved; it must store system messages unchanged")
         }
     }
 

@@ -21,21 +21,21 @@ struct ModelErrors {
         let failure = error as? TransportError
         switch failure?.code {
         case .connectionLost?, .compressed?, .bufferFull?: return lost(error)
-        case .timedOut?: return timedOut("within the time that the HTTP client gives it", cause: error)
+        case .timedOut?: return timedOut("within the HTTP client's timeout", cause: error)
         case .invalidURL?:
             return ModelError(
-                .invalidArgument, "\(server) is no address of a server; a base URL looks like http://host:port/v1",
+                .invalidArgument, "\(server) is not a valid server URL; a base URL looks like http://host:port/v1",
                 cause: error)
         case .invalidHead?:
             return ModelError(
                 .unreadable,
-                "\(server) answered with an invalid HTTP head (\(failure?.reason ?? "")); the rest was not read: check that it is "
-                    + "a model server, and check the proxies before it",
+                "\(server) sent an invalid HTTP response header (\(failure?.reason ?? "")); the rest was not read: check that "
+                    + "it is a model server, and check any proxy in front of it",
                 cause: error)
         default:
             return ModelError(
                 .cannotConnect,
-                "cannot connect to \(server): see whether the server is running and the base URL is right",
+                "cannot connect to \(server): check that the server is running and that the base URL is correct",
                 cause: error)
         }
     }
@@ -46,18 +46,18 @@ struct ModelErrors {
         case .compressed?:
             return ModelError(
                 .unreadable,
-                "\(server) sent a compressed answer that cannot be expanded, or may grow more than a hundredfold; nothing more "
-                    + "was read: see the server's or the proxy's compression",
+                "\(server) sent a compressed response that cannot be decompressed, or that may expand more than a hundredfold; the "
+                    + "rest was not read: check the compression settings of the server or the proxy",
                 cause: cause)
         case .bufferFull?:
             return ModelError(
                 .unreadable,
-                "\(server) sends faster than its answer is read, and too much of it; nothing more was read",
+                "\(server) sent too much data, faster than it could be read; the rest was not read",
                 cause: cause)
         default: break
         }
         return ModelError(
-            .connectionLost, "\(server) closed the connection before the answer was complete; ask again",
+            .connectionLost, "\(server) closed the connection before the response was complete; ask again",
             cause: cause)
     }
 
@@ -65,7 +65,7 @@ struct ModelErrors {
     func timedOut(_ limit: String, cause: (any Error)? = nil) -> ModelError {
         ModelError(
             .timedOut,
-            "\(server) did not answer \(limit); ask again, or allow it more time if \(model) is slow to load",
+            "\(server) did not answer \(limit); ask again, or increase the timeout if \(model) is slow to load",
             cause: cause)
     }
 
@@ -73,13 +73,13 @@ struct ModelErrors {
     func twoCredentials() -> ModelError {
         ModelError(
             .invalidArgument,
-            "the base URL of \(server) has a user and a password, and there is an API key beside them; only one of the two can be "
-                + "sent: leave the other out")
+            "the base URL of \(server) contains a user name and password, and there is also an API key; only one of the two can be "
+                + "sent: remove the other")
     }
 
     /// The error for an invalid port number.
     func noPort(_ port: Int) -> ModelError {
-        ModelError(.invalidArgument, "\(port) in the base URL of \(server) is no port; ports end at 65535")
+        ModelError(.invalidArgument, "\(port) in the base URL of \(server) is not a valid port: use one up to 65535")
     }
 
     /// Refuses header names other than HTTP tokens (RFC 9110, section 5.6.2). HTTP libraries trap on some of them.
@@ -96,7 +96,7 @@ struct ModelErrors {
         let shown = name.unicodeScalars.prefix(80).reduce(into: "") { $0 += $1.escaped(asASCII: false) }
         throw ModelError(
             .invalidArgument,
-            "'\(shown)' is no name of a header: it takes letters and digits of ASCII and !#$%&'*+-.^_`|~")
+            "'\(shown)' is not a valid header name: use ASCII letters and digits and !#$%&'*+-.^_`|~")
     }
 
     /// Refuses invalid header values before an HTTP library does, because its error quotes them, including keys.
@@ -104,9 +104,9 @@ struct ModelErrors {
         guard
             let header = headers.first(where: { $0.value.utf8.contains { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F } })
         else { return }
-        let key = header.name == "Authorization" ? ": see the API key" : ""
+        let key = header.name == "Authorization" ? ": check the API key" : ""
         throw ModelError(
-            .invalidArgument, "the header \(header.name) holds a line break or another control character" + key)
+            .invalidArgument, "the header \(header.name) contains a line break or another control character" + key)
     }
 
     // MARK: Refusals
@@ -121,7 +121,7 @@ struct ModelErrors {
     func failure(_ error: JSONValue) -> ModelError {
         let code = error["code"]?.integerValue ?? error["status"]?.integerValue
         guard let code, (400..<600).contains(code) else {
-            return ModelError(.serverFailed, "\(server) failed while it answered" + saying(error))
+            return ModelError(.serverFailed, "\(server) failed while sending its response" + saying(error))
         }
         return refusal(status: Int(code), error: error)
     }
@@ -135,41 +135,41 @@ struct ModelErrors {
         case 300..<400:
             code = .redirected
             let host = location.flatMap { URL(string: $0)?.host } ?? "another address"
-            message = "\(server) redirects to \(host); nothing was sent there: give that base URL if you trust it"
+            message = "\(server) redirects to \(host); nothing was sent there: use that base URL if you trust it"
         case 401, 403:
             code = .unauthorized
             // Servers quote the key in this case, so their message is left out.
             message =
                 hasUser
-                ? "\(server) does not accept the user and the password in the base URL, or they may not use \(model)"
+                ? "\(server) rejected the user name and password in the base URL, or they do not allow \(model)"
                 : hasKey
-                    ? "\(server) does not accept the API key (apiKey, OPENAI_API_KEY), or it may not use \(model)"
-                    : "\(server) wants an API key: give one as apiKey, or in OPENAI_API_KEY for recall"
+                    ? "\(server) rejected the API key (apiKey, OPENAI_API_KEY), or the key does not allow \(model)"
+                    : "\(server) requires an API key: pass one as apiKey, or set OPENAI_API_KEY for recall"
         case 404:
             code = .notFound
             message =
-                "\(server) has no model \(model) or no chat completions at this address: see the model's name, "
-                + "and the base URL, which mostly ends in /v1" + saying(error)
+                "\(server) has no model \(model) or no chat completions at this address: check the model name "
+                + "and the base URL, which usually ends in /v1" + saying(error)
         case 429:
             code = .rateLimited
-            let wait = retryAfter.map { "; it asks to wait \($0.components.seconds) s" } ?? ""
-            message = "\(server) takes no more requests for now\(wait)" + saying(error)
+            let wait = retryAfter.map { "; try again in \($0.components.seconds) s" } ?? ""
+            message = "\(server) is rate limiting requests\(wait)" + saying(error)
         case 408:
             code = .timedOut
-            message = "\(server) waited too long for the request" + saying(error)
+            message = "\(server) timed out waiting for the request" + saying(error)
         case 500...:
             code = .serverFailed
             message = "\(server) failed with status \(status); ask again later" + saying(error)
         default:
             code = .refused
-            message = "\(server) refuses the request to \(model) with status \(status)" + saying(error)
+            message = "\(server) refused the request to \(model) with status \(status)" + saying(error)
         }
         return ModelError(code, message, status: status, retryAfter: retryAfter)
     }
 
     private func saying(_ error: JSONValue) -> String {
         let words = ServerMessage(error: error, request: request, secrets: secrets).text
-        return words.isEmpty ? "" : "; it says: \(words)"
+        return words.isEmpty ? "" : "; server message: \(words)"
     }
 
     // MARK: Unreadable answers
@@ -177,15 +177,16 @@ struct ModelErrors {
     /// The error for a body other than a completion.
     /// - Parameter contentType: The body's type according to the server.
     func unreadable(contentType: String?, cause: (any Error)? = nil) -> ModelError {
-        let kind = contentType.map { "an answer of the type \($0)" } ?? "an answer without a type"
+        let kind = contentType.map { "a response of type \($0)" } ?? "a response without a type"
         return ModelError(
             .unreadable,
-            "\(server) gave \(kind) that is no chat completion: see the base URL, which mostly ends in /v1",
+            "\(server) sent \(kind) that is not a chat completion: check the base URL, which usually ends in /v1",
             cause: cause)
     }
 
     /// The error for an event or a body over the limit.
     func tooLong(limit: Int) -> ModelError {
-        ModelError(.unreadable, "\(server) sent more than \(limit) bytes in one piece; nothing more was read")
+        ModelError(
+            .unreadable, "\(server) sent more than \(limit) bytes in one event or response; the rest was not read")
     }
 }

@@ -16,7 +16,7 @@ struct ServerMessage {
         let found =
             error.stringValue ?? error["message"]?.stringValue ?? error["error"]?["message"]?.stringValue
             ?? error["error"]?.stringValue ?? error["detail"]?.stringValue ?? ""
-        let words = String(found.split(whereSeparator: \.isWhitespace).joined(separator: " ").prefix(Self.limit))
+        let words = String(found.singleLine.prefix(Self.limit))
         let isSafe = !secrets.contains { words.contains($0) } && !Self.quotes(words, request)
         text = isSafe ? words : ""
     }
@@ -30,7 +30,7 @@ struct ServerMessage {
         let known = Set(pieces(bytes))
         let said = request.messages.flatMap(\.parts).compactMap(\.said) + [request.system].compactMap { $0 }
         return said.contains { text in
-            let text = text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+            let text = text.singleLine
             guard text.utf8.count >= quotation else {
                 // Shorter texts occur in any sentence. They count only as a whole in quotation marks.
                 return text.utf8.count >= 4 && (words.contains("\"\(text)\"") || words.contains("'\(text)'"))

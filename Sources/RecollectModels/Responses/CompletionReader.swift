@@ -101,7 +101,7 @@ struct CompletionReader {
         switch value {
         case .object?: return value
         case nil, .null?: return nil
-        default: throw RecollectError(.unreadable, "a part of a completion is no object, or has a key twice")
+        default: throw RecollectError(.unreadable, "a part of a completion is not an object, or has a duplicate key")
         }
     }
 

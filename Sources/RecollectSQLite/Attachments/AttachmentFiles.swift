@@ -53,14 +53,14 @@ struct AttachmentFiles: AttachmentSaving {
         let folder = url(of: hash).deletingLastPathComponent()
         if isWhole(hash) {
             // Its writer may not have synced the name yet, or was killed before.
-            try onDisk(folder, doing: "synchronise") {
+            try onDisk(folder, doing: "sync") {
                 try OpenFolder(path: folder.path).synchronize()
                 try synchronizeNames(of: folder)
             }
             return hash
         }
         // These bytes replace a damaged file, which also repairs older messages with this attachment.
-        return try onDisk(folder, doing: "keep an attachment in") {
+        return try onDisk(folder, doing: "save an attachment in") {
             let open = try OpenFolder.make(path: folder.path)
             try synchronizeNames(of: folder)
             for attempt in 1... {
@@ -97,7 +97,7 @@ struct AttachmentFiles: AttachmentSaving {
             guard let file else { throw error }
             throw RecollectError(
                 .cannotOpen,
-                "\(file.path) is not a folder, and attachments need a folder of that name; it was left unchanged; "
+                "\(file.path) is not a folder, but attachments require a folder with that name; it was left unchanged; "
                     + "move it away and try again", cause: error.cause)
         }
     }
@@ -107,7 +107,7 @@ struct AttachmentFiles: AttachmentSaving {
         guard Self.isHash(sha256) else {
             throw RecollectError(
                 .notFound,
-                "this store has no attachment \(sha256.prefix(80)): it is not a SHA-256 in lower-case hex digits")
+                "this store has no attachment \(sha256.prefix(80)): that is not a SHA-256 hash in lowercase hex digits")
         }
         let bytes: Data
         do {
@@ -116,7 +116,7 @@ struct AttachmentFiles: AttachmentSaving {
             throw RecollectError(.notFound, "the attachment \(sha256) is not in this store", cause: error)
         }
         guard Attachment.sha256(of: bytes) == sha256 else {
-            throw RecollectError(.damaged, "the attachment \(url(of: sha256).path) no longer has the bytes of its name")
+            throw RecollectError(.damaged, "the attachment \(url(of: sha256).path) does not match its hash")
         }
         return bytes
     }
@@ -150,7 +150,7 @@ struct AttachmentFiles: AttachmentSaving {
         let name = String(folder, radix: 16)
         let path = directory.appendingPathComponent(name.count == 1 ? "0" + name : name).path
         guard access(path, F_OK) == 0 else { return }
-        try HistoryFiles.onDisk(URL(fileURLWithPath: path), doing: "tidy") {
+        try HistoryFiles.onDisk(URL(fileURLWithPath: path), doing: "clean up") {
             let folder = try OpenFolder(path: path)
             try folder.removeLeftovers(among: folder.names())
         }

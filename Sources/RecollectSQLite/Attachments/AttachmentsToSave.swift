@@ -67,10 +67,10 @@ extension SQLiteHistoryStore {
                 try Eraser.note(orphans: unused, db)
                 return (value, !unused.isEmpty)
             }
-            if hasOrphans { upkeep.wake() }
+            if hasOrphans { maintenance.wake() }
             return value
         } catch {
-            upkeep.remove(unsaved: kept.hashes)
+            maintenance.remove(unsaved: kept.hashes)
             throw error
         }
     }

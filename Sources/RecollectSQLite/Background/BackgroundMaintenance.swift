@@ -70,7 +70,7 @@ final class BackgroundMaintenance: Sendable {
                 wake()
             } catch {
                 // `doctor` finds unused attachments.
-                database.configuration.logger.debug("attachments of a failed save stay: \(error)")
+                database.configuration.logger.debug("cannot remove the attachments of a failed save: \(error)")
             }
         }
     }
@@ -161,7 +161,7 @@ final class BackgroundMaintenance: Sendable {
         } catch {
             if database.isRetired { return .gone }
             if error.isIndexDamage { await rebuildIndex(of: database) }
-            database.configuration.logger.debug("erasing waits: \(error)")
+            database.configuration.logger.debug("erasing is postponed: \(error)")
             return .wait
         }
     }
@@ -187,7 +187,7 @@ final class BackgroundMaintenance: Sendable {
             try await database.write { try SearchIndex.rebuild($0) }
             events.post(StoreEvent(kind: .rebuiltIndex))
         } catch {
-            database.configuration.logger.debug("the search index stays damaged: \(error)")
+            database.configuration.logger.debug("cannot rebuild the search index: \(error)")
         }
     }
 

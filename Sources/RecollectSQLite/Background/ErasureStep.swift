@@ -48,7 +48,7 @@ struct ErasureStep {
                 case .attachment: try removeAttachments(db)
                 case .file: try remove(.file, db) { try files?.remove($0) }
                 case .leftovers: try removeLeftovers(db)
-                case .index: try SearchIndex.eraseBite(pages: mergedPages, db)
+                case .index: try SearchIndex.eraseStep(pages: mergedPages, db)
                 case .log: false
                 }
             if hasWorked { return .worked }

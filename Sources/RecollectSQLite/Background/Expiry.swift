@@ -13,7 +13,7 @@ struct Expiry {
     /// The number of sequence numbers in a block.
     private static let blockSize: Int64 = 4096
     /// The maximum number of messages deleted in a step.
-    private static let bite = 64
+    private static let stepSize = 64
 
     /// With `retention: .days`, deletes older messages and discarded sessions, by the trusted time (`ClockWatch`).
     /// Returns the number of deleted messages.
@@ -77,8 +77,8 @@ struct Expiry {
         let first = (block ?? unknown) * blockSize
         let count = try MessageDeletion.deleteOlder(
             than: moment, from: SequenceNumber(rawValue: first),
-            to: SequenceNumber(rawValue: block == nil ? .max : first + blockSize), limit: bite, db)
-        if let block, count < bite { try remember(block, db) }
-        return block == nil && count < bite ? (count > 0 ? count : nil) : count
+            to: SequenceNumber(rawValue: block == nil ? .max : first + blockSize), limit: stepSize, db)
+        if let block, count < stepSize { try remember(block, db) }
+        return block == nil && count < stepSize ? (count > 0 ? count : nil) : count
     }
 }

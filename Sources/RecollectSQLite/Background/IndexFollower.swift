@@ -14,10 +14,10 @@ final class IndexFollower: Sendable {
     }
 
     private let state = Locked(State())
-    private let upkeep: BackgroundMaintenance
+    private let maintenance: BackgroundMaintenance
 
-    init(upkeep: BackgroundMaintenance) {
-        self.upkeep = upkeep
+    init(maintenance: BackgroundMaintenance) {
+        self.maintenance = maintenance
     }
 
     /// Records a commit, or an opening with pending messages.
@@ -51,10 +51,10 @@ final class IndexFollower: Sendable {
                 if isBusy { return true }
             }
             // Another process may have deleted content and ended.
-            if let database, try await database.read({ try Eraser.isPending($0) }) { upkeep.wake() }
+            if let database, try await database.read({ try Eraser.isPending($0) }) { maintenance.wake() }
         } catch {
             // The next search indexes the missing messages and throws the error.
-            database?.configuration.logger.debug("the search index waits: \(error)")
+            database?.configuration.logger.debug("indexing is postponed: \(error)")
         }
         return state.withLock { state in
             state.isRunning = state.hasNewCommits

@@ -226,14 +226,14 @@ final class HistoryDatabase: Sendable {
 
     /// Runs work on the writer's connection outside of any transaction, under the process lock.
     func withWriterConnection<Value: Sendable>(
-        patience: Int? = nil, _ body: @escaping @Sendable (Database) throws -> Value
+        maxWait: Int? = nil, _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws -> Value {
         if let cannotWrite { throw NotWritable(cause: cannotWrite) }
         return try await withCheckedThrowingContinuation { continuation in
             let job = WriterJob { [self] in
                 continuation.resume(
                     with: Result {
-                        try withProcessLock(patience: patience) {
+                        try withProcessLock(maxWait: maxWait) {
                             try writer.inDatabase { db in
                                 try prepareToWrite(db)
                                 return try body(db)
@@ -252,7 +252,7 @@ final class HistoryDatabase: Sendable {
     /// Moves the log into the database and empties it, unless pending erasures will write to it again. Returns
     /// false if a reader uses an older state. Waits for the process lock for 20 ms at most.
     func truncateLog() async throws -> Bool {
-        try await withWriterConnection(patience: 20) { [self] db in
+        try await withWriterConnection(maxWait: 20) { [self] db in
             guard try !Eraser.isPending(.session, db), try !Eraser.isPending(.index, db) else { return true }
             guard try log.truncate(db) else { return false }
             try db.inTransaction(.immediate) {
@@ -320,10 +320,10 @@ final class HistoryDatabase: Sendable {
     }
 
     /// Runs work under the process lock. No other process writes meanwhile.
-    /// - Parameter patience: The longest wait for the lock, in milliseconds; `nil` for the wait of any write.
-    private func withProcessLock<Result>(patience: Int? = nil, _ body: () throws -> Result) throws -> Result {
+    /// - Parameter maxWait: The longest wait for the lock, in milliseconds; `nil` for the wait of any write.
+    private func withProcessLock<Result>(maxWait: Int? = nil, _ body: () throws -> Result) throws -> Result {
         guard let held else { return try body() }
-        return try held.withLock(patience: patience, body)
+        return try held.withLock(maxWait: maxWait, body)
     }
 
     // MARK: The log
@@ -346,7 +346,8 @@ final class HistoryDatabase: Sendable {
             }
         } catch {
             log.postpone()
-            configuration.logger.warning("checkpoint failed, the log keeps everything: \(error)")
+            configuration.logger.warning(
+                "checkpoint failed; nothing is lost, all commits are still in the log: \(error)")
         }
     }
 
@@ -386,7 +387,7 @@ final class HistoryDatabase: Sendable {
             }
         } catch {
             // Nothing is lost: all commits are in the log, and the next opening reads them.
-            configuration.logger.debug("closing the history: \(error)")
+            configuration.logger.debug("closing the history failed: \(error)")
             try? closeWriter()
             try? held?.release(isLogEmpty: false)
         }

@@ -1,4 +1,3 @@
-import CSQLite
 import GRDB
 import GRDBSQLite
 import RecollectCore
@@ -16,7 +15,7 @@ final class WriteAheadLog: Sendable {
     /// holds it.
     private static let alarming = 16_384
     /// The writer's wait for readers, in milliseconds.
-    private static let patience: Int32 = 50
+    private static let maxWait: Int32 = 50
 
     private struct State {
         /// The number of pages after the last commit.
@@ -66,11 +65,12 @@ final class WriteAheadLog: Sendable {
         let pages = try moveCompletely("PASSIVE", db).pages
         if configuration.durability == .full, files?.mayHoldUnsyncedCommits ?? false { try truncate(db) }
         guard pages >= Self.tooMany else { return }
-        _ = readers?.pause(milliseconds: Int(Self.patience))
+        _ = readers?.pause(milliseconds: Int(Self.maxWait))
         defer { readers?.resume() }
         let isRestarted = try moveCompletely("FULL", db).isComplete && checkpoint("RESTART", db).isComplete
         if !isRestarted, pages >= Self.alarming {
-            configuration.logger.warning("the write-ahead log is \(pages / 256) MB long: a reader keeps it")
+            configuration.logger.warning(
+                "the write-ahead log is \(pages / 256) MB long: a long read transaction prevents its reset")
         }
     }
 
@@ -124,7 +124,7 @@ final class WriteAheadLog: Sendable {
 
     /// Runs a checkpoint with a short wait for readers. Returns whether the database has all pages of the log.
     private func checkpoint(_ mode: String, _ db: Database) throws -> (isComplete: Bool, pages: Int) {
-        sqlite3_busy_timeout(db.sqliteConnection, Self.patience)
+        sqlite3_busy_timeout(db.sqliteConnection, Self.maxWait)
         defer { sqlite3_busy_timeout(db.sqliteConnection, Int32(clamping: configuration.busyMilliseconds)) }
         let row = try db.sql("PRAGMA wal_checkpoint(\(mode))")
         defer { row.reset() }
@@ -142,13 +142,5 @@ extension DatabaseFile {
             guard try readIfPresent(into: bytes, at: offset) else { return nil }
             return bytes.load(fromByteOffset: 8, as: UInt64.self)
         }
-    }
-}
-
-extension Database {
-    /// Sets whether closing the last connection checkpoints the log and removes it.
-    func setCheckpointsOnClose(_ isOn: Bool) throws {
-        let code = recollect_checkpoints_on_close(sqliteConnection, isOn ? 1 : 0)
-        guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
     }
 }

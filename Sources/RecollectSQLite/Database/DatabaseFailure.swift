@@ -9,20 +9,21 @@ extension RecollectError {
             switch error.resultCode {
             // SQLite also reports this if there is no space for the log's index, 32 KB beside the database.
             case _ where error.hasNoSpace:
-                (.diskFull, "no space is left; nothing of this was saved; free some space and try again")
+                (.diskFull, "no space is left; nothing was saved; free some space and try again")
             case .SQLITE_READONLY: (.readOnly, "the store cannot be written; check its permissions and its file system")
             case .SQLITE_PERM, .SQLITE_AUTH: (.permissionDenied, "check the permissions of the folder and its files")
-            case .SQLITE_CANTOPEN: (.cannotOpen, "check that the folder exists and may be written")
+            case .SQLITE_CANTOPEN: (.cannotOpen, "check that the folder exists and is writable")
             // SQLite returns SQLITE_PROTOCOL after ten seconds of attempts to read the log's index beside a writer.
-            case .SQLITE_BUSY, .SQLITE_LOCKED, .SQLITE_PROTOCOL: (.busy, "another process holds the store; try again")
+            case .SQLITE_BUSY, .SQLITE_LOCKED, .SQLITE_PROTOCOL:
+                (.busy, "another process has locked the store; try again")
             case .SQLITE_CORRUPT, .SQLITE_NOTADB: (.damaged, "the database is damaged")
-            case .SQLITE_TOOBIG: (.tooLarge, "a message is larger than SQLite keeps (1 GB)")
-            case .SQLITE_NOMEM: (.outOfMemory, "there is not enough memory; nothing of this was saved")
+            case .SQLITE_TOOBIG: (.tooLarge, "a message is larger than the maximum of SQLite (1 GB)")
+            case .SQLITE_NOMEM: (.outOfMemory, "there is not enough memory; nothing was saved")
             case .SQLITE_IOERR: (.inputOutput, "reading or writing failed; check the disk")
             default:
                 (
                     .inputOutput,
-                    "SQLite refused; if no other program changed this database, this is a bug in Recollect: please report it"
+                    "SQLite failed; if no other program changed this database, this is a bug in Recollect: please report it"
                 )
             }
         let detail = error.message.map { ": \($0)" } ?? ""

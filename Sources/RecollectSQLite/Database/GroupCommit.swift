@@ -20,11 +20,11 @@ final class GroupCommit: Sendable {
         var role = Role.free
         var isSealed = false
         /// The number of writes in the last transaction of the writer's queue.
-        var crowd = 1
+        var groupSize = 1
     }
 
     /// The longest wait for another write, in nanoseconds.
-    private static let patience: UInt64 = 25_000
+    private static let maxWait: UInt64 = 25_000
     /// The longest wait for a group of writes, in nanoseconds: the duration of a sync.
     private static let longestLinger: UInt64 = 250_000
 
@@ -99,18 +99,18 @@ final class GroupCommit: Sendable {
     /// a sleeping thread wakes. During group commits, waits until no more writes arrive, so that all share the
     /// next sync. Returns whether the caller still has the role.
     func linger() -> Bool {
-        let isCrowded = state.withLock { state in
+        let isGrouped = state.withLock { state in
             state.role = .lingering
-            return state.crowd > 1
+            return state.groupSize > 1
         }
         let start = DispatchTime.now().uptimeNanoseconds
         var (count, lastArrival) = (0, start)
         while true {
             let waiting = state.withLock { $0.role == .lingering ? $0.waiting.count : nil }
-            guard let waiting, waiting == 0 || isCrowded else { break }
+            guard let waiting, waiting == 0 || isGrouped else { break }
             let now = DispatchTime.now().uptimeNanoseconds
             if waiting > count { (count, lastArrival) = (waiting, now) }
-            guard now < lastArrival + Self.patience, now < start + Self.longestLinger else { break }
+            guard now < lastArrival + Self.maxWait, now < start + Self.longestLinger else { break }
             sched_yield()
         }
         return state.withLock { state in
@@ -128,7 +128,7 @@ final class GroupCommit: Sendable {
             if taken.isEmpty, let job = state.waiting.first { taken = [job] }
             state.waiting.removeFirst(taken.count)
             for write in taken { write.stage = .taken }
-            if taken.isEmpty { state.role = .free } else if !taken[0].runsAlone { state.crowd = taken.count }
+            if taken.isEmpty { state.role = .free } else if !taken[0].runsAlone { state.groupSize = taken.count }
             return taken
         }
     }
@@ -143,7 +143,7 @@ extension GroupCommit.State {
     /// Takes the role for a caller, also from the lingering queue. Refuses during group commits: a single write
     /// would delay the others by a sync.
     fileprivate mutating func claimRole() -> Bool {
-        guard role != .taken, waiting.isEmpty, crowd == 1 else { return false }
+        guard role != .taken, waiting.isEmpty, groupSize == 1 else { return false }
         role = .taken
         return true
     }

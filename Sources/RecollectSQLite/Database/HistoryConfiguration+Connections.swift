@@ -1,3 +1,4 @@
+import CSQLite
 import GRDB
 import GRDBSQLite
 
@@ -25,5 +26,13 @@ extension HistoryConfiguration {
             try db.setCheckpointsOnClose(false)
         }
         return connections
+    }
+}
+
+extension Database {
+    /// Sets whether closing the last connection checkpoints the log and removes it.
+    func setCheckpointsOnClose(_ isOn: Bool) throws {
+        let code = recollect_checkpoints_on_close(sqliteConnection, isOn ? 1 : 0)
+        guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
     }
 }

@@ -57,6 +57,8 @@ struct HistoryFiles: Sendable {
     /// Whether the folder belongs to the history alone, and with it every file with one of Recollect's names.
     var ownDirectory: Bool { prefix.isEmpty && salvageStem == stem }
 
+    /// The database's name in its folder.
+    var databaseName: String { URL(fileURLWithPath: database).lastPathComponent }
     var lock: String { path("\(stem).lock") }
     var attachments: URL { subfolder("attachments") }
     /// The folder with the locks of processes writing replies.
@@ -79,13 +81,13 @@ struct HistoryFiles: Sendable {
 
     /// Creates the folder if it is missing, readable only by its owner.
     func makeDirectory() throws {
-        try Self.onDisk(directory, doing: "make the folder") { _ = try OpenFolder.make(path: directory.path) }
+        try Self.onDisk(directory, doing: "create the folder") { _ = try OpenFolder.make(path: directory.path) }
     }
 
     /// Syncs the folder's own name: an app may have created the folder just before, or a process killed before its
     /// sync.
     private func synchronizeParent() throws {
-        try Self.onDisk(directory, doing: "synchronise the name of the folder") {
+        try Self.onDisk(directory, doing: "sync the parent folder of") {
             do {
                 try OpenFolder(path: URL(fileURLWithPath: folder).deletingLastPathComponent().path).synchronize()
             } catch let failure as POSIXFailure where failure.number == EACCES || failure.number == EPERM {
@@ -101,14 +103,14 @@ struct HistoryFiles: Sendable {
 
     /// Syncs new names beside the database.
     func synchronizeDirectory() throws {
-        try Self.onDisk(URL(fileURLWithPath: folder), doing: "synchronise the folder") {
+        try Self.onDisk(URL(fileURLWithPath: folder), doing: "sync the folder") {
             try OpenFolder(path: folder).synchronize()
         }
     }
 
     /// Syncs the log.
     func synchronizeLog() throws {
-        try Self.onDisk(URL(fileURLWithPath: writeAheadLog), doing: "synchronise") {
+        try Self.onDisk(URL(fileURLWithPath: writeAheadLog), doing: "sync") {
             let name = URL(fileURLWithPath: writeAheadLog).lastPathComponent
             try OpenFolder(path: folder).file(name, forWriting: true).synchronize()
         }
@@ -124,7 +126,7 @@ struct HistoryFiles: Sendable {
     func noteUnsyncedCommits() throws -> LockFile {
         if !mayHoldUnsyncedCommits {
             try makeFile(at: relaxedMark)
-            try Self.onDisk(directory, doing: "note the durability in") { try OpenFolder(path: folder).synchronize() }
+            try Self.onDisk(directory, doing: "record the durability in") { try OpenFolder(path: folder).synchronize() }
         }
         let mark = try LockFile(path: relaxedMark)
         guard try mark.tryLock(shared: true) else {
@@ -182,7 +184,7 @@ struct HistoryFiles: Sendable {
     /// of both.
     func identityForOpening() throws -> Identity {
         for path in [writeAheadLog, sharedMemory] where FileID(at: path) == nil {
-            try Self.onDisk(URL(fileURLWithPath: path), doing: "make") {
+            try Self.onDisk(URL(fileURLWithPath: path), doing: "create") {
                 do {
                     _ = try OpenFolder(path: folder).makeFile(URL(fileURLWithPath: path).lastPathComponent)
                 } catch let failure as POSIXFailure where failure.number == EEXIST {
@@ -239,10 +241,10 @@ struct HistoryFiles: Sendable {
             let isUnused = if case (let database?, let log?) = stamps { !database.isLater(than: log) } else { false }
             let advice =
                 !isUnused || OpenFile.size(at: writeAheadLog) > 0
-                ? "the database was used since, so the log does not fit it: keep a copy of the log, and move it out of this folder"
-                : "close all programs with this history, and move the log to \(writeAheadLog)"
+                ? "the database has been used since, so the log no longer matches it: copy the log, and move it out of this folder"
+                : "close all programs using this history, and move the log to \(writeAheadLog)"
             return
-                "\(log) may have messages of the history whose database was moved to \(database), and they are not shown; "
+                "\(log) may contain messages of the history whose database was moved to \(database); they are not shown; "
                 + advice
         }
     }
@@ -255,7 +257,7 @@ struct HistoryFiles: Sendable {
 
     /// Moves a complete new database to the path of the history's. Replaces only an empty file.
     func place(_ new: String) throws {
-        try Self.onDisk(directory, doing: "make a history in") {
+        try Self.onDisk(directory, doing: "create a history in") {
             let name = URL(fileURLWithPath: database).lastPathComponent
             let folder = try OpenFolder(path: folder)
             if FileID(at: database) != nil, OpenFile.size(at: database) == 0 { try folder.remove(name) }
@@ -286,7 +288,7 @@ struct HistoryFiles: Sendable {
     /// Creates an empty file, readable only by its owner. SQLite treats it as an empty database, and gives the log
     /// and its index the same permissions.
     func makeFile(at path: String) throws {
-        try Self.onDisk(URL(fileURLWithPath: path), doing: "make") {
+        try Self.onDisk(URL(fileURLWithPath: path), doing: "create") {
             let name = URL(fileURLWithPath: path).lastPathComponent
             _ = try OpenFolder(path: folder).makeFile(name)
         }

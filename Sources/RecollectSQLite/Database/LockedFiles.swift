@@ -6,7 +6,7 @@ import RecollectFileSystem
 /// Replaced files retire the database. Its next use opens the new files.
 final class LockedFiles: Sendable {
     let files: HistoryFiles
-    private let guardian: ReplacementWatch
+    private let replacementWatch: ReplacementWatch
     private let lock: ProcessLock
     /// The lock on the mark of `durability: .relaxed`, held while the database is open.
     private let mark: LockFile?
@@ -24,7 +24,7 @@ final class LockedFiles: Sendable {
         retirement: Retirement
     ) {
         self.files = files
-        guardian = ReplacementWatch(files: files, identity: identity)
+        replacementWatch = ReplacementWatch(files: files, identity: identity)
         self.lock = lock
         self.mark = mark
         self.timeout = timeout
@@ -32,13 +32,13 @@ final class LockedFiles: Sendable {
     }
 
     /// The identity of the database's file.
-    var id: FileID? { guardian.databaseID }
+    var id: FileID? { replacementWatch.databaseID }
 
     // MARK: Identity
 
     /// Compares the paths with the open files. For replaced files, retires the database and returns false.
     func areUnchanged() -> Bool {
-        if guardian.filesAreUnchanged() { return true }
+        if replacementWatch.filesAreUnchanged() { return true }
         retirement.add(.replaced)
         return false
     }
@@ -56,15 +56,15 @@ final class LockedFiles: Sendable {
         throw RecollectError(
             .storeReplaced,
             "the history's files in \(files.directory.path) were replaced or removed while they were open; "
-                + "this save may be lost; the next use opens what is there now")
+                + "this save may be lost; the next access opens the new files")
     }
 
     // MARK: The lock
 
     /// Runs work under the process lock. No other process writes meanwhile.
-    /// - Parameter patience: The longest wait for the lock, in milliseconds; `nil` for the wait of any write.
-    func withLock<Result>(patience: Int? = nil, _ body: () throws -> Result) throws -> Result {
-        try take { try lock.acquire(timeout: patience ?? timeout) }
+    /// - Parameter maxWait: The longest wait for the lock, in milliseconds; `nil` for the wait of any write.
+    func withLock<Result>(maxWait: Int? = nil, _ body: () throws -> Result) throws -> Result {
+        try take { try lock.acquire(timeout: maxWait ?? timeout) }
         defer { lock.release() }
         return try body()
     }

@@ -51,7 +51,7 @@ extension Database {
             // Older kernels and other systems cannot do this. The mapping stays for SQLite to use.
             guard error.number == EFAULT else { return }
             file.unmapLogIndex()
-            throw RecollectError(POSIXFailure(ENOSPC), doing: "make the index of the log beside", path: path)
+            throw RecollectError(POSIXFailure(ENOSPC), doing: "create the log's index for", path: path)
         }
     }
 }

@@ -19,7 +19,7 @@ enum Preview {
     /// Returns a text on one line, at most 200 characters, or `nil` if it is blank.
     static func of(_ text: String) -> String? {
         // A long text is cut first, so that the cost of a preview does not depend on it.
-        let words = text.prefix(2000).split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        let words = text.prefix(2000).singleLine
         return words.isEmpty ? nil : String(words.prefix(length))
     }
 

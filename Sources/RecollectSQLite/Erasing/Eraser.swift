@@ -19,7 +19,7 @@ enum Eraser {
         case file
         /// Files left among the attachments by interrupted saves. `number` is the next folder to examine, 0 to 255.
         case leftovers
-        /// Words of removed messages in the search index. `number` is the next step of `SearchIndex.eraseBite`: 0
+        /// Words of removed messages in the search index. `number` is the next step of `SearchIndex.eraseStep`: 0
         /// adds a segment, 1 starts the merge, and 2 continues it.
         case index
         /// Old pages in the log.

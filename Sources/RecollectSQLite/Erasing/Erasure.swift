@@ -53,13 +53,13 @@ extension SQLiteHistoryStore {
             let left = try await erasure()
             let now = ContinuousClock.now
             if left.isComplete || now >= end || Task.isCancelled { return left }
-            await upkeep.work(atMost: min(end - now, .milliseconds(250)))
+            await maintenance.work(atMost: min(end - now, .milliseconds(250)))
         }
     }
 
     /// Erases content left by a deletion, for at most 50 ms. The rest continues in the background. Never fails: the
     /// deletion is committed.
     func eraseSoon() async {
-        await upkeep.work(atMost: .milliseconds(50))
+        await maintenance.work(atMost: .milliseconds(50))
     }
 }

@@ -37,7 +37,7 @@ enum HistoryCheck {
             sqliteVersion: String(cString: sqlite3_libversion()), migrations: [], users: 0, sessions: 0,
             messages: 0, messagesToIndex: 0,
             databaseBytes: 0, logBytes: 0, attachments: 0, attachmentBytes: 0, setAside: [],
-            problems: [.init(kind: "integrity", message: "the database cannot be read to its end: \(error)")])
+            problems: [.init(kind: "integrity", message: "the database cannot be read completely: \(error)")])
         return Result(report: report, hashes: nil)
     }
 
@@ -46,8 +46,8 @@ enum HistoryCheck {
         HistoryReport.Problem(
             kind: "log",
             message: files.logBesideLinkWarning
-                ?? "the log is damaged, and what was saved behind the damage is not shown; "
-                + "copy the folder to where it can be written, and open it there")
+                ?? "the log is damaged, and messages saved after the damage are not shown; "
+                + "copy the folder to a writable location, and open it there")
     }
 
     // MARK: Pages and indexes
@@ -71,7 +71,7 @@ enum HistoryCheck {
             return []
         } catch  where error.isIndexDamage || error.isCorruption {
             return [
-                .init(kind: "searchIndex", message: "the search index contradicts itself; searches may miss messages")
+                .init(kind: "searchIndex", message: "the search index is inconsistent; searches may miss messages")
             ]
         } catch let error as DatabaseError where error.resultCode == .SQLITE_READONLY {
             return []
@@ -94,7 +94,9 @@ enum HistoryCheck {
             problems.append(
                 .init(
                     kind: "messageCount",
-                    message: "session \(row.text(0)) counts \(row.integer(1)) messages and has \(row.integer(2))"))
+                    message:
+                        "session \(row.text(0)) has a message count of \(row.integer(1)), but \(row.integer(2)) messages"
+                ))
         }
         return problems
     }
@@ -107,7 +109,8 @@ enum HistoryCheck {
             AND message.message_id = message_id.message_id AND message.scope_row_id = message_id.scope_row_id
             """, db)
         guard found != messages else { return [] }
-        let message = "the index of ids has \(found) of \(messages) messages; some may not be found by their id"
+        let message =
+            "the index of message IDs contains \(found) of \(messages) messages; some may not be found by their ID"
         return [.init(kind: "messageId", message: message)]
     }
 
@@ -129,7 +132,7 @@ enum HistoryCheck {
         var problems: [HistoryReport.Problem] = []
         let strays = try count("SELECT count(*) \(strays)", db)
         if strays > 0 {
-            let message = "\(strays) messages name another session than their own; searches may miss them"
+            let message = "\(strays) messages refer to the wrong session; searches may miss them"
             problems.append(.init(kind: "owner", message: message))
         }
         let orphans = try count("SELECT count(DISTINCT session_row_id) \(orphans)", db)
@@ -139,7 +142,7 @@ enum HistoryCheck {
         }
         let windows = try count("SELECT count(*) FROM scope WHERE \(lostWindows)", db)
         if windows > 0 {
-            let message = "\(windows) agents have windows that begin behind their last message"
+            let message = "\(windows) agents have windows that begin after their last message"
             problems.append(.init(kind: "window", message: message))
         }
         return problems
@@ -168,7 +171,7 @@ enum HistoryCheck {
             let messages = count == 1 ? "1 message" : "\(count) messages"
             return .init(
                 kind: "contentDamaged",
-                message: "\(messages) of session \(session ?? "?") no longer say what was saved: the disk changed them")
+                message: "\(messages) of session \(session ?? "?") changed on disk after being saved")
         }
     }
 
@@ -176,7 +179,7 @@ enum HistoryCheck {
     private static func uses(_ db: Database) throws -> [HistoryReport.Problem] {
         let missing = try AttachmentUse.missing(db)
         guard missing > 0 else { return [] }
-        let message = "\(missing) attachments of messages are not known as used; a repair restores that"
+        let message = "\(missing) attachments of messages are not marked as used; a repair corrects that"
         return [.init(kind: "attachmentUse", message: message)]
     }
 
@@ -234,19 +237,19 @@ enum HistoryCheck {
 
     /// Returns the problems of a loss, by session if the sessions are known.
     static func problems(of loss: HistoryLoss) -> [HistoryReport.Problem] {
-        let end = "the damaged file is now \(loss.setAside); remove it to end this notice"
+        let end = "the damaged file is now \(loss.setAside); delete it to dismiss this notice"
         guard let lost = loss.lostMessages else {
             return [
                 .init(
                     kind: "messagesLost",
-                    message: "parts of a damaged database could not be read; how much was lost is not known; \(end)")
+                    message: "parts of a damaged database could not be read; the extent of the loss is unknown; \(end)")
             ]
         }
         var problems = loss.sessions.map { session in
             (count: session.lostMessages, whose: "session \(session.sessionId) of user \(session.userId)")
         }
         let rest = lost - problems.reduce(0) { $0 + $1.count }
-        if rest > 0 { problems.append((rest, "sessions that are not known")) }
+        if rest > 0 { problems.append((rest, "unknown sessions")) }
         return problems.map { count, whose in
             let messages = count == 1 ? "1 message" : "\(count) messages"
             return .init(kind: "messagesLost", message: "\(messages) of \(whose) could not be read; \(end)")
@@ -262,7 +265,7 @@ enum HistoryCheck {
             do {
                 _ = try files.read(hash)
             } catch let error as RecollectError where error.code == .notFound {
-                problems.append((hash, .init(kind: "attachmentMissing", message: "the attachment \(hash) is gone")))
+                problems.append((hash, .init(kind: "attachmentMissing", message: "the attachment \(hash) is missing")))
             } catch {
                 problems.append((hash, .init(kind: "attachmentDamaged", message: "the attachment \(hash): \(error)")))
             }

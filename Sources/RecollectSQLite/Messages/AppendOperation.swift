@@ -33,7 +33,7 @@ struct AppendOperation {
             let held = try cache.pending.find(message.id, in: row, db, derivedID: cache.derivedID)
             let adopted = try held.flatMap { try adoptable($0, in: row, db) }
             if held?.scope == row.scope {
-                result.outcome.known += 1
+                result.outcome.alreadyStored += 1
             } else if options.sameRole == .drop, SameRole.repeats(adopted ?? message, after: row.lastRole) {
                 result.outcome.dropped += 1
                 result.dropped.append(message.id)
@@ -42,7 +42,7 @@ struct AppendOperation {
                 row.feed.last = try db.lastSequence()
                 row.lastRole = adopted.role
                 isPlain = false
-                result.outcome.known += 1
+                result.outcome.alreadyStored += 1
             } else {
                 row.feed.last = row.feed.last.next
                 try MessageRow.insert(
@@ -68,7 +68,7 @@ struct AppendOperation {
 
     /// Returns a message without an agent if this batch may adopt it.
     private func adoptable(_ held: HeldMessage, in row: ScopeRow, _ db: Database) throws -> ConversationMessage? {
-        guard options.adoptsUnassigned, held.scope != row.scope else { return nil }
+        guard options.claimsUnassigned, held.scope != row.scope else { return nil }
         return try MessageQueries.message(held.sequence, db)
     }
 

@@ -3,9 +3,9 @@ import RecollectCore
 
 /// Replaces the content of messages, inside a write transaction.
 enum MessageEdits {
-    /// The result of an edit: the number of known messages, and the hashes of unused attachments.
+    /// The result of an edit: the number of edited messages, and the hashes of unused attachments.
     struct Outcome: Sendable {
-        var known = 0
+        var edited = 0
         var orphans: [String] = []
     }
 
@@ -22,7 +22,7 @@ enum MessageEdits {
             for sequence in try MessageQueries.sequences(of: message.id, in: number, agentId: agentId, db) {
                 guard let old = try MessageQueries.message(sequence, db), known?.hasSameContent(as: old) ?? true
                 else { continue }
-                outcome.known += 1
+                outcome.edited += 1
                 outcome.orphans += try replace(
                     old, at: sequence, with: message.movingNotes(from: old), of: number, session, db)
             }

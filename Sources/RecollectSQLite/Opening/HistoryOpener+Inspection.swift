@@ -24,8 +24,8 @@ extension HistoryOpener {
         guard header.isEmpty || header.starts(with: Array("SQLite format 3\0".utf8)) else {
             throw RecollectError(
                 .foreignStore,
-                "\(files.database) is not a database, and has no sign of Recollect; it was left unchanged; "
-                    + "name another file for the history")
+                "\(files.database) is not a Recollect database; it was left unchanged; "
+                    + "choose another file for the history")
         }
     }
 
@@ -53,27 +53,27 @@ extension HistoryOpener {
         var status = stat()
         if stat(files.database, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
             throw RecollectError(
-                .foreignStore, "\(files.database) is not a file; move it away or name another folder for the history")
+                .foreignStore, "\(files.database) is not a file; move it away or choose another folder for the history")
         }
         if status.st_nlink > 1 {
             // SQLite would use a log of its own under each name (https://sqlite.org/howtocorrupt.html, 2.5).
             throw RecollectError(
                 .readOnly,
-                "\(files.database) has \(status.st_nlink) names (hard links), and would have a log under each; nothing was "
-                    + "changed; replace the other names by copies")
+                "\(files.database) has \(status.st_nlink) hard links, and each would have a separate log; nothing was "
+                    + "changed; replace the other links with copies")
         }
         if files.databaseIsMounted {
             // As with hard links: under each path the file would have another log and another lock.
             throw RecollectError(
                 .readOnly,
-                "\(files.database) is mounted by itself, as a file, and would have a log at each of its places; nothing was "
-                    + "changed; mount the folder that holds the history instead")
+                "\(files.database) is mounted as a single file, and each of its paths would have a separate log; nothing was "
+                    + "changed; mount the folder that contains the history instead")
         }
         if files.leadToAnotherHistory {
             throw RecollectError(
                 .readOnly,
                 "the history in \(files.directory.path) is a symbolic link to the database of another history, "
-                    + "\(files.database), and would have other attachments and another lock; nothing was changed; open the other "
+                    + "\(files.database), and would have separate attachments and a separate lock; nothing was changed; open the other "
                     + "history instead")
         }
         if let warning = files.logBesideLinkWarning {
@@ -86,7 +86,7 @@ extension HistoryOpener {
             throw RecollectError(
                 .foreignStore,
                 "\(files.database) is a SQLite database of another program, or of Recollect before 0.1.0; it was left "
-                    + "untouched; name another folder for the history")
+                    + "unchanged; choose another folder for the history")
         }
         try files.setForeignLogAside().map(events.post)
         // SQLite treats a file of one byte as empty.

@@ -135,7 +135,7 @@ struct HistoryOpener {
         do {
             try WriteAheadLog(configuration: configuration, files: files).truncate(db)
         } catch  where !error.spoilsConnection {
-            configuration.logger.debug("the log stays as it is: \(error)")
+            configuration.logger.debug("cannot empty the log: \(error)")
         }
     }
 
@@ -168,7 +168,7 @@ struct HistoryOpener {
             saved.forEach(events.post)
             return true
         } catch  where !error.spoilsConnection {
-            configuration.logger.warning("replies that were cut off wait for the next opening: \(error)")
+            configuration.logger.warning("interrupted replies will be saved at the next opening: \(error)")
             return false
         }
     }

@@ -120,7 +120,7 @@ final class SharedDatabase: Sendable {
     private var damagedIDs: RecollectError {
         RecollectError(
             .damaged,
-            "the index of message ids in \(files?.directory.path ?? "memory") is damaged; nothing was changed; repair the history"
+            "the index of message IDs in \(files?.directory.path ?? "memory") is damaged; nothing was changed; repair the history"
         )
     }
 
@@ -184,7 +184,8 @@ final class SharedDatabase: Sendable {
                     throw RecollectError(
                         .invalidArgument,
                         "the history in \(files.database) is open in this process with durability "
-                            + "\(shared.configuration.durability.rawValue); open it with the same, or share one store")
+                            + "\(shared.configuration.durability.rawValue); open it with the same durability, or share one store"
+                    )
                 }
                 return shared
             }

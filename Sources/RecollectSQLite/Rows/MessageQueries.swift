@@ -25,7 +25,7 @@ enum MessageQueries {
         let row = try db.sql("SELECT user_id, session_id FROM session WHERE id = ?").bind(number)
         defer { row.reset() }
         guard try row.step() else {
-            throw RecollectError(.damaged, "the history names a session that is not there")
+            throw RecollectError(.damaged, "the history refers to a session that does not exist")
         }
         return SessionKey(userId: row.text(0), sessionId: row.text(1))
     }
@@ -153,7 +153,7 @@ enum MessageQueries {
             try statement.bind(entry.position, at: 2)
             defer { statement.reset() }
             guard try statement.step() else {
-                throw RecollectError(.damaged, "an index of the history names a message that is not there")
+                throw RecollectError(.damaged, "an index of the history refers to a message that does not exist")
             }
             return StoredMessage(
                 agentId: scopes[entry.scope].agentId, cursor: MessageCursor(position: entry.position.rawValue),

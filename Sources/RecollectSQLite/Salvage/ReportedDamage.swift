@@ -25,7 +25,7 @@ struct ReportedDamage {
             guard try isWhole() else { continue }
             throw RecollectError(
                 .inputOutput,
-                "\(files.database): SQLite reported damage, but the database is whole; nothing was changed; check the disk "
+                "\(files.database): SQLite reported damage, but the database is intact; nothing was changed; check the disk "
                     + "and try again")
         }
     }

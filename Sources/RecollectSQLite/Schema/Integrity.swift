@@ -4,7 +4,7 @@ import GRDB
 enum Integrity {
     /// Returns the findings of both checks: at most `limit`.
     static func findings(_ db: Database, limit: Int = 20) throws -> [String] {
-        if try Schema.isDamaged(db) { return ["the schema is not the one that Recollect made"] }
+        if try Schema.isDamaged(db) { return ["unexpected schema"] }
         var findings: [String] = []
         try db.sql("PRAGMA integrity_check(\(limit))").forEachRow { row in
             let line = row.text(0)

@@ -81,7 +81,7 @@ enum SearchIndex {
 
     /// Removes messages from the index. Call it before their rows are deleted or changed, in the same transaction.
     /// Messages not indexed or already deleted are skipped. Their remaining bytes in the file are removed by
-    /// `eraseBite`.
+    /// `eraseStep`.
     static func remove(_ db: Database, sequences: some Sequence<SequenceNumber>) throws {
         let through = try indexedThrough(db)
         var writer = try Writer(
@@ -115,7 +115,7 @@ enum SearchIndex {
     /// FTS5 only records a deletion and keeps the words until all segments are merged into one. A merge stops at
     /// the first term after the given number of pages: a term in a million messages is merged at once. A deletion
     /// during this work is recorded again, and the work starts over.
-    static func eraseBite(pages: Int, _ db: Database) throws -> Bool {
+    static func eraseStep(pages: Int, _ db: Database) throws -> Bool {
         let merge = "INSERT INTO message_search (message_search, rank) VALUES ('merge', ?)"
         switch try db.integer("SELECT min(number) FROM erasure WHERE kind = 'index'") {
         case 0:

@@ -31,7 +31,7 @@ enum SearchScore {
     }
 
     private static var missing: RecollectError {
-        RecollectError(.cannotOpen, "this SQLite was built without FTS5, which the history's search needs")
+        RecollectError(.cannotOpen, "this SQLite was built without FTS5, which search requires")
     }
 
     private static let score: fts5_extension_function = { api, row, context, count, values in

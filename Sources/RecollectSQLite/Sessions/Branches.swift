@@ -87,8 +87,8 @@ enum Branches {
             guard try branches.allSatisfy({ try position(of: after, agent, in: $0, db) == nil }) else {
                 throw RecollectError(
                     .notFound,
-                    "session \(session.sessionId) no longer holds message \(after), after which the branch left it; "
-                        + "restore the branch that holds that message first")
+                    "session \(session.sessionId) no longer contains message \(after), where the branch begins; "
+                        + "restore the branch that contains that message first")
             }
             // The message was deleted. Messages saved since the branch was created come after the branch's first
             // message.

@@ -99,7 +99,7 @@ enum SessionEdits {
         } catch {
             let session = try MessageQueries.id(of: number, db).sessionId
             throw RecollectError(
-                .unreadable, "the metadata of session \(session) is damaged and was left as it is; nothing was changed",
+                .unreadable, "the metadata of session \(session) is damaged; nothing was changed",
                 cause: error)
         }
     }
@@ -125,7 +125,7 @@ enum SessionEdits {
             target.sessionId), count > 0
         {
             throw RecollectError(
-                .invalidArgument, "session \(newSessionId) already has messages; name a new session for the fork")
+                .invalidArgument, "session \(newSessionId) already has messages; use a new session for the fork")
         }
         let copy = try MessageQueries.number(of: target, db) ?? ScopeRow.makeSession(target, createdAt: 0, db)
         try copyDetails(from: number, to: copy, origin: source, messageId: messageId, db)

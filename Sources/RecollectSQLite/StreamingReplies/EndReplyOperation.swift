@@ -83,9 +83,9 @@ struct EndReplyOperation {
     ) throws -> (message: ConversationMessage, orphans: [String]) {
         let appending = AppendOperation(
             messages: [message], scope: scope,
-            options: AppendOptions(maxMessages: maxMessages, adoptsUnassigned: true), retention: retention)
+            options: AppendOptions(maxMessages: maxMessages, claimsUnassigned: true), retention: retention)
         let appended = try appending.run(db, cache)
-        guard appended.outcome.known > 0 else { return (message, appended.orphans) }
+        guard appended.outcome.alreadyStored > 0 else { return (message, appended.orphans) }
         try DerivedData.update(db)
         let known = try MessageQueries.one(message.id, in: scope.session, agentId: scope.agentId, db)
         if let known, known.message.role != message.role {

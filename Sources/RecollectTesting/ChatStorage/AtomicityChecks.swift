@@ -28,8 +28,8 @@ enum AtomicityChecks {
                 "messages after a save with a budget of 50")
         },
         ChatStorageCheck(
-            "atomicity.failedBatchLeavesNothing", rule: 6,
-            "A batch with a number invalid in JSON (infinity) is saved completely or not at all."
+            "atomicity.failedBatchSavesNothing", rule: 6,
+            "A batch with a number JSON cannot represent (infinity) is saved completely or not at all."
         ) { store in
             let before = SampleData.dialogue(2)
             try await store.add(before, to: .plain)
@@ -41,7 +41,7 @@ enum AtomicityChecks {
             let expected = before.map(\.id) + (error == nil ? batch.map(\.id) : [])
             try await expectIDs(
                 store.messages(in: .plain), expected,
-                error.map { "messages after a save failed with \($0)" } ?? "messages after the save")
+                error.map { "messages after a save that failed with \($0)" } ?? "messages after the save")
             let next = [SampleData.message(.user, "next"), SampleData.message(.assistant, "after")]
             try await store.add(next, to: .plain.agent("other"))
             try await expectMessages(store.messages(in: .plain.agent("other")), next, "the next save")
@@ -49,7 +49,7 @@ enum AtomicityChecks {
                 store.messages(in: .plain), expected, "messages in the scope of the failed batch after the next save")
         },
         ChatStorageCheck(
-            "atomicity.cancelledBeforeIsWholeOrNothing", rule: 6,
+            "atomicity.canceledBeforeSaveIsAllOrNothing", rule: 6,
             "A save in a task already canceled throws and saves nothing, or saves the whole batch."
         ) { store in
             for number in 0..<8 {
@@ -64,7 +64,7 @@ enum AtomicityChecks {
             }
         },
         ChatStorageCheck(
-            "atomicity.cancelledMeanwhileTellsTheTruth", rule: 6,
+            "atomicity.canceledDuringSaveReturnsActualResult", rule: 6,
             "A save canceled while it runs returns with the whole batch saved, or throws with nothing saved.",
             needs: .concurrent
         ) { store in
@@ -91,8 +91,8 @@ enum AtomicityChecks {
     ) async throws {
         let error = await failure { try await task.value }
         let what =
-            error.map { "messages after a canceled save failed with \($0)" }
-            ?? "messages after a canceled save returned"
+            error.map { "messages after a canceled save that failed with \($0)" }
+            ?? "messages after a canceled save that returned"
         try await expectMessages(store.messages(in: scope), error == nil ? batch : [], what)
     }
 

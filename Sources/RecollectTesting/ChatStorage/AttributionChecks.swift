@@ -16,7 +16,7 @@ enum AttributionChecks {
             }
         },
         ChatStorageCheck(
-            "attribution.leavesOtherRoles", rule: 5, "fetchAllChats returns messages of other roles unchanged."
+            "attribution.leavesOtherRolesUnchanged", rule: 5, "fetchAllChats returns messages of other roles unchanged."
         ) { store in
             let messages = [
                 SampleData.message(.user, "u"), SampleData.message(.system, "s"), SampleData.result("r", of: "1"),
@@ -27,7 +27,7 @@ enum AttributionChecks {
                 store.merged(Scope.plain.session), messages, "fetchAllChats without an assistant")
         },
         ChatStorageCheck(
-            "attribution.marksMessagesWithoutText", rule: 5,
+            "attribution.prefixesMessagesWithoutText", rule: 5,
             "An assistant message without text gets the prefix as a new first part; tool calls stay unchanged."
         ) { store in
             let call = SampleData.call("c", of: "1")

@@ -4,7 +4,7 @@ import RecollectCore
 enum ConcurrencyChecks {
     static let all: [ChatStorageCheck] = [
         ChatStorageCheck(
-            "concurrency.losesNoneInOneScope", rule: 6,
+            "concurrency.losesNoMessagesInOneScope", rule: 6,
             "64 concurrent tasks saving to one scope lose no message.",
             needs: .concurrent
         ) { store in
@@ -24,7 +24,7 @@ enum ConcurrencyChecks {
             }
         },
         ChatStorageCheck(
-            "concurrency.losesNoneInManyScopes", rule: 6,
+            "concurrency.losesNoMessagesInManyScopes", rule: 6,
             "64 concurrent tasks saving to separate scopes lose no message.",
             needs: .concurrent
         ) { store in
@@ -40,7 +40,7 @@ enum ConcurrencyChecks {
             }
         },
         ChatStorageCheck(
-            "concurrency.batchesStayTogether", rule: 6,
+            "concurrency.batchesDoNotInterleave", rule: 6,
             "Batches saved concurrently by 64 tasks do not interleave.",
             needs: .concurrent
         ) { store in
@@ -52,11 +52,11 @@ enum ConcurrencyChecks {
             for start in stride(from: 0, to: came.count, by: 4) {
                 let task = came[start].prefix { $0 != "." }
                 try expectEqual(
-                    Array(came[start..<(start + 4)]), (0..<4).map { "\(task).\($0)" }, "a batch, contiguous")
+                    Array(came[start..<(start + 4)]), (0..<4).map { "\(task).\($0)" }, "a contiguous batch")
             }
         },
         ChatStorageCheck(
-            "concurrency.readersSeeWholeBatches", rule: 6,
+            "concurrency.readersSeeCompleteBatches", rule: 6,
             "A read during concurrent saves returns each batch completely or not at all.",
             needs: .concurrent
         ) { store in
@@ -77,7 +77,7 @@ enum ConcurrencyChecks {
             }
         },
         ChatStorageCheck(
-            "concurrency.retriesAtOnceAddNothing", rule: 6,
+            "concurrency.concurrentRetriesAddNothing", rule: 6,
             "The same batch saved concurrently by 16 tasks is stored once.",
             needs: .concurrent
         ) { store in
@@ -86,7 +86,7 @@ enum ConcurrencyChecks {
             try await expectMessages(store.messages(in: .plain), batch, "one batch saved by 16 tasks")
         },
         ChatStorageCheck(
-            "concurrency.budgetsHold", rule: 6,
+            "concurrency.savesRespectBudget", rule: 6,
             "Concurrent saves with a budget leave a full window of complete turns.",
             needs: .concurrent
         ) { store in
@@ -97,7 +97,7 @@ enum ConcurrencyChecks {
             try expectEqual(came.count, 10, "the number of messages with a budget of 10")
             for start in stride(from: 0, to: came.count, by: 2) {
                 let task = came[start].prefix { $0 != "." }
-                try expectEqual([came[start], came[start + 1]], ["\(task).0", "\(task).1"], "a turn, contiguous")
+                try expectEqual([came[start], came[start + 1]], ["\(task).0", "\(task).1"], "a contiguous turn")
             }
         },
     ]

@@ -4,8 +4,8 @@ import RecollectCore
 enum ExchangeChecks {
     static let all: [ChatStorageCheck] = [
         ChatStorageCheck(
-            "exchanges.cutWindowsCanBeRepaired", rule: 10,
-            "For every budget, wholeExchanges() removes only half exchanges from the fetched window."
+            "exchanges.removesOnlyIncompleteExchanges", rule: 10,
+            "For every budget, wholeExchanges() removes only incomplete exchanges from the fetched window."
         ) { store in
             let history = Self.history
             try await store.add(history, to: .plain)
@@ -23,8 +23,8 @@ enum ExchangeChecks {
             }
         },
         ChatStorageCheck(
-            "exchanges.storeKeepsHalves", rule: 10,
-            "A store saves a tool call without its result, and the result when it is saved later."
+            "exchanges.savesIncompleteExchanges", rule: 10,
+            "A store saves a tool call without its result, and later saves the result."
         ) { store in
             let (call, result) = (SampleData.call("c", of: "1"), SampleData.result("r", of: "1"))
             try await store.add([SampleData.message(.user, "u"), call], to: .plain)

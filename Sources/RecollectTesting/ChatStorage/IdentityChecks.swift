@@ -4,7 +4,7 @@ import RecollectCore
 enum IdentityChecks {
     static let all: [ChatStorageCheck] = [
         ChatStorageCheck(
-            "identity.knownIdKeepsItsFirstContent", rule: 4,
+            "identity.knownIDKeepsFirstContent", rule: 4,
             "Saving a known message ID again changes neither its content nor its position."
         ) { store in
             let messages = SampleData.dialogue(4)
@@ -17,8 +17,8 @@ enum IdentityChecks {
                 store.messages(in: .plain), messages, "messages after a save of m1 with other content")
         },
         ChatStorageCheck(
-            "identity.retryIsHarmless", rule: 4,
-            "Saving a batch again, as after an error with unknown outcome, adds nothing."
+            "identity.retryAddsNothing", rule: 4,
+            "Saving a batch again, for example after an error with an unknown outcome, adds nothing."
         ) { store in
             let batch = [
                 SampleData.message(.user, "u"), SampleData.call("c", of: "1"), SampleData.result("r", of: "1"),
@@ -29,7 +29,7 @@ enum IdentityChecks {
             try await expectMessages(store.messages(in: .plain), batch, "a batch saved three times")
         },
         ChatStorageCheck(
-            "identity.retryAddsWhatIsNew", rule: 4,
+            "identity.retryAddsOnlyNewMessages", rule: 4,
             "A batch with known and new messages adds only the new ones, in order."
         ) { store in
             let messages = SampleData.dialogue(6)
@@ -38,7 +38,7 @@ enum IdentityChecks {
             try await expectMessages(store.messages(in: .plain), messages, "two overlapping batches")
         },
         ChatStorageCheck(
-            "identity.onceInABatch", rule: 4,
+            "identity.uniqueWithinBatch", rule: 4,
             "An ID repeated in one batch is saved once, with its first content."
         ) { store in
             let first = SampleData.message(.user, "same", "first")
@@ -47,8 +47,8 @@ enum IdentityChecks {
             try await expectMessages(store.messages(in: .plain), Array(batch[..<2]), "a batch with a repeated ID")
         },
         ChatStorageCheck(
-            "identity.endsWithItsSession", rule: 4,
-            "The same message ID in another session or of another user names another message."
+            "identity.separatePerSession", rule: 4,
+            "The same message ID in another session, or for another user, identifies a different message."
         ) { store in
             let scopes = [Scope.plain, Scope.plain.session("b"), Scope.plain.user("b")]
             for (number, scope) in scopes.enumerated() {
@@ -61,7 +61,7 @@ enum IdentityChecks {
             }
         },
         ChatStorageCheck(
-            "identity.ofEachAgent", rule: 4,
+            "identity.separatePerAgent", rule: 4,
             "Each agent of a session has its own message under a shared ID, with equal or different content."
         ) { store in
             let question = SampleData.message(.user, "same", "first")
@@ -78,7 +78,7 @@ enum IdentityChecks {
                 store.merged(Scope.plain.session), ["same", "same", "new", "same"], "fetchAllChats")
         },
         ChatStorageCheck(
-            "identity.comparesBytes", rule: 4, "Message IDs may be any strings and are compared as bytes."
+            "identity.comparesBytes", rule: 4, "Message IDs can be any strings and are compared as bytes."
         ) { store in
             let ids = AwkwardIDs.all.filter { !$0.contains("\u{0}") }
             let messages = ids.enumerated().map { SampleData.message($0.isMultiple(of: 2) ? .user : .assistant, $1) }
@@ -86,7 +86,7 @@ enum IdentityChecks {
             try await expectMessages(store.messages(in: .plain), messages, "messages with unusual IDs")
         },
         ChatStorageCheck(
-            "identity.keepsNULInIds", rule: 4, "U+0000 in a message ID is preserved and does not end the ID.",
+            "identity.keepsNULInIDs", rule: 4, "U+0000 in a message ID is preserved and does not terminate the ID.",
             needs: .keepsNUL
         ) { store in
             let ids = ["a", "a\u{0}", "a\u{0}b", "\u{0}", "b\u{0}"]

@@ -5,8 +5,8 @@ import RecollectCore
 enum OrderChecks {
     static let all: [ChatStorageCheck] = [
         ChatStorageCheck(
-            "order.isTheOrderOfSaving", rule: 5,
-            "A scope returns messages in the order of saving, regardless of timestamps."
+            "order.followsSaveOrder", rule: 5,
+            "A scope returns messages in the order they were saved, regardless of timestamps."
         ) { store in
             let backwards = (0..<10).map { index in
                 SampleData.message(
@@ -18,8 +18,8 @@ enum OrderChecks {
             try await expectMessages(store.messages(in: .plain, last: 4), backwards.suffix(4), "the last 4 messages")
         },
         ChatStorageCheck(
-            "order.holdsWithinAMillisecond", rule: 5,
-            "Messages with equal timestamps stay in the order of saving."
+            "order.equalTimestampsKeepSaveOrder", rule: 5,
+            "Messages with equal timestamps stay in the order they were saved."
         ) { store in
             let messages = (0..<60).map {
                 SampleData.message($0.isMultiple(of: 2) ? .user : .assistant, "m\(97 * $0 % 60)")
@@ -41,8 +41,8 @@ enum OrderChecks {
                 merged, ["c1", "b10", "a20", "b30", "a40", "a45", "b50", "c60"], "fetchAllChats of three agents")
         },
         ChatStorageCheck(
-            "order.mergeReordersNoScope", rule: 5,
-            "fetchAllChats keeps the order of saving within each scope, regardless of timestamps."
+            "order.mergeKeepsScopeOrder", rule: 5,
+            "fetchAllChats keeps the saved order within each scope, regardless of timestamps."
         ) { store in
             try await save(["a": [10, 5, 40], "b": [20, 7, 30]], in: store)
             let merged = try await store.merged(Scope.plain.session)
@@ -50,7 +50,7 @@ enum OrderChecks {
                 merged, ["a10", "a5", "b20", "b7", "b30", "a40"], "fetchAllChats of agents with unordered timestamps")
         },
         ChatStorageCheck(
-            "order.tiesGoByAgentBytes", rule: 5,
+            "order.tiesAreSortedByAgentID", rule: 5,
             "fetchAllChats sorts messages with equal timestamps by the bytes of their agent IDs."
         ) { store in
             let agents = ["b", "e\u{301}", "", "\u{E9}", "a b", "B", "a", "Z", "10", "9"]

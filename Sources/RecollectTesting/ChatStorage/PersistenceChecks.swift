@@ -26,7 +26,7 @@ enum PersistenceChecks {
                 try expectEqual(merged.count, messages.count, "the number of messages in fetchAllChats after reopening")
             }),
         ChatStorageCheck(
-            "persistence.keepsTheTrim", rule: 7, "After reopening a location, trimmed windows stay trimmed.",
+            "persistence.keepsTrimmedWindows", rule: 7, "After reopening a location, trimmed windows stay trimmed.",
             needs: .persistent,
             trial: { trial in
                 try await saving(trial) { store in
@@ -40,7 +40,7 @@ enum PersistenceChecks {
                     store.messages(in: Scope.plain.session("emptied")), [], "an emptied window after reopening")
             }),
         ChatStorageCheck(
-            "persistence.goesOn", rule: 7,
+            "persistence.continuesAfterReopening", rule: 7,
             "After reopening, known IDs are recognized, repeated roles dropped, and new messages appended.",
             needs: [.persistent, .dropsSameRole],
             trial: { trial in
@@ -68,7 +68,7 @@ enum PersistenceChecks {
                 }
             }),
         ChatStorageCheck(
-            "persistence.instancesShareAPlace", rule: 6,
+            "persistence.instancesShareLocation", rule: 6,
             "Two instances saving concurrently to one location lose nothing.",
             needs: [.persistent, .sharesLocation, .concurrent],
             trial: { trial in
@@ -86,7 +86,7 @@ enum PersistenceChecks {
                     for start in stride(from: 0, to: came.count, by: 2) {
                         let task = came[start].prefix { $0 != "." }
                         try expect(
-                            came[start + 1].hasPrefix("\(task)."), "a batch, contiguous",
+                            came[start + 1].hasPrefix("\(task)."), "a contiguous batch",
                             came: "\(came[start...(start + 1)])")
                     }
                 }

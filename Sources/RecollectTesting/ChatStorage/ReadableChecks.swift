@@ -5,7 +5,7 @@ import RecollectCore
 enum ReadableChecks {
     static let all: [ChatStorageCheck] = [
         ChatStorageCheck(
-            "unknownData.awkwardNumbers", rule: 9,
+            "unknownData.specialNumbers", rule: 9,
             "Negative zero, whole doubles beyond 2^53 and non-finite numbers are preserved by value or rejected."
         ) { store in
             var kept: [ConversationMessage] = []
@@ -23,7 +23,7 @@ enum ReadableChecks {
             }
         },
         ChatStorageCheck(
-            "unknownData.keysOfOtherBytes", rule: 9,
+            "unknownData.canonicallyEquivalentKeys", rule: 9,
             "Keys are preserved byte for byte, even if Swift treats them as equal."
         ) { store in
             let keys = [
@@ -43,7 +43,7 @@ enum ReadableChecks {
             try await expectMessages(store.messages(in: scope), messages, "messages with these metadata keys")
         },
         ChatStorageCheck(
-            "persistence.savedIsRead", rule: 7,
+            "persistence.randomSaves", rule: 7,
             "After random saves, a new instance reads every accepted message and no rejected one.",
             needs: .persistent,
             trial: { trial in

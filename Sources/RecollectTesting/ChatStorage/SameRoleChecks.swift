@@ -16,7 +16,7 @@ enum SameRoleChecks {
             }
         },
         ChatStorageCheck(
-            "sameRole.dropsInsideABatch", rule: 3,
+            "sameRole.dropsWithinBatch", rule: 3,
             "Within a batch, each message is compared with the last one not dropped.",
             needs: .dropsSameRole
         ) { store in
@@ -27,7 +27,7 @@ enum SameRoleChecks {
         },
         ChatStorageCheck(
             "sameRole.neverDropsToolMessages", rule: 3,
-            "Tool calls and tool results are never dropped, saved one at a time or in a batch."
+            "Tool calls and tool results are never dropped, whether saved one at a time or in a batch."
         ) { store in
             let exchange = [
                 SampleData.message(.user, "ask"), SampleData.call("call 1", of: "1"),
@@ -42,8 +42,8 @@ enum SameRoleChecks {
             try await expectMessages(store.messages(in: scope), exchange, "an exchange saved one message at a time")
         },
         ChatStorageCheck(
-            "sameRole.aDroppedMessageIsForgotten", rule: 3,
-            "A dropped message does not count as the last message, and its ID stays unknown.",
+            "sameRole.droppedMessageDoesNotCount", rule: 3,
+            "A dropped message does not count as the last message, and its ID can still be saved.",
             needs: .dropsSameRole
         ) { store in
             try await store.add(SampleData.message(.user, "u1"), to: .plain)
@@ -55,7 +55,7 @@ enum SameRoleChecks {
             try expectEqual(messages.last?.text, "now it may stay", "the text of the message saved again")
         },
         ChatStorageCheck(
-            "sameRole.comparesWithinItsScope", rule: 3,
+            "sameRole.comparesWithinScope", rule: 3,
             "Messages of other agents, sessions and users do not count as the last message."
         ) { store in
             let scopes = [Scope.plain, Scope.plain.agent("b"), Scope.plain.session("b"), Scope.plain.user("b")]
@@ -67,7 +67,7 @@ enum SameRoleChecks {
             }
         },
         ChatStorageCheck(
-            "sameRole.startsAfreshAfterATrimToNothing", rule: 3,
+            "sameRole.resetsWhenWindowIsEmpty", rule: 3,
             "The first message after a trim to an empty window is never dropped."
         ) { store in
             try await store.add(SampleData.message(.user, "u1"), to: .plain, keeping: 0)

@@ -14,16 +14,16 @@ enum ScopeChecks {
             try await expectMessages(store.merged(Scope.plain.session("other").session), [], "another session")
         },
         ChatStorageCheck(
-            "scope.joinedIdsNeverMeet", rule: 1,
-            "IDs with equal joined strings (\"a.b\" and \"c\", \"a\" and \"b.c\") are different scopes."
+            "scope.joinedIDsDoNotCollide", rule: 1,
+            "IDs that are equal only when joined (\"a.b\" and \"c\", \"a\" and \"b.c\") are different scopes."
         ) { store in
             for (number, separator) in AwkwardIDs.separators.enumerated() where !separator.contains("\u{0}") {
                 try await expectApart(joined(by: separator, number: number), in: store)
             }
         },
         ChatStorageCheck(
-            "scope.mergedViewHasNoOtherSession", rule: 1,
-            "fetchAllChats returns only the named session, even if other IDs share a prefix or a joined string."
+            "scope.mergedViewExcludesOtherSessions", rule: 1,
+            "fetchAllChats returns only the given session, even if other IDs share a prefix or are equal when joined."
         ) { store in
             for (number, separator) in AwkwardIDs.separators.enumerated() where !separator.contains("\u{0}") {
                 let scopes = joined(by: separator, number: number)
@@ -37,7 +37,7 @@ enum ScopeChecks {
             }
         },
         ChatStorageCheck(
-            "scope.anyStringIsAnId", rule: 1,
+            "scope.anyStringIsValidID", rule: 1,
             "Any string is a valid user, session or agent ID: empty, dots, slashes, quotes, percent signs, emoji."
         ) { store in
             let ids = AwkwardIDs.all.filter { !$0.contains("\u{0}") }
@@ -46,8 +46,8 @@ enum ScopeChecks {
             try await expectApart(alone + together, in: store)
         },
         ChatStorageCheck(
-            "scope.keepsNULInIds", rule: 1,
-            "U+0000 in an ID is preserved; it neither ends the ID nor joins it with another.", needs: .keepsNUL
+            "scope.keepsNULInIDs", rule: 1,
+            "U+0000 in an ID is preserved; it neither terminates the ID nor joins it with another.", needs: .keepsNUL
         ) { store in
             let ids = ["a", "a\u{0}", "a\u{0}b", "\u{0}a", "\u{0}"]
             try await expectApart(
@@ -66,13 +66,13 @@ enum ScopeChecks {
             try await expectApart(variants("caf\u{E9}", "cafe\u{301}", "\u{AC00}", "\u{1100}\u{1161}"), in: store)
         },
         ChatStorageCheck(
-            "scope.veryLongIds", rule: 1, "IDs of thousands of bytes are valid and compared up to their last byte."
+            "scope.veryLongIDs", rule: 1, "IDs of thousands of bytes are valid and compared up to their last byte."
         ) { store in
             let long = String(repeating: "long/ID.%é", count: 500)
             try await expectApart(variants(long + "1", long + "2", long), in: store)
         },
         ChatStorageCheck(
-            "scope.usersAreApart", rule: 1,
+            "scope.usersAreIsolated", rule: 1,
             "Users with equal session, agent and message IDs never read, trim or change each other's messages."
         ) { store in
             let (alice, bob) = (Scope.plain.user("alice"), Scope.plain.user("bob"))
@@ -90,7 +90,7 @@ enum ScopeChecks {
             try await expectMessages(store.messages(in: alice, last: 4), hers.suffix(4), "alice's last 4")
         },
         ChatStorageCheck(
-            "scope.sessionsAndAgentsAreApart", rule: 1,
+            "scope.sessionsAndAgentsAreIsolated", rule: 1,
             "Each session of a user and each agent of a session has its own messages."
         ) { store in
             try await expectApart(

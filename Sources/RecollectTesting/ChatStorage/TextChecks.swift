@@ -26,7 +26,7 @@ enum TextChecks {
                 [[.text("caf\u{E9}")], [.text("cafe\u{301}")], [.text("\u{1100}\u{1161}\u{AC00}")]], in: store)
         },
         ChatStorageCheck(
-            "text.keepsNUL", rule: 1, "U+0000 in text and other content is preserved and does not end it.",
+            "text.keepsNUL", rule: 1, "U+0000 in text and other content is preserved and does not terminate it.",
             needs: .keepsNUL
         ) { store in
             let text = "before\u{0}after\u{0}"
@@ -37,13 +37,13 @@ enum TextChecks {
                 ], in: store)
         },
         ChatStorageCheck(
-            "text.emptyIsKept", rule: 9, "Empty text and messages without parts are preserved."
+            "text.keepsEmptyText", rule: 9, "Empty text and messages without parts are preserved."
         ) { store in
             try await expectPreserved(
                 [[.text("")], [], [.text(""), .text("")], [.thinking("", signature: "")], [.text("")]], in: store)
         },
         ChatStorageCheck(
-            "text.aMegabyte", rule: 9, "A text of one megabyte is preserved."
+            "text.oneMegabyte", rule: 9, "A text of one megabyte is preserved."
         ) { store in
             let text = String(repeating: "0123456789é\r\n🦀", count: 1_048_576 / 18) + "end"
             try await expectPreserved([[.text(text)], [.toolResult(id: "1", content: .string(text))]], in: store)

@@ -5,7 +5,7 @@ import RecollectCore
 enum UnknownDataChecks {
     static let all: [ChatStorageCheck] = [
         ChatStorageCheck(
-            "unknownData.everyPart", rule: 9, "Every kind of part is preserved, alone and next to others."
+            "unknownData.everyPart", rule: 9, "Every kind of part is preserved, alone and together with others."
         ) { store in
             let parts: [ContentPart] = [
                 .text("words"), .toolCall(id: "1", name: "read", arguments: ["path": "a", "lines": [1, 2]]),
@@ -91,7 +91,7 @@ enum UnknownDataChecks {
             try await expectMessages(store.messages(in: .plain), messages, "messages with unknown fields")
         },
         ChatStorageCheck(
-            "unknownData.numbers", rule: 9, "Integers of 64 bits and doubles are preserved to the last bit."
+            "unknownData.numbers", rule: 9, "64-bit integers and doubles are preserved exactly."
         ) { store in
             let integers: [Int64] = [0, 1, -1, 1 << 53, (1 << 53) + 1, .max, .min]
             let doubles = [
@@ -101,7 +101,7 @@ enum UnknownDataChecks {
             try await expectPreserved([[.toolResult(id: "1", content: .array(values))]], in: store)
         },
         ChatStorageCheck(
-            "unknownData.deepValues", rule: 9, "Values nested 64 levels deep are preserved."
+            "unknownData.deeplyNestedValues", rule: 9, "Values nested 64 levels deep are preserved."
         ) { store in
             let deep = (0..<64).reduce(JSONValue.string("bottom")) { value, level in
                 level.isMultiple(of: 2) ? [value] : ["level \(level)": value]
@@ -110,7 +110,7 @@ enum UnknownDataChecks {
                 [[.toolCall(id: "1", name: "dig", arguments: deep)], [.unknown(deep)]], in: store)
         },
         ChatStorageCheck(
-            "unknownData.deepestValues", rule: 9,
+            "unknownData.valuesOfAnyDepth", rule: 9,
             "A value of any nesting depth is preserved, or its batch is rejected and nothing is saved."
         ) { store in
             var kept: [ConversationMessage] = []

@@ -4,8 +4,8 @@ import RecollectCore
 enum WindowChecks {
     static let all: [ChatStorageCheck] = [
         ChatStorageCheck(
-            "window.givesTheLast", rule: 2,
-            "With an even budget, fetch returns that number of the last messages, in order."
+            "window.returnsLastMessages", rule: 2,
+            "With an even budget, fetch returns that many of the last messages, in order."
         ) { store in
             let messages = SampleData.dialogue(10)
             try await store.add(messages, to: .plain)
@@ -27,7 +27,7 @@ enum WindowChecks {
             }
         },
         ChatStorageCheck(
-            "window.oneOrLessGivesNone", rule: 2, "With a budget of 1 or less, fetch returns nothing."
+            "window.oneOrLessIsEmpty", rule: 2, "With a budget of 1 or less, fetch returns nothing."
         ) { store in
             try await store.add(SampleData.dialogue(4), to: .plain)
             for budget in [1, 0, -1, -2, Int.min] {
@@ -62,7 +62,7 @@ enum WindowChecks {
                 store.messages(in: .plain), messages.suffix(3), "messages after a save without a budget")
         },
         ChatStorageCheck(
-            "window.trimsInsideABatch", rule: 2, "A batch larger than its budget leaves only its own last messages."
+            "window.trimsWithinBatch", rule: 2, "A batch larger than its budget leaves only its own last messages."
         ) { store in
             let messages = SampleData.dialogue(20)
             try await store.add(Array(messages[..<2]), to: .plain)
@@ -71,7 +71,7 @@ enum WindowChecks {
                 store.messages(in: .plain), messages.suffix(6), "20 messages saved with a budget of 7")
         },
         ChatStorageCheck(
-            "window.trimsToNothing", rule: 2,
+            "window.trimsToEmpty", rule: 2,
             "A save with a budget of 1 or less empties the window, and later saves succeed."
         ) { store in
             for (number, budget) in [1, 0, -5].enumerated() {
@@ -86,7 +86,7 @@ enum WindowChecks {
             }
         },
         ChatStorageCheck(
-            "window.trimsItsScopeAlone", rule: 2, "A trim does not affect other agents, sessions and users."
+            "window.trimsOnlyItsScope", rule: 2, "A trim does not affect other agents, sessions or users."
         ) { store in
             let others = [Scope.plain.agent("b"), Scope.plain.session("b"), Scope.plain.user("b")]
             for (number, scope) in others.enumerated() {
@@ -98,7 +98,7 @@ enum WindowChecks {
             }
         },
         ChatStorageCheck(
-            "window.mergedViewObeysTheTrim", rule: 2,
+            "window.mergedViewExcludesTrimmedMessages", rule: 2,
             "fetchAllChats returns only the messages left by the last trim of each scope."
         ) { store in
             try await store.add(SampleData.dialogue(6), to: .plain, keeping: 2)

@@ -62,7 +62,7 @@ public struct CrashExplorer: Sendable {
         journal.forEach { after.apply($0) }
         if let difference = try after.difference(from: run) {
             throw RecollectError(
-                .inputOutput, "\(scenario.name) was not completely recorded: \(difference)")
+                .inputOutput, "\(scenario.name) was not recorded completely: \(difference)")
         }
         let replay = CrashReplay(
             scenario: scenario, journal: journal, ledger: CrashLedger(journal), before: before, workFolder: workFolder,

@@ -35,8 +35,8 @@ struct CrashLedger: Sendable {
             switch entry.action {
             case .lock:
                 if let other = locks[entry.path] {
-                    let whose = other.process == entry.process ? "another thread of its process" : "another process"
-                    faults.append((index, "lock: \(entry.path) was locked while \(whose) held the lock"))
+                    let whose = other.process == entry.process ? "another thread of the process" : "another process"
+                    faults.append((index, "lock: \(entry.path) was locked while \(whose) held it"))
                 }
                 locks[entry.path] = (entry.process, entry.number)
             case .unlock:
@@ -51,7 +51,8 @@ struct CrashLedger: Sendable {
                     let other = locks.first(where: { DiskImage.parent(of: $0.key) == DiskImage.parent(of: path) }),
                     other.value.process != entry.process
                 {
-                    faults.append((index, "lock: a process wrote \(path) while another held the lock \(other.key)"))
+                    faults.append(
+                        (index, "lock: a process wrote \(path) while another process held the lock \(other.key)"))
                 }
             }
         }
@@ -76,7 +77,9 @@ struct CrashLedger: Sendable {
             changes.append(Change(list: list, adding: adding, removing: removing, words: words, began: index))
             add(changes.count - 1)
             for entry in removing {
-                if lives[list]?[entry] == nil { faults.append((index, "workload: it removes an entry never added")) }
+                if lives[list]?[entry] == nil {
+                    faults.append((index, "workload: it removes an entry that it never added"))
+                }
                 lives[list]?[entry]?.removalBegan = index
             }
         case .ended(let name):
@@ -129,10 +132,10 @@ struct CrashLedger: Sendable {
         let count = cut.count
         var faults: [String] = []
         let kept = Set(stored)
-        if kept.count < stored.count { faults.append("twice: \(stored.count - kept.count) entries of \(list)") }
+        if kept.count < stored.count { faults.append("duplicate: \(stored.count - kept.count) entries of \(list)") }
         let foreignMessages = kept.filter { lives[$0].map { $0.added >= count } ?? true }
         if !foreignMessages.isEmpty {
-            faults.append("never attempted: \(foreignMessages.count) entries of \(list) are stored")
+            faults.append("unexpected: \(foreignMessages.count) entries of \(list) were never added")
         }
         let back = kept.filter { !cut.bringsBack && (lives[$0].map { $0.removalEnded < count } ?? false) }
         if !back.isEmpty { faults.append("deleted: \(back.count) entries of \(list) are still stored") }
@@ -144,9 +147,9 @@ struct CrashLedger: Sendable {
                 "lost: \(lost.count) of \(certain.count) acknowledged entries of \(list)\(reportsLoss ? "" : ", without a report")"
             )
         } else if missing.contains(where: \.value.mayBeLost), !reportsLoss {
-            faults.append("untold: \(missing.count) entries of \(list) are lost without a report")
+            faults.append("unreported: \(missing.count) entries of \(list) are lost without a report")
         }
-        if let text = orderFault(stored, lives) { faults.append("order: \(text) of \(list)") }
+        if let text = orderFault(stored, lives) { faults.append("order: \(list): \(text)") }
         if !cut.leavesHalves { faults += halves(list, kept, lives, count) }
         return (faults, lost.count)
     }
@@ -166,7 +169,7 @@ struct CrashLedger: Sendable {
             }
             // Missing entries of an acknowledged change are reported as lost already.
             guard !isExcused, change.ended >= count else { return nil }
-            return "half: \(there) of \(change.adding.count) entries of one change of \(list)"
+            return "partial: \(there) of \(change.adding.count) entries of one change of \(list)"
         }
     }
 
@@ -175,7 +178,7 @@ struct CrashLedger: Sendable {
         var lastPositions: [Int: Int] = [:]
         for entry in stored {
             guard let life = lives[entry] else { continue }
-            if life.certain < latest { return "an acknowledged entry follows an entry added later" }
+            if life.certain < latest { return "an acknowledged entry is after an entry added later" }
             latest = max(latest, life.added)
             if let before = lastPositions[life.change], before > life.position {
                 return "entries of one change are out of order"

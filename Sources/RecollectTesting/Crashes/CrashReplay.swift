@@ -90,7 +90,7 @@ struct CrashReplay: Sendable {
         let image = CrashImage(folder: folder) { [ledger] in
             let words = ledger.erasedWords(nil, after: count)
             let hits = try FileWords.find(words, in: folder)
-            found.withLock { $0.formUnion(hits.map { "words: deleted words are in \($0) of the open store" }) }
+            found.withLock { $0.formUnion(hits.map { "residue: deleted words are in \($0) of the open store" }) }
         }
         let first: CrashedStore
         do {
@@ -105,10 +105,12 @@ struct CrashReplay: Sendable {
             leavesHalves: isPowerCut && scenario.atomicity == .processEnd)
         var (faults, lost) = ledger.judge(first, after: cut)
         let words = ledger.erasedWords(first, after: count)
-        faults += try FileWords.find(words, in: folder).map { "words: deleted words are in \($0)" }
+        faults += try FileWords.find(words, in: folder).map { "residue: deleted words are in \($0)" }
         do {
             let second = try await scenario.reopen(image)
-            if second.lists != first.lists { faults.append("reopening: another opening shows other entries") }
+            if second.lists != first.lists {
+                faults.append("reopening: the store has different entries after reopening")
+            }
         } catch {
             faults.append("reopening: \(error)")
         }

@@ -33,8 +33,8 @@ public struct CrashFault: Sendable, CustomStringConvertible {
     public let point: CrashPoint?
     /// The last operation before it.
     public let operation: String
-    /// The description. It begins with the kind: `lost`, `order`, `twice`, `half`, `deleted`, `words`,
-    /// `never attempted`, `untold`, `opening`, `reopening`, `problem`, `lock`, `workload`.
+    /// The description. It begins with the kind: `lost`, `order`, `duplicate`, `partial`, `deleted`, `residue`,
+    /// `unexpected`, `unreported`, `opening`, `reopening`, `problem`, `lock`, `workload`.
     public let text: String
 
     /// The kind of fault.
@@ -92,7 +92,7 @@ public struct CrashReport: Sendable, CustomStringConvertible {
         let kinds = counts.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", ")
         let figures =
             "\(name): seed \(seed), \(operations) operations, \(kills) kills, \(powerCuts) power cuts, "
-            + (counts.isEmpty ? "no fault" : "faults: \(kinds)")
+            + (counts.isEmpty ? "no faults" : "faults: \(kinds)")
         return ([figures] + faults.map { "  \($0)" }).joined(separator: "\n")
     }
 }

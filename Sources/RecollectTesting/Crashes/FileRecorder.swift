@@ -218,7 +218,7 @@ extension FileRecorder {
         let result = recollect_record_files(&recorder)
         guard result == 0 else {
             stop()
-            throw RecollectError(.cannotOpen, "SQLite refused to record its files [\(result)]")
+            throw RecollectError(.cannotOpen, "cannot record the files of SQLite [\(result)]")
         }
     }
 

@@ -74,7 +74,7 @@ final class ProcessSchedule: Sendable {
             if workers.allSatisfy(\.hasEnded) { break }
             guard ContinuousClock.now < deadline else {
                 throw RecollectError(
-                    .busy, "The processes of a run did not end within two minutes. They may be waiting for each other.")
+                    .busy, "the processes of a run did not exit within two minutes: they may be deadlocked")
             }
             let ready = workers.indices.filter { workers[$0].isReady }
             if ready.isEmpty { continue }
@@ -105,7 +105,7 @@ final class ProcessSchedule: Sendable {
             if index == victim, worker.process.terminationReason == .uncaughtSignal { continue }
             guard worker.process.terminationStatus == 0 else {
                 throw RecollectError(
-                    .inputOutput, "A process of the run ended with status \(worker.process.terminationStatus).")
+                    .inputOutput, "a process of the run exited with status \(worker.process.terminationStatus)")
             }
         }
         return journal
@@ -133,8 +133,8 @@ final class ProcessSchedule: Sendable {
     private func collect(_ workers: inout [Worker], _ signals: Set<String>) {
         while workers.contains(where: \.works) || !workers.contains(where: \.isReady) {
             // Give quiet processes a short time to take a released lock.
-            let patience = workers.allSatisfy { !$0.works || $0.isQuiet } ? 0.0005 : 0.03
-            guard let (number, message) = arrivals.next(within: patience) else {
+            let maxWait = workers.allSatisfy { !$0.works || $0.isQuiet } ? 0.0005 : 0.03
+            guard let (number, message) = arrivals.next(within: maxWait) else {
                 for index in workers.indices where workers[index].works { workers[index].isQuiet = true }
                 return
             }

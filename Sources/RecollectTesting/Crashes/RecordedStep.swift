@@ -67,8 +67,8 @@ enum CrashNote: Codable, Sendable, CustomStringConvertible {
         case .holds(let list, let entries): "\(entries.count) entries are in \(list)"
         case .mayLose(let list, let entries): "\(entries.count) entries of \(list) are on damaged pages"
         case .began(_, let list, let adding, let removing, _):
-            "beginning of a change of \(list): +\(adding.count) −\(removing.count)"
-        case .ended: "acknowledgement"
+            "start of a change of \(list): +\(adding.count) −\(removing.count)"
+        case .ended: "acknowledgment"
         case .signal(let name): "signal \(name)"
         }
     }

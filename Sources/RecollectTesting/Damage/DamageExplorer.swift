@@ -43,7 +43,7 @@ public struct DamageExplorer: Sendable {
         let expected = try await scenario.reopen(image)
         remove()
         guard expected.problems.isEmpty, !expected.reportsLoss else {
-            throw RecollectError(.damaged, "\(scenario.name): The undamaged store has problems: \(expected.problems)")
+            throw RecollectError(.damaged, "\(scenario.name): the undamaged store has problems: \(expected.problems)")
         }
         var report = DamageReport(name: scenario.name, seed: seed)
         report.entries = expected.lists.values.reduce(0) { $0 + $1.count }
@@ -131,16 +131,16 @@ public struct DamageExplorer: Sendable {
             let there = Set(after)
             lost += before.filter { !there.contains($0) }
             changed += there.subtracting(before).filter { mayChange($0) || !mayLose($0) }.count
-            if there.count < after.count { faults.append("twice: \(after.count - there.count) entries of \(list)") }
+            if there.count < after.count { faults.append("duplicate: \(after.count - there.count) entries of \(list)") }
             if before.filter(there.contains) != after.filter(Set(before).contains) {
-                faults.append("order: of \(list)")
+                faults.append("order: \(list): entries are out of order")
             }
         }
         let tooMuch = lost.filter { !mayLose($0) }
         if !tooMuch.isEmpty { faults.append("lost: \(tooMuch.count) entries outside the damaged regions") }
-        if changed > lost.filter(mayChange).count { faults.append("invented: \(changed) entries were never saved") }
+        if changed > lost.filter(mayChange).count { faults.append("unexpected: \(changed) entries were never saved") }
         if lost.count > changed, !first.reportsLoss, first.problems.isEmpty {
-            faults.append("untold: \(lost.count) entries are lost without a report")
+            faults.append("unreported: \(lost.count) entries are lost without a report")
         }
         do {
             let fault = try await reopeningFault(scenario, image, first, mayLose)
@@ -169,10 +169,12 @@ public struct DamageExplorer: Sendable {
         for list in Set(first.lists.keys).union(second.lists.keys) {
             let kept = Set(second.lists[list] ?? [])
             let expected = (first.lists[list] ?? []).filter { kept.contains($0) || !mayLose($0) }
-            guard second.lists[list] ?? [] == expected else { return "another opening shows other entries" }
+            guard second.lists[list] ?? [] == expected else { return "the store has different entries after reopening" }
         }
-        guard second.reportsLoss || first.reportsLoss else { return "another opening lost entries without a report" }
+        guard second.reportsLoss || first.reportsLoss else {
+            return "entries were lost after reopening without a report"
+        }
         let third = try await scenario.reopen(image)
-        return third.lists == second.lists ? nil : "each opening shows other entries"
+        return third.lists == second.lists ? nil : "the store has different entries after each reopening"
     }
 }

@@ -129,12 +129,12 @@ public struct DamageReport: Sendable, CustomStringConvertible {
 
     /// The report as a table, with a line for each name of regions, then a line for each fault.
     public var description: String {
-        let head = "\(name): seed \(seed), \(entries) entries, \(runs) runs, \(failed) with faults"
+        let head = "\(name): seed \(seed), \(entries) entries, \(runs) runs, \(failed) failed"
         let width = lines.map(\.name.count).max() ?? 0
         let table = lines.map { line in
             let padding = String(repeating: " ", count: width - line.name.count)
             return "  \(line.name)\(padding)  \(line.runs) runs, \(line.failed) failed, worst loss "
-                + "\(line.worstLoss.lost) where \(line.worstLoss.allowed) may be lost"
+                + "\(line.worstLoss.lost) (\(line.worstLoss.allowed) allowed)"
         }
         return ([head] + table + faults.map { "  " + $0 }).joined(separator: "\n")
     }

@@ -5,14 +5,14 @@ import RecollectCore
 enum AppendChecks {
     static let all: [HistoryStoreCheck] = [
         HistoryStoreCheck(
-            "append.tellsWhatBecameOfABatch", rule: 4,
-            "The outcome of an append counts added, known and dropped messages."
+            "append.reportsOutcome", rule: 4,
+            "The outcome of an append counts added, already stored and dropped messages."
         ) { store in
             let messages = SampleData.dialogue(4)
             let first = try await store.append(messages, to: .plain)
             try expectEqual(first, AppendOutcome(added: 4), "a new batch")
             let again = try await store.append(messages + SampleData.dialogue(1, from: 4), to: .plain)
-            try expectEqual(again, AppendOutcome(added: 1, known: 4), "a batch with four known messages")
+            try expectEqual(again, AppendOutcome(added: 1, alreadyStored: 4), "a batch with four stored messages")
             let repeated = [SampleData.message(.user, "x"), SampleData.message(.assistant, "y")]
             let dropping = try await store.append(repeated, to: .plain, options: AppendOptions(sameRole: .drop))
             try expectEqual(dropping, AppendOutcome(added: 1, dropped: 1), "a batch with a repeated role")
@@ -42,10 +42,10 @@ enum AppendChecks {
             try await expectEqual(store.summary(id).isUnread, true, "isUnread after a batch without staysRead")
         },
         HistoryStoreCheck(
-            "append.adoptsUnassigned", rule: 4,
-            "With adoptsUnassigned, a known message moves from the empty agent ID, and only from it, to the agent."
+            "append.claimsUnassigned", rule: 4,
+            "With claimsUnassigned, a known message moves from the empty agent ID, and only from it, to the agent."
         ) { store in
-            let adopting = AppendOptions(sameRole: .drop, adoptsUnassigned: true)
+            let adopting = AppendOptions(sameRole: .drop, claimsUnassigned: true)
             let (nobody, id) = (Scope.plain.agent(""), Scope.plain.session)
             let question = SampleData.message(.user, "question", "lighthouse?")
             try await store.append([question, SampleData.message(.assistant, "left", "alone")], to: nobody)
@@ -53,11 +53,11 @@ enum AppendChecks {
             let before = try await store.latestChange()
             let batch = [SampleData.message(.user, "question", "changed"), SampleData.message(.user, "again", "?")]
             try await expectEqual(
-                store.append(batch, to: .plain, options: adopting), AppendOutcome(known: 1, dropped: 1),
+                store.append(batch, to: .plain, options: adopting), AppendOutcome(alreadyStored: 1, dropped: 1),
                 "the outcome of a batch with a known message and a repeated role")
             try await expectMessages(store.window(of: .plain, maxMessages: nil), [question], "the agent's window")
             try await expectIDs(
-                store.window(of: nobody, maxMessages: nil), ["left"], "the window of the empty agent id")
+                store.window(of: nobody, maxMessages: nil), ["left"], "the window of the empty agent ID")
             try await expectIDs(
                 store.everything(in: id).map(\.message), ["question", "left", "other"], "the pages")
             try await expectEqual(store.summary(id).messageCount, 3, "the message count")
@@ -74,8 +74,8 @@ enum AppendChecks {
                 store.window(of: Scope.plain.agent("other"), maxMessages: nil), ["other"], "the other agent's window")
         },
         HistoryStoreCheck(
-            "append.isWholeOrNothing", rule: 6,
-            "An append with a number invalid in JSON or in a canceled task saves the whole batch or nothing."
+            "append.isAllOrNothing", rule: 6,
+            "An append with a number JSON cannot represent, or in a canceled task, saves all or nothing."
         ) { store in
             let impossible = ConversationMessage(
                 id: "impossible", role: .assistant,
@@ -92,9 +92,9 @@ enum AppendChecks {
             try await expectWholeOrNothing(dialogue, in: scope, of: store) { try await task.value }
         },
         HistoryStoreCheck(
-            "window.trimLeavesTheLibrary", rule: 2,
-            "A trim moves only the window of an agent: pages, look-ups and search include all messages.",
-            needs: .keepsWhatIsTrimmed
+            "window.trimDoesNotAffectLibrary", rule: 2,
+            "A trim moves only the window of an agent: pages, lookups and search include all messages.",
+            needs: .retainsTrimmedMessages
         ) { store in
             let messages = SampleData.dialogue(10)
             try await store.append(messages, to: .plain, options: AppendOptions(maxMessages: 4))
@@ -107,7 +107,7 @@ enum AppendChecks {
             try expectEqual(try await store.session(Scope.plain.session)?.messageCount, 10, "the message count")
         },
         HistoryStoreCheck(
-            "window.ofEachAgent", rule: 2, "windows(of:) returns a separate window for each agent of a session."
+            "window.separatePerAgent", rule: 2, "windows(of:) returns a separate window for each agent of a session."
         ) { store in
             for agent in ["b", "a", ""] {
                 let scope = Scope.plain.agent(agent)
@@ -121,7 +121,7 @@ enum AppendChecks {
             }
         },
         HistoryStoreCheck(
-            "exchanges.wholeWindowHasNoHalf", rule: 10,
+            "exchanges.wholeWindowOmitsIncompleteExchanges", rule: 10,
             "For every budget, wholeWindow omits only calls without a result and results without a call."
         ) { store, random in
             var random = random

@@ -4,8 +4,8 @@ import RecollectCore
 enum BranchChecks {
     static let all: [HistoryStoreCheck] = [
         HistoryStoreCheck(
-            "branches.holdWhatFollows", rule: 5,
-            "A branch takes the messages of every agent from the named one on, in order; the session keeps the rest."
+            "branches.containFollowingMessages", rule: 5,
+            "A branch contains the messages of every agent from the given one on, in order; the session keeps the rest."
         ) { store in
             try await Self.fill(store)
             let all = try await store.everything(in: Self.id)
@@ -34,7 +34,7 @@ enum BranchChecks {
                 store.everything(in: Self.id).map(\.message), ["a0", "a1", "new 0"], "the messages after a new one")
         },
         HistoryStoreCheck(
-            "branches.ofTheFirstMessage", "A branch from the first message leaves an empty session."
+            "branches.fromFirstMessage", "A branch from the first message leaves an empty session."
         ) { store in
             try await Self.fill(store)
             try await store.update(Self.id, with: SessionDetails(title: "t"))
@@ -52,7 +52,7 @@ enum BranchChecks {
                 store.branches(of: Self.id).map(\.messageCount), [2], "the message counts of the branches")
         },
         HistoryStoreCheck(
-            "branches.exchange",
+            "branches.restoreSwapsMessages",
             "Restoring a branch turns the messages added since then into a branch, so no message is lost."
         ) { store in
             try await Self.fill(store)
@@ -78,7 +78,7 @@ enum BranchChecks {
                 store.everything(in: Self.id).map(\.message), new + ["last 0"], "the messages after another append")
         },
         HistoryStoreCheck(
-            "branches.oldestFirst", "branches(of:) returns the branches of a session in the order of their creation."
+            "branches.oldestFirst", "branches(of:) returns the branches of a session in order of creation."
         ) { store in
             try await Self.fill(store)
             var branches: [SessionKey] = []
@@ -93,7 +93,7 @@ enum BranchChecks {
                 store.branches(of: Scope.plain.session("b").session), [], "the branches of another session")
         },
         HistoryStoreCheck(
-            "branches.refuseWhatIsNoPlace",
+            "branches.rejectInvalidArguments",
             "Branching at an unknown message and restoring an invalid branch fail and change nothing."
         ) { store in
             try await Self.fill(store)
@@ -127,7 +127,7 @@ enum BranchChecks {
             try await expectEqual(store.branches(of: Self.id).map(\.id), [late, early], "the branches")
         },
         HistoryStoreCheck(
-            "branches.areFound", "Search includes the messages of branches, and lists omit branches."
+            "branches.areSearchable", "Search includes the messages of branches, and lists omit branches."
         ) { store in
             try await Self.fill(store)
             let branch = try await store.branch(Self.id, from: "b1")
@@ -148,7 +148,7 @@ enum BranchChecks {
             try expectEqual(byPrefix.map(\.id), [Self.id], "sessions by prefix")
         },
         HistoryStoreCheck(
-            "branches.goWithTheirSession", "Branches move with their session and are deleted with it."
+            "branches.moveAndDeleteWithSession", "Branches move with their session and are deleted with it."
         ) { store in
             try await Self.fill(store)
             let branch = try await store.branch(Self.id, from: "a2")

@@ -5,7 +5,7 @@ import RecollectCore
 enum ChangeChecks {
     static let all: [HistoryStoreCheck] = [
         HistoryStoreCheck(
-            "changes.missNothing",
+            "changes.includeEveryMessageOnce",
             "From any cursor and with pages of any size, the feed returns every later message once, in order."
         ) { store in
             try await store.append(SampleData.dialogue(6), to: .plain)
@@ -29,7 +29,7 @@ enum ChangeChecks {
             }
         },
         HistoryStoreCheck(
-            "changes.tellDeletions",
+            "changes.includeDeletions",
             "The feed reports deletions and new details; for a deleted message it reports only the deletion."
         ) { store in
             try await store.append(SampleData.dialogue(3), to: .plain)
@@ -61,8 +61,8 @@ enum ChangeChecks {
                 !kinds.contains(.messageAdded), "no message of the deleted user", came: "\(kinds.map(\.rawValue))")
         },
         HistoryStoreCheck(
-            "changes.nameMessages",
-            "All changes of a message have the position of its addition, also after it is edited. Another one of its ID has another."
+            "changes.includeMessagePosition",
+            "All changes of a message have the position where it was added; another message with its ID has a new one."
         ) { store in
             func position() async throws -> ChangeCursor? {
                 try await store.message("m0", in: Scope.plain.session, agentId: nil)?.addedAt
@@ -77,17 +77,18 @@ enum ChangeChecks {
             try await store.deleteMessages(["m0"], in: Scope.plain.session)
             try await store.append(SampleData.dialogue(1), to: .plain)
             let next = try await position()
-            try expect(next != nil && next != added, "another position of another message", came: "\(next as Any)")
+            try expect(next != nil && next != added, "a new position for a new message", came: "\(next as Any)")
             try await store.deleteMessages(["m0"], in: Scope.plain.session)
             let deletions = try await store.everyChange(after: .beginning).filter { $0.kind == .messageDeleted }
             try expectEqual(deletions.map(\.addedAt), [added, next], "the positions of the deleted messages")
             let changes = try await store.everyChange(after: added).filter { $0.messageId == "m0" }
             try expect(
-                changes.allSatisfy { [added, next].contains($0.addedAt) }, "these positions in all changes",
+                changes.allSatisfy { [added, next].contains($0.addedAt) }, "only these two positions in all changes",
                 came: "\(changes)")
         },
         HistoryStoreCheck(
-            "changes.tellOnlyWhatChanged", rule: 4, "Calls without an effect, such as a retry, add nothing to the feed."
+            "changes.includeOnlyActualChanges", rule: 4,
+            "Calls without an effect, such as a retry, add nothing to the feed."
         ) { store in
             try await store.append(SampleData.dialogue(2), to: .plain)
             let before = try await store.latestChange()
@@ -98,7 +99,7 @@ enum ChangeChecks {
                 store.everyChange(after: before).map(\.kind), [], "changes after calls without an effect")
         },
         HistoryStoreCheck(
-            "changes.streamFollows",
+            "changes.streamYieldsNewChanges",
             "The stream yields existing changes, then new ones of several writers, each once.",
             needs: .concurrent
         ) { store in
@@ -114,7 +115,7 @@ enum ChangeChecks {
             }
         },
         HistoryStoreCheck(
-            "changes.seeOtherInstances", "The stream yields the changes of another instance at the same location.",
+            "changes.includeOtherInstances", "The stream yields the changes of another instance at the same location.",
             needs: [.persistent, .sharesLocation],
             trial: { trial in
                 let (reader, writer) = (try await trial.open(), try await trial.open())

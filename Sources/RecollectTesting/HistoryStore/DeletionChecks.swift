@@ -6,7 +6,7 @@ enum DeletionChecks {
     static let all: [HistoryStoreCheck] = [
         HistoryStoreCheck(
             "deletion.ofMessages",
-            "Deleted messages are removed from windows, pages, look-ups, search and counts; others stay."
+            "Deleted messages are removed from windows, pages, lookups, search and counts; others are unchanged."
         ) { store in
             try await Self.fill(store)
             let session = Scope.plain.session
@@ -19,14 +19,14 @@ enum DeletionChecks {
                 Self.messages(in: .plain).filter { !["m1", "m2"].contains($0.id) },
                 "the window")
             try await expectIDs(store.everything(in: session).map(\.message), ["m0", "m3"], "the pages")
-            try await expectEqual(store.message("m1", in: session), nil, "a look-up")
-            try await expectEqual(store.found("m1"), ["m1", "m1"], "hits of a search, from other sessions only")
+            try await expectEqual(store.message("m1", in: session), nil, "a lookup")
+            try await expectEqual(store.found("m1"), ["m1", "m1"], "search hits, all from other sessions")
             try await expectEqual(store.session(session)?.messageCount, 2, "the message count")
             try await expectUntouched(Scope.plain.session("other"), in: store)
         },
         HistoryStoreCheck(
             "deletion.keepsNewerContent", rule: 5,
-            "A deletion of messages with known contents leaves messages with other contents, of each agent."
+            "A deletion of messages by expected content keeps messages with other content, for every agent."
         ) { store in
             let id = Scope.plain.session
             let (read, newer) = (SampleData.message(.user, "m", "read"), SampleData.message(.user, "m", "newer"))
@@ -47,7 +47,7 @@ enum DeletionChecks {
                 "the messages deleted from another session")
         },
         HistoryStoreCheck(
-            "deletion.ofASession",
+            "deletion.ofSession",
             "A deleted session is removed everywhere; deleting it again returns false."
         ) { store in
             try await Self.fill(store)
@@ -55,12 +55,12 @@ enum DeletionChecks {
             try await expectEqual(store.deleteSession(session), true, "the result of deleteSession")
             try await expectEqual(store.deleteSession(session), false, "the result of a second deleteSession")
             try await expectGone(Scope.plain, in: store)
-            try await expectEqual(store.found("m1"), ["m1", "m1"], "hits of a search, from other sessions only")
+            try await expectEqual(store.found("m1"), ["m1", "m1"], "search hits, all from other sessions")
             try await expectUntouched(Scope.plain.session("other"), in: store)
         },
         HistoryStoreCheck(
-            "deletion.ofAUser", rule: 1,
-            "A deleted user's history is removed everywhere; the histories of other users stay."
+            "deletion.ofUser", rule: 1,
+            "A deleted user's history is removed everywhere; the histories of other users are unchanged."
         ) { store in
             try await Self.fill(store)
             let other = Scope.plain.user("other")
@@ -93,7 +93,7 @@ enum DeletionChecks {
             }
         },
         HistoryStoreCheck(
-            "deletion.startsAfresh", "A session used again after its deletion has only its new messages."
+            "deletion.sessionCanBeReused", "A session ID used again after its deletion has only the new messages."
         ) { store in
             try await Self.fill(store)
             try await store.deleteSession(Scope.plain.session)

@@ -5,19 +5,22 @@ import RecollectCore
 enum DetailChecks {
     static let all: [HistoryStoreCheck] = [
         HistoryStoreCheck(
-            "details.makesNothingUnasked",
-            "With makesNew: false, an update changes an existing session and creates none."
+            "details.updatesOnlyExistingSession",
+            "With createIfMissing: false, an update changes only an existing session and never creates one."
         ) { store in
             let (id, details) = (Scope.plain.session, SessionDetails(title: "t", isRead: true))
-            try await expectEqual(store.update(id, with: details, makesNew: false), false, "the result of the update")
+            try await expectEqual(
+                store.update(id, with: details, createIfMissing: false), false, "the result of the update")
             try await expectEqual(store.session(id), nil, "the session")
             try await expectEqual(store.list(SessionQuery(userId: id.userId)).count, 0, "the number of listed sessions")
             try await store.append(SampleData.dialogue(1), to: .plain)
-            try await expectEqual(store.update(id, with: details, makesNew: false), true, "the result of the update")
+            try await expectEqual(
+                store.update(id, with: details, createIfMissing: false), true, "the result of the update")
             try await expectEqual(store.summary(id).title, "t", "the title of the session")
             try await store.deleteSession(id)
             try await expectEqual(
-                store.update(id, with: details, makesNew: false), false, "the result of an update after the deletion")
+                store.update(id, with: details, createIfMissing: false), false,
+                "the result of an update after the deletion")
             try await expectEqual(store.session(id), nil, "the deleted session")
         },
         HistoryStoreCheck(
@@ -37,7 +40,8 @@ enum DetailChecks {
             }
         },
         HistoryStoreCheck(
-            "details.tags", "Tags may be any strings, are unique, are sorted by bytes, and can be added and removed."
+            "details.tags",
+            "Tags can be any strings. They are unique and sorted by bytes, and can be added and removed."
         ) { store in
             let id = Scope.plain.session
             let tags = ["work", "Work", "a b", "\u{E9}", "e\u{301}", "日本語", "%", "'"]
@@ -69,7 +73,7 @@ enum DetailChecks {
             try await expectEqual(store.summary(id).isUnread, true, "isUnread after marking as unread")
         },
         HistoryStoreCheck(
-            "details.emptyTitleTakesItAway", "An empty title removes the title; nil leaves it unchanged."
+            "details.emptyTitleRemovesTitle", "An empty title removes the title; nil leaves it unchanged."
         ) { store in
             let id = Scope.plain.session
             try await store.append([SampleData.message(.user, "m", "What is new?")], to: .plain)
@@ -81,7 +85,7 @@ enum DetailChecks {
             }
         },
         HistoryStoreCheck(
-            "details.accessNeverMovesBack", "lastAccessedAt is the latest date ever set, to the millisecond."
+            "details.lastAccessNeverDecreases", "lastAccessedAt is the latest date ever set, to the millisecond."
         ) { store in
             let id = Scope.plain.session
             try await store.append(SampleData.dialogue(2), to: .plain)
@@ -97,8 +101,8 @@ enum DetailChecks {
             }
         },
         HistoryStoreCheck(
-            "details.deepestMetadata", rule: 9,
-            "Metadata of any nesting depth is preserved, also after a change of another member, or rejected."
+            "details.metadataOfAnyDepth", rule: 9,
+            "Metadata of any nesting depth is preserved, even after another member changes, or is rejected."
         ) { store in
             let id = Scope.plain.session
             var expected: [String: JSONValue] = ["before": 1]
@@ -122,7 +126,7 @@ enum DetailChecks {
         },
         HistoryStoreCheck(
             "details.firstMessage",
-            "The first user message can be set before any message exists; the first value stays."
+            "The first user message can be set before any message exists; the first value is kept."
         ) { store in
             let id = Scope.plain.session
             try await store.update(id, with: SessionDetails(firstMessage: "Hello!"))

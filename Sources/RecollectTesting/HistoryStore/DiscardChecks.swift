@@ -4,9 +4,9 @@ import RecollectCore
 enum DiscardChecks {
     static let all: [HistoryStoreCheck] = [
         HistoryStoreCheck(
-            "discarding.takesOutOfSight",
-            "A discarded session and its branches are in no search, and only in lists of discarded sessions.",
-            needs: .keepsWhatIsTrimmed
+            "discarding.hidesSession",
+            "A discarded session and its branches appear in no search, and only in lists of discarded sessions.",
+            needs: .retainsTrimmedMessages
         ) { store in
             try await Self.fill(store)
             _ = try await store.branch(Self.id, from: "m3")
@@ -27,9 +27,9 @@ enum DiscardChecks {
                 "the result of discardSession for an unknown session")
         },
         HistoryStoreCheck(
-            "discarding.isUndone",
+            "discarding.canBeUndone",
             "A restored session is unchanged in lists and searches, and the feed reports both changes.",
-            needs: .keepsWhatIsTrimmed
+            needs: .retainsTrimmedMessages
         ) { store in
             try await Self.fill(store)
             let (messages, summary) = (try await store.everything(in: Self.id), try await store.summary(Self.id))
@@ -50,8 +50,8 @@ enum DiscardChecks {
             try await expectEqual(store.listedSessions(isDiscarded: true), [], "the list of discarded sessions")
         },
         HistoryStoreCheck(
-            "discarding.endsWithAnAppend", "Appending to a discarded session restores it with all its content.",
-            needs: .keepsWhatIsTrimmed
+            "discarding.appendRestoresSession", "Appending to a discarded session restores it with all its content.",
+            needs: .retainsTrimmedMessages
         ) { store in
             try await Self.fill(store)
             try await store.discardSession(Self.id)

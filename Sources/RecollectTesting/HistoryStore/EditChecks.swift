@@ -6,7 +6,7 @@ enum EditChecks {
     static let all: [HistoryStoreCheck] = [
         HistoryStoreCheck(
             "edits.replaceContent", rule: 5,
-            "An edit keeps position, agent and ID; other messages stay; unknown IDs are ignored and not counted."
+            "An edit keeps position, agent and ID; other messages are unchanged; unknown IDs are not counted."
         ) { store in
             let id = Scope.plain.session
             try await store.append(SampleData.dialogue(3, "a"), to: Scope.plain.agent("a"))
@@ -34,7 +34,7 @@ enum EditChecks {
         },
         HistoryStoreCheck(
             "edits.keepNewerContent", rule: 5,
-            "An edit of a known content leaves messages with other content unchanged, of each agent."
+            "An edit with an expected content leaves messages with other content unchanged, for every agent."
         ) { store in
             let id = Scope.plain.session
             let (read, newer) = (SampleData.message(.user, "m", "read"), SampleData.message(.user, "m", "newer"))
@@ -44,16 +44,16 @@ enum EditChecks {
             try await store.append([newer], to: Scope.plain.agent("b"))
             let changed = SampleData.message(.user, "o", "changed")
             let edits = [MessageEdit(of: read, to: edited), MessageEdit(of: changed, to: other)]
-            try await expectEqual(store.edit(edits, in: id), [edits[0]], "the edits made")
+            try await expectEqual(store.edit(edits, in: id), [edits[0]], "the applied edits")
             try await expectMessages(
                 store.everything(in: id).map(\.message), [edited, other, newer], "the messages after the edit")
-            try await expectEqual(store.edit(edits, in: id), [], "the edits made again")
+            try await expectEqual(store.edit(edits, in: id), [], "the edits applied again")
             try await expectEqual(
                 store.edit([MessageEdit(of: edited, to: edited)], in: Scope.plain.session("other").session), [],
-                "the edits made in another session")
+                "the edits applied in another session")
         },
         HistoryStoreCheck(
-            "edits.areFound", "Search finds an edited message by its new words and not by its old ones."
+            "edits.areSearchable", "Search finds an edited message by its new words and not by its old ones."
         ) { store in
             try await store.append(SampleData.dialogue(3), to: .plain)
             try await expectEqual(store.found("m1"), ["m1"], "a search before the edit")
@@ -62,7 +62,7 @@ enum EditChecks {
             try await expectEqual(store.found("m1"), [], "a search for the old word")
         },
         HistoryStoreCheck(
-            "edits.followInTheSummary", "The usage and the preview of a session reflect edits."
+            "edits.updateSummary", "The usage and the preview of a session reflect edits."
         ) { store in
             let id = Scope.plain.session
             var answer = SampleData.message(.assistant, "a")
@@ -76,8 +76,8 @@ enum EditChecks {
             try expectEqual(summary.preview, "What is old?", "the preview")
         },
         HistoryStoreCheck(
-            "edits.areTold", rule: 4,
-            "The feed reports each edited message once; an edit with equal content is no change."
+            "edits.appearInFeed", rule: 4,
+            "The feed reports each edited message once; an edit with equal content is not a change."
         ) { store in
             let id = Scope.plain.session
             try await store.append(SampleData.dialogue(3), to: .plain)

@@ -4,8 +4,8 @@ import RecollectCore
 enum ForkChecks {
     static let all: [HistoryStoreCheck] = [
         HistoryStoreCheck(
-            "fork.copiesUpToAMessage", rule: 5,
-            "A fork has the messages of every agent up to and including the named one, in order."
+            "fork.copiesUpToMessage", rule: 5,
+            "A fork has the messages of every agent up to and including the given one, in order."
         ) { store in
             try await Self.fill(store)
             try await store.fork(Scope.plain.session, at: "b1", into: "fork")
@@ -18,7 +18,7 @@ enum ForkChecks {
                 "the window of an agent")
         },
         HistoryStoreCheck(
-            "fork.goesItsOwnWay",
+            "fork.isIndependent",
             "Changes to a fork do not affect its source, and changes to the source do not affect the fork."
         ) { store in
             try await Self.fill(store)
@@ -36,7 +36,7 @@ enum ForkChecks {
                 "the messages of the fork after the deletion of its source")
         },
         HistoryStoreCheck(
-            "fork.refusesWhatItCannot",
+            "fork.rejectsInvalidArguments",
             "A fork at an unknown message or into a session with messages fails and changes nothing."
         ) { store in
             try await Self.fill(store)
@@ -54,7 +54,7 @@ enum ForkChecks {
                 store.session(Scope.plain.session("new").session), nil, "the session of a rejected fork")
         },
         HistoryStoreCheck(
-            "fork.isFoundOnce", "Search returns a message copied by a fork only once."
+            "fork.appearsOnceInSearch", "Search returns a message copied by a fork only once."
         ) { store in
             try await Self.fill(store)
             try await store.fork(Scope.plain.session, at: "b1", into: "fork")

@@ -40,7 +40,8 @@ enum ListChecks {
             }
         },
         HistoryStoreCheck(
-            "lists.conditions", "A condition returns exactly the matching sessions; several conditions must all match."
+            "lists.conditions",
+            "A list with a condition has exactly the matching sessions; several conditions must all match."
         ) { store in
             for number in 0..<16 { try await Self.fill(store, number) }
             func moment(_ number: Int) -> Date { Date(millisecondsSince1970: SampleData.start + Int64(number) * 1000) }

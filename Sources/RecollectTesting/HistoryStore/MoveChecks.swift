@@ -5,7 +5,7 @@ import RecollectCore
 enum MoveChecks {
     static let all: [HistoryStoreCheck] = [
         HistoryStoreCheck(
-            "moves.takeEverythingAlong",
+            "moves.keepAllContent",
             "A moved session keeps messages, agents, details, attachments and search results under its new ID."
         ) { store in
             let bytes = Data("attached".utf8)
@@ -44,11 +44,11 @@ enum MoveChecks {
             let hits = try await store.everyHit(SearchQuery(userId: "user", text: "a1"))
             try expectEqual(hits.map(\.session), [Self.new.session], "the session of the hits")
             try await expectEqual(
-                store.append(SampleData.dialogue(3, "a"), to: Self.new.agent("a")), AppendOutcome(known: 3),
+                store.append(SampleData.dialogue(3, "a"), to: Self.new.agent("a")), AppendOutcome(alreadyStored: 3),
                 "the outcome of a retry")
         },
         HistoryStoreCheck(
-            "moves.nothingWithoutAnOldOne", rule: 4, "A move from an unknown ID or to the same ID changes nothing."
+            "moves.unknownIDChangesNothing", rule: 4, "A move from an unknown ID or to the same ID changes nothing."
         ) { store in
             try await store.append(SampleData.dialogue(3), to: .plain)
             let (messages, before) = (
@@ -80,14 +80,14 @@ enum MoveChecks {
                 store.summary(Self.new.session).agents.sorted(), ["agent", "other"], "the agents")
             try await expectEqual(store.listedSessions(), ["new"], "the list")
             let appended = try await store.append(all + SampleData.dialogue(1, "next "), to: Self.new)
-            try expectEqual(appended, AppendOutcome(added: 1, known: 8), "the outcome of the next append")
+            try expectEqual(appended, AppendOutcome(added: 1, alreadyStored: 8), "the outcome of the next append")
             try await expectIDs(
                 store.everything(in: Self.new.session).map(\.message), expected + ["next 0"],
                 "the messages after the next append")
         },
         HistoryStoreCheck(
-            "moves.mergeLosesNoWords", rule: 4,
-            "If merged messages with the same ID differ, the new session's keeps the ID and the other gets a new one."
+            "moves.mergeKeepsConflictingMessages", rule: 4,
+            "If messages with the same ID differ, the new session's message keeps the ID; the other gets a new ID."
         ) { store in
             var other = SampleData.dialogue(3)
             other[1] = SampleData.message(.assistant, "m1", "zebra", at: 1000)

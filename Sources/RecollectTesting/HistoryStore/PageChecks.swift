@@ -5,7 +5,7 @@ enum PageChecks {
     static let all: [HistoryStoreCheck] = [
         HistoryStoreCheck(
             "pages.forward", rule: 5,
-            "Pages of any size, read forward, contain every message once in the order of saving."
+            "Pages of any size, read forward, contain every message once, in the order they were saved."
         ) { store in
             let saved = try await Self.fill(store)
             for limit in [1, 2, 3, 5, 7, saved.count - 1, saved.count, saved.count + 1, 1000] {
@@ -15,7 +15,7 @@ enum PageChecks {
         },
         HistoryStoreCheck(
             "pages.backward", rule: 5,
-            "Pages read backward contain the same messages, each page in the order of saving."
+            "Pages read backward contain the same messages, with each page in the order they were saved."
         ) { store in
             let saved = try await Self.fill(store)
             for limit in [1, 2, 3, 5, 7, saved.count - 1, saved.count, saved.count + 1] {
@@ -45,7 +45,8 @@ enum PageChecks {
             }
         },
         HistoryStoreCheck(
-            "pages.endWithNoNext", rule: 5, "The last page has no next cursor, even if it is full, in both directions."
+            "pages.lastHasNoNextCursor", rule: 5,
+            "The last page has no next cursor, even if it is full, in both directions."
         ) { store in
             try await store.append(SampleData.dialogue(6), to: .plain)
             for request in [PageRequest<MessageCursor>(limit: 6), PageRequest(limit: 6, before: nil)] {
@@ -58,7 +59,7 @@ enum PageChecks {
             try expect(unknown.elements.isEmpty && unknown.next == nil, "an empty page", came: "\(unknown)")
         },
         HistoryStoreCheck(
-            "pages.goOnFromAnyMessage", rule: 5,
+            "pages.continueFromAnyMessage", rule: 5,
             "Reading continues after or before the cursor of any message, without that message."
         ) { store in
             let saved = try await Self.fill(store)
@@ -73,7 +74,7 @@ enum PageChecks {
             }
         },
         HistoryStoreCheck(
-            "pages.holdWhileOthersWrite", rule: 5,
+            "pages.stayStableDuringWrites", rule: 5,
             "Paging continues at its position after messages are added or the message at the cursor is deleted."
         ) { store in
             let session = Scope.plain.session
@@ -89,7 +90,7 @@ enum PageChecks {
         },
         HistoryStoreCheck(
             "messages.lookUp", rule: 4,
-            "message(_:in:) returns the same message as its page, and only in its own session."
+            "message(_:in:) returns the same message as the pages, and only for its own session."
         ) { store in
             try await Self.fill(store)
             let session = Scope.plain.session

@@ -4,7 +4,7 @@ import RecollectCore
 enum ReopeningChecks {
     static let all: [HistoryStoreCheck] = [
         HistoryStoreCheck(
-            "reopening.keepsTheLibrary", rule: 7,
+            "reopening.keepsLibrary", rule: 7,
             "After reopening, pages, summaries, cursors, deletions and search are unchanged.",
             needs: .persistent,
             trial: { trial in
@@ -23,10 +23,10 @@ enum ReopeningChecks {
                 try await expectEqual(store.found("m1"), [], "a search for a deleted message")
                 let rest = try await store.messages(
                     of: session, agentId: nil, page: PageRequest(limit: 100, after: pages[1].cursor))
-                try expectEqual(rest.elements, Array(pages[2...]), "a page after a cursor from before reopening")
+                try expectEqual(rest.elements, Array(pages[2...]), "the page after a cursor obtained before reopening")
             }),
         HistoryStoreCheck(
-            "reopening.keepsTheFeed", rule: 7,
+            "reopening.keepsChangeFeed", rule: 7,
             "After reopening, a cursor of the change feed stays valid: no change is repeated or missed.",
             needs: .persistent,
             trial: { trial in

@@ -5,7 +5,8 @@ import RecollectCore
 enum ReplyChecks {
     static let all: [HistoryStoreCheck] = [
         HistoryStoreCheck(
-            "replies.areNoMessagesYet", "A streaming reply is listed as such and is in no window, page or count."
+            "replies.areNotMessagesWhileStreaming",
+            "A streaming reply is listed as streaming and is not in any window, page or count."
         ) { store in
             try await store.append(SampleData.dialogue(1), to: .plain)
             let reply = try await store.beginReply(SampleData.message(.assistant, "reply", "Once"), in: .plain)
@@ -48,7 +49,7 @@ enum ReplyChecks {
             try await expectMessages(store.window(of: .plain, maxMessages: nil), [expected, whole], "the window")
         },
         HistoryStoreCheck(
-            "replies.growByParts", rule: 5,
+            "replies.keepPartOrder", rule: 5,
             "Parts appended to a streaming reply keep their position between the texts before and after them."
         ) { store in
             let call = ContentPart.toolCall(id: "1", name: "read", arguments: ["at": 7])
@@ -69,7 +70,7 @@ enum ReplyChecks {
             }
         },
         HistoryStoreCheck(
-            "replies.trimTheirWindow", rule: 2,
+            "replies.trimWindowWhenFinished", rule: 2,
             "Finishing a reply trims only the window of its scope, to the budget given when it began."
         ) { store in
             try await store.append(SampleData.dialogue(6), to: .plain)
@@ -88,7 +89,8 @@ enum ReplyChecks {
                 store.window(of: .plain, maxMessages: nil), ["reply", "second", "third"], "the window without a budget")
         },
         HistoryStoreCheck(
-            "replies.areInterrupted", "An interrupted reply is a message with the text so far, marked as interrupted."
+            "replies.interruptionKeepsText",
+            "An interrupted reply is a message with the text so far, marked as interrupted."
         ) { store in
             let reply = try await store.beginReply(SampleData.message(.assistant, "reply", "Once"), in: .plain)
             reply.append(" upon")
@@ -102,8 +104,8 @@ enum ReplyChecks {
                 [came[0].isInterrupted, came[0].isStreaming], [true, false], "isInterrupted and isStreaming")
         },
         HistoryStoreCheck(
-            "replies.oneOfAnId", rule: 4,
-            "A scope cannot have two streaming replies with the same ID, and none that would replace a reply's content."
+            "replies.haveUniqueIDs", rule: 4,
+            "A scope rejects a second streaming reply with the same ID, and one that would replace a saved reply."
         ) { store in
             let message = SampleData.message(.assistant, "reply", "")
             let reply = try await store.beginReply(message, in: .plain)
@@ -156,7 +158,8 @@ enum ReplyChecks {
             for reply in replies { try await reply.finish() }
         },
         HistoryStoreCheck(
-            "replies.releasedAreInterrupted", "A reply released before its end is saved as interrupted.",
+            "replies.deallocationInterruptsReply",
+            "A streaming reply deallocated before its end is saved as interrupted.",
             needs: .concurrent
         ) { store in
             try await store.append(SampleData.dialogue(1), to: .plain)

@@ -38,7 +38,7 @@ enum SearchChecks {
                 ("设计 讨论", [0]), ("据仓", []),
             ]),
         HistoryStoreCheck(
-            "search.takesAnyText",
+            "search.acceptsAnyText",
             "Any text is a valid query: operators, quotes, parentheses, U+0000, emoji, the empty string."
         ) { store, random in
             try await store.append(Self.messages(["plain words OR NOT (other) \"words\""]), to: .plain)
@@ -68,7 +68,7 @@ enum SearchChecks {
             try await expectEqual(store.found("\"words\" (plain"), ["m0"], "a search with stray quotes")
         },
         HistoryStoreCheck(
-            "search.marksTheMatch", "A snippet is a part of the message with the matched words marked."
+            "search.marksMatches", "A snippet is a part of the message with the matched words marked."
         ) { store in
             let filler = String(repeating: "lorem ipsum dolor ", count: 400)
             try await store.append(Self.messages([filler + "the Needle is here " + filler, "needle"]), to: .plain)
@@ -83,8 +83,8 @@ enum SearchChecks {
             }
         },
         HistoryStoreCheck(
-            "search.isNeverBehind", rule: 6,
-            "Search finds a message right after its save, and no longer right after its deletion."
+            "search.isAlwaysUpToDate", rule: 6,
+            "Search finds a message right after it is saved, and no longer after it is deleted."
         ) { store in
             for number in 0..<20 {
                 try await store.append(

@@ -19,7 +19,7 @@ enum SearchPageChecks {
             try await expectEqual(store.found("shared", of: "User"), [], "a search of a user ID in another case")
         },
         HistoryStoreCheck(
-            "search.sameIdElsewhere", rule: 4,
+            "search.sameIDInSeveralSessions", rule: 4,
             "Search finds messages with the same ID in several sessions, each by its own words."
         ) { store in
             for session in ["one", "two"] {
@@ -66,7 +66,7 @@ enum SearchPageChecks {
             }
         },
         HistoryStoreCheck(
-            "search.hitsTellTheirMessage", "A hit has the session, agent, ID, role and date of its message."
+            "search.hitsIdentifyMessage", "A hit has the session, agent, ID, role and date of its message."
         ) { store in
             try await Self.fill(store)
             for hit in try await store.everyHit(SearchQuery(userId: "user", text: "shared")) {

@@ -46,7 +46,7 @@ enum SessionChecks {
         },
         HistoryStoreCheck(
             "sessions.latestFirst",
-            "Pages of any size, in both directions, contain every session once, the latest activity first."
+            "Pages of any size, in both directions, contain every session once, latest activity first."
         ) { store in
             // Two sessions of each date: a store may order ties in any way, but in the same way on every page.
             for number in 0..<14 {
@@ -67,7 +67,7 @@ enum SessionChecks {
             }
         },
         HistoryStoreCheck(
-            "sessions.pagesHoldWhileOthersWrite",
+            "sessions.pagesStayStableDuringWrites",
             "During concurrent writes and deletions, paging neither omits nor repeats an unchanged session."
         ) { store in
             let last = SampleData.message(.user, "last", at: 1_000_000)

@@ -4,7 +4,7 @@ import RecollectCore
 enum SharedIDChecks {
     static let all: [HistoryStoreCheck] = [
         HistoryStoreCheck(
-            "messages.ofEachAgent", rule: 4,
+            "messages.savedForEachAgent", rule: 4,
             "The same message appended for two agents is saved for both and found for each of them."
         ) { store in
             try await Self.fill(store)
@@ -12,7 +12,7 @@ enum SharedIDChecks {
             for agent in ["a", "b"] {
                 let scope = Scope.plain.agent(agent)
                 try await expectEqual(
-                    store.append([Self.question], to: scope), AppendOutcome(known: 1),
+                    store.append([Self.question], to: scope), AppendOutcome(alreadyStored: 1),
                     "the outcome of a retry for \(agent)")
                 try await expectMessages(
                     store.window(of: scope, maxMessages: nil), [Self.question, Self.answer(of: agent)],
@@ -22,7 +22,7 @@ enum SharedIDChecks {
             }
             try await expectEqual(
                 store.message("q", in: id)?.agentId, "a", "the agent of the first message with the ID")
-            try await expectEqual(store.message("q", in: id, agentId: "c"), nil, "a look-up for a third agent")
+            try await expectEqual(store.message("q", in: id, agentId: "c"), nil, "a lookup for a third agent")
             try await expectStored(
                 store.everything(in: id),
                 [("a", Self.question), ("a", Self.answer(of: "a"))]
@@ -32,7 +32,7 @@ enum SharedIDChecks {
             try expectEqual(changes.map(\.agentId), ["a", "b"], "the agents of the question in the feed")
         },
         HistoryStoreCheck(
-            "search.showsSharedMessagesOnce", rule: 4,
+            "search.returnsSharedMessagesOnce", rule: 4,
             "Search returns a message of two agents once if its content is equal, and finds it for each agent."
         ) { store in
             try await Self.fill(store)
@@ -47,7 +47,7 @@ enum SharedIDChecks {
                 store.everyHit(query).count, 2, "the number of hits with other content of a third agent")
         },
         HistoryStoreCheck(
-            "edits.ofEachAgent", rule: 4,
+            "edits.applyToAllAgents", rule: 4,
             "An edit or deletion by ID applies to the messages of all agents with that ID."
         ) { store in
             try await Self.fill(store)
@@ -62,10 +62,10 @@ enum SharedIDChecks {
             try await expectEqual(store.deleteMessages(["q"], in: id), 2, "the number of deleted messages")
             try await expectIDs(
                 store.everything(in: id).map(\.message), ["answer a", "answer b"], "the remaining messages")
-            try await expectEqual(store.message("q", in: id), nil, "a look-up of a deleted message")
+            try await expectEqual(store.message("q", in: id), nil, "a lookup of a deleted message")
         },
         HistoryStoreCheck(
-            "fork.ofEachAgent", rule: 4,
+            "fork.selectsMessageByAgent", rule: 4,
             "A fork or branch begins at the message of the given agent, or at the first message with the ID."
         ) { store in
             try await Self.fill(store)

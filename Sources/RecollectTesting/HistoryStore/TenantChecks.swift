@@ -4,8 +4,8 @@ import RecollectCore
 enum TenantChecks {
     static let all: [HistoryStoreCheck] = [
         HistoryStoreCheck(
-            "tenants.usersAreApart", rule: 1,
-            "Two users with the same session, agent and message IDs share nothing, in every method."
+            "tenants.usersAreIsolated", rule: 1,
+            "Two users with the same session, agent and message IDs share no data in any method."
         ) { store in
             for (alice, bob) in [
                 ("alice", "bob"), ("Bob", "bob"), ("caf\u{E9}", "cafe\u{301}"), ("", " "), ("a%", "ab"),
@@ -14,7 +14,7 @@ enum TenantChecks {
             }
         },
         HistoryStoreCheck(
-            "tenants.awkwardSessions", rule: 1,
+            "tenants.anyStringIsValidSessionID", rule: 1,
             "Any string is a valid session ID, separate from others in pages, summaries and search."
         ) { store in
             let ids = AwkwardIDs.all.filter { !$0.contains("\u{0}") }
@@ -53,7 +53,7 @@ enum TenantChecks {
             store.sessions(of: alice, sessionIdPrefix: "", limit: 9).map(\.id), [hers.session],
             "\(what): by prefix")
         try await expectMessages(store.everything(in: his.session).map(\.message), messages, "\(what): pages")
-        try await expectEqual(store.message("m0", in: his.session)?.message, messages[0], "\(what): look-up")
+        try await expectEqual(store.message("m0", in: his.session)?.message, messages[0], "\(what): lookup")
         try await expectEqual(store.found("his", of: alice), [], "\(what): search")
         try await expectEqual(store.found("his", of: bob), ["m0", "m1"], "\(what): search")
         try await store.fork(his.session, at: "m0", into: "fork")

@@ -68,7 +68,7 @@ enum ChatMessageChecks {
         },
         SessionStorageCheck(
             "content.everyCharacter", rule: 9,
-            "Text is preserved byte for byte: emoji, Chinese, combining marks, blanks, the empty string."
+            "Text is preserved byte for byte: emoji, Chinese, combining marks, whitespace, the empty string."
         ) { store in
             let texts = [
                 "", " ", "\n", "\r\n", "\t x \t", "  both ends  ", "👩‍👩‍👧‍👦 🏳️‍🌈", "日本語と中文", "e\u{301}", "\u{E9}", "\u{FEFF}x",
@@ -85,7 +85,7 @@ enum ChatMessageChecks {
             try await expectPreserved(messages, in: store)
         },
         SessionStorageCheck(
-            "content.keepsNUL", rule: 1, "U+0000 in text, tools and metadata is preserved and does not end it.",
+            "content.keepsNUL", rule: 1, "U+0000 in text, tools and metadata is preserved and does not terminate it.",
             needs: .keepsNUL
         ) { store in
             var tool = SampleData.entry("tool", .toolUse, "\u{0}a\u{0}")
@@ -137,8 +137,8 @@ enum ChatMessageChecks {
                 }, in: store)
         },
         SessionStorageCheck(
-            "content.deepestMetadata", rule: 9,
-            "Metadata of any nesting depth is preserved, or the save is rejected and the last transcript stays."
+            "content.metadataOfAnyDepth", rule: 9,
+            "Metadata of any nesting depth is preserved, or the save is rejected and the previous one is kept."
         ) { store in
             var kept: [ChatMessage] = []
             for levels in SampleData.depths {
@@ -159,7 +159,7 @@ enum ChatMessageChecks {
         },
         SessionStorageCheck(
             "content.attachments", rule: 9,
-            "Attachments keep their order, and their bytes or SHA-256 and byte count, also when saved again."
+            "Attachments keep their order, and their bytes or SHA-256 and byte count, even when saved again."
         ) { store in
             let bytes = Data((0..<5000).map { UInt8(truncatingIfNeeded: $0 &* 7) })
             let attachments = [

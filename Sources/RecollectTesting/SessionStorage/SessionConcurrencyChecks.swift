@@ -43,7 +43,7 @@ enum SessionConcurrencyChecks {
             try await expectEqual(store.session("s").firstUserMessage, "hello", "the first message")
         },
         SessionStorageCheck(
-            "parallel.transcriptsStayWhole", rule: 6,
+            "parallel.transcriptsStayIntact", rule: 6,
             "Each transcript saved concurrently to one session is stored completely and in order, or replaced.",
             needs: .concurrent
         ) { store in
@@ -65,7 +65,7 @@ enum SessionConcurrencyChecks {
             }
         },
         SessionStorageCheck(
-            "parallel.readersSeeWholeTranscripts", rule: 6,
+            "parallel.readersSeeCompleteTranscripts", rule: 6,
             "A read during a save returns the whole new transcript or the whole previous one.",
             needs: .concurrent
         ) { store in
@@ -83,7 +83,7 @@ enum SessionConcurrencyChecks {
             }
         },
         SessionStorageCheck(
-            "parallel.renamesAtOnce", rule: 6,
+            "parallel.concurrentRenames", rule: 6,
             "The same rename in 16 concurrent tasks moves the messages once.",
             needs: .concurrent
         ) { store in

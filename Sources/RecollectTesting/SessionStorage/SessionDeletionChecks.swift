@@ -26,7 +26,7 @@ enum SessionDeletionChecks {
             try await expectEqual(store.listedIDs(), ["s3"], "the list afterwards")
         },
         SessionStorageCheck(
-            "removal.messagesStayGone",
+            "removal.messagesStayDeleted",
             "A session saved after its deletion is new and may contain the same messages again."
         ) { store in
             let messages = SampleData.transcript(4)

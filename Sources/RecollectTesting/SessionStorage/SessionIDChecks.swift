@@ -4,20 +4,20 @@ import RecollectCore
 enum SessionIDChecks {
     static let all: [SessionStorageCheck] = [
         SessionStorageCheck(
-            "sessions.anyStringIsAnId", rule: 1,
+            "sessions.anyStringIsValidID", rule: 1,
             "Any string is a valid session ID; IDs are compared as bytes, and sessions stay separate."
         ) { store in
             try await expectApart(AwkwardIDs.all.filter { !$0.contains("\u{0}") }, in: store)
         },
         SessionStorageCheck(
-            "sessions.keepsNULInIds", rule: 1, "U+0000 in a session ID is preserved and does not end it.",
+            "sessions.keepsNULInIDs", rule: 1, "U+0000 in a session ID is preserved and does not terminate it.",
             needs: .keepsNUL
         ) { store in
             try await expectApart(["a", "a\u{0}", "a\u{0}b", "\u{0}", "b\u{0}", "b"], in: store)
         },
         SessionStorageCheck(
-            "sessions.idsThatSharePieces", rule: 1,
-            "Sessions with IDs sharing a prefix or suffix are separate, also when one is deleted."
+            "sessions.idsSharingPrefixOrSuffix", rule: 1,
+            "Sessions with IDs sharing a prefix or suffix are separate, even when one is deleted."
         ) { store in
             let ids =
                 AwkwardIDs.separators.filter { !$0.isEmpty && !$0.contains("\u{0}") }.flatMap {

@@ -8,7 +8,7 @@ enum SessionListChecks {
             "sessions.unknownIsNil",
             "An unknown session is nil; touching, deleting or renaming it succeeds and creates no session."
         ) { store in
-            try await expectEqual(store.listedIDs(), [], "the list of a new storage")
+            try await expectEqual(store.listedIDs(), [], "the list of a new store")
             for id in ["unknown", ""] {
                 try await store.deleteSession(id: id)
                 try await store.updateSessionId(oldId: id, newId: "other")
@@ -23,7 +23,7 @@ enum SessionListChecks {
             try await store.deleteAllSessions()
         },
         SessionStorageCheck(
-            "sessions.keepTheirFirstMessage",
+            "sessions.keepFirstMessage",
             "A session keeps its first message of any length, regardless of later saves."
         ) { store in
             let texts = [
@@ -41,8 +41,8 @@ enum SessionListChecks {
             }
         },
         SessionStorageCheck(
-            "sessions.keepTheirCreation",
-            "createdAt is the date of the first save and stays; a later save updates lastAccessedAt."
+            "sessions.keepCreationDate",
+            "createdAt is the date of the first save and never changes; later saves update lastAccessedAt."
         ) { store in
             let before = Date()
             try await store.saveSession(id: "s", firstMessage: "one")
@@ -58,7 +58,7 @@ enum SessionListChecks {
             try await expectEqual(store.listedIDs(), ["s"], "the list after a second save")
         },
         SessionStorageCheck(
-            "sessions.accessMoves", "updateLastAccessed sets lastAccessedAt to now and changes nothing else."
+            "sessions.touchUpdatesLastAccess", "updateLastAccessed sets lastAccessedAt to now and changes nothing else."
         ) { store in
             try await store.fill("s", SampleData.transcript(3))
             let before = try await store.session("s")
@@ -72,7 +72,7 @@ enum SessionListChecks {
             try expectEqual(after, expected, "the session except for lastAccessedAt")
         },
         SessionStorageCheck(
-            "sessions.savingATranscriptIsAccess", "updateSessionMessages sets lastAccessedAt to now."
+            "sessions.savingTranscriptUpdatesLastAccess", "updateSessionMessages sets lastAccessedAt to now."
         ) { store in
             try await store.fill("s", SampleData.transcript(1))
             for count in [2, 3, 1] {
@@ -83,8 +83,8 @@ enum SessionListChecks {
             }
         },
         SessionStorageCheck(
-            "sessions.lastAccessedFirst",
-            "The list is sorted by last access to the millisecond, the latest first."
+            "sessions.mostRecentlyAccessedFirst",
+            "The list is sorted by last access to the millisecond, most recent first."
         ) { store in
             var order: [String] = []
             for id in ["c", "a", "d", "b"] {
@@ -114,7 +114,8 @@ enum SessionListChecks {
             }
         },
         SessionStorageCheck(
-            "sessions.listedAsGot", "A listed session is equal to the result of getSession, including its messages."
+            "sessions.listMatchesGetSession",
+            "A listed session is equal to the result of getSession, including its messages."
         ) { store in
             for count in [0, 1, 7] { try await store.fill("s\(count)", SampleData.transcript(count, "s\(count).")) }
             for listed in try await store.getAllSessions() {

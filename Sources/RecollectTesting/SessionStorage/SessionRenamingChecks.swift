@@ -5,7 +5,7 @@ import RecollectCore
 enum SessionRenamingChecks {
     static let all: [SessionStorageCheck] = [
         SessionStorageCheck(
-            "renaming.movesTheMessages",
+            "renaming.movesMessages",
             "A renamed session keeps its messages, first message and createdAt; the old ID is unknown."
         ) { store in
             let messages = SampleData.transcript(6)
@@ -24,7 +24,7 @@ enum SessionRenamingChecks {
                 store.transcript(of: "other"), SampleData.transcript(2, "other "), "another session")
         },
         SessionStorageCheck(
-            "renaming.goesOn", rule: 4,
+            "renaming.continuesUnderNewID", rule: 4,
             "Under a new ID, a transcript can be saved, extended, edited, shortened and renamed again."
         ) { store in
             var messages = SampleData.transcript(4)
@@ -41,7 +41,7 @@ enum SessionRenamingChecks {
             try await expectEqual(store.listedIDs(), ["4"], "the list")
         },
         SessionStorageCheck(
-            "renaming.freesTheOldId",
+            "renaming.freesOldID",
             "After a rename, a new session with the old ID has no content of the renamed one."
         ) { store in
             try await store.fill("old", SampleData.transcript(3))
@@ -55,7 +55,7 @@ enum SessionRenamingChecks {
                 store.transcript(of: "new"), SampleData.transcript(3), "the transcript of the renamed session")
         },
         SessionStorageCheck(
-            "renaming.ontoANewSession",
+            "renaming.toEmptySession",
             "Renaming to an existing session without messages, such as one saved early by a UI, moves the messages."
         ) { store in
             try await store.fill("old", SampleData.transcript(4))
@@ -70,9 +70,9 @@ enum SessionRenamingChecks {
         ) { store in
             let all = SampleData.transcript(8)
             let merges: [(name: String, old: Range<Int>, new: Range<Int>, merged: Range<Int>)] = [
-                ("apart", 0..<4, 4..<8, 0..<8), ("a copy that went on", 0..<4, 0..<8, 0..<8),
+                ("no overlap", 0..<4, 4..<8, 0..<8), ("a longer copy", 0..<4, 0..<8, 0..<8),
                 ("an overlap", 0..<5, 3..<8, 0..<8), ("the same", 0..<4, 0..<4, 0..<4),
-                ("nothing onto something", 0..<0, 2..<4, 2..<4),
+                ("no messages", 0..<0, 2..<4, 2..<4),
             ]
             for (name, old, new, merged) in merges {
                 try await store.fill("old \(name)", Array(all[old]))
@@ -88,7 +88,7 @@ enum SessionRenamingChecks {
             }
         },
         SessionStorageCheck(
-            "renaming.mergeLosesNoWords",
+            "renaming.mergeKeepsConflictingMessages",
             "If messages with the same ID differ, a merge saves both contents under separate IDs."
         ) { store in
             let old = SampleData.transcript(4)
@@ -126,7 +126,7 @@ enum SessionRenamingChecks {
             }
         },
         SessionStorageCheck(
-            "renaming.toItselfChangesNothing", "Renaming a session to its own ID changes nothing."
+            "renaming.toSameIDChangesNothing", "Renaming a session to its own ID changes nothing."
         ) { store in
             try await store.fill("s", SampleData.transcript(5))
             let before = try await store.session("s")
@@ -138,8 +138,8 @@ enum SessionRenamingChecks {
             try await expectEqual(store.listedIDs(), ["s"], "the list")
         },
         SessionStorageCheck(
-            "renaming.againIsHarmless", rule: 4,
-            "Renaming an unknown ID changes nothing, even if the new ID exists, so a retry is harmless."
+            "renaming.retryChangesNothing", rule: 4,
+            "Renaming an unknown ID changes nothing, even if the new ID exists, so a retry is safe."
         ) { store in
             try await store.fill("old", SampleData.transcript(5))
             try await store.updateSessionId(oldId: "old", newId: "new")

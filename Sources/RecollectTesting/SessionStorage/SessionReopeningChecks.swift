@@ -27,7 +27,7 @@ enum SessionReopeningChecks {
                 }
             }),
         SessionStorageCheck(
-            "reopened.goesOn", rule: 7,
+            "reopened.continuesAfterReopening", rule: 7,
             "After reopening a location, transcripts can be read, edited, extended, shortened and renamed.",
             needs: .persistent,
             trial: { trial in
@@ -50,7 +50,7 @@ enum SessionReopeningChecks {
                 }
             }),
         SessionStorageCheck(
-            "reopened.staysDeleted", rule: 7,
+            "reopened.keepsDeletions", rule: 7,
             "After reopening a location, deleted sessions and removed messages stay deleted.",
             needs: .persistent,
             trial: { trial in
@@ -90,7 +90,7 @@ enum SessionReopeningChecks {
                 try await expectEqual(reader.getSession(id: "t"), nil, "the deleted session in the second instance")
             }),
         SessionStorageCheck(
-            "reopened.instancesShareAPlace", rule: 6,
+            "reopened.instancesShareLocation", rule: 6,
             "Two instances saving different sessions concurrently to one location lose nothing.",
             needs: [.persistent, .sharesLocation, .concurrent],
             trial: { trial in

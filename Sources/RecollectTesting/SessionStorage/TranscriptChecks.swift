@@ -6,7 +6,7 @@ import RecollectFileSystem
 enum TranscriptChecks {
     static let all: [SessionStorageCheck] = [
         SessionStorageCheck(
-            "transcript.orderIsTheArrays", rule: 5,
+            "transcript.keepsArrayOrder", rule: 5,
             "Messages are returned in the order of the array, regardless of timestamps and IDs."
         ) { store in
             let offsets: [Int64] = [5000, 5000, 1, -86_400_000, 5001, 0, 0]
@@ -15,8 +15,8 @@ enum TranscriptChecks {
             try await expectTranscript(store.transcript(of: "s"), messages, "messages with decreasing timestamps")
         },
         SessionStorageCheck(
-            "transcript.emptyIsASession",
-            "A session may have no messages: when new, when saved empty, and after removing all."
+            "transcript.canBeEmpty",
+            "A session can have no messages: when new, when saved empty, and after removing all."
         ) { store in
             try await store.saveSession(id: "s", firstMessage: "hello")
             try await expectTranscript(store.transcript(of: "s"), [], "a new session")
@@ -29,7 +29,7 @@ enum TranscriptChecks {
             try await expectEqual(store.listedIDs(), ["s"], "the list")
         },
         SessionStorageCheck(
-            "transcript.makesItsSession",
+            "transcript.createsSession",
             "Saving the transcript of an unknown session creates the session, so nothing is lost."
         ) { store in
             try await store.updateSessionMessages(id: "new", messages: SampleData.transcript(3))
@@ -62,7 +62,7 @@ enum TranscriptChecks {
             try await expectTranscript(store.transcript(of: "s"), messages, "the transcript with the whole reply")
         },
         SessionStorageCheck(
-            "transcript.savingAgainIsHarmless", rule: 4,
+            "transcript.savingAgainChangesNothing", rule: 4,
             "Saving an equal transcript again succeeds and changes nothing."
         ) { store in
             let messages = SampleData.transcript(5)
@@ -100,7 +100,7 @@ enum TranscriptChecks {
             try await expectTranscript(store.transcript(of: "s"), messages, "the transcript with all edits undone")
         },
         SessionStorageCheck(
-            "transcript.insertsWhereTheyStand", rule: 5,
+            "transcript.insertsInOrder", rule: 5,
             "New messages are inserted at their positions in the array, not at the end."
         ) { store in
             var messages = SampleData.transcript(4)
@@ -113,7 +113,7 @@ enum TranscriptChecks {
             }
         },
         SessionStorageCheck(
-            "transcript.insertsAtOnePlace", rule: 5,
+            "transcript.insertsManyAtOnePosition", rule: 5,
             "Messages can be inserted any number of times at the same positions."
         ) { store in
             var messages = SampleData.transcript(4)
@@ -150,7 +150,7 @@ enum TranscriptChecks {
             }
         },
         SessionStorageCheck(
-            "transcript.sameMessagesElsewhere", rule: 4,
+            "transcript.sameMessagesInOtherSession", rule: 4,
             "Two sessions may contain the same message IDs; changes in one do not affect the other."
         ) { store in
             let messages = SampleData.transcript(4)

@@ -5,8 +5,8 @@ import RecollectCore
 enum TranscriptSaveChecks {
     static let all: [SessionStorageCheck] = [
         SessionStorageCheck(
-            "transcript.failedSaveLeavesTheLast", rule: 6,
-            "A transcript with a number invalid in JSON (infinity) is saved completely, or the last one stays."
+            "transcript.failedSaveKeepsPrevious", rule: 6,
+            "A transcript with a number JSON cannot represent (infinity) is saved, or the previous one is kept."
         ) { store in
             let before = SampleData.transcript(4)
             try await store.fill("s", before)
@@ -24,7 +24,7 @@ enum TranscriptSaveChecks {
                 store.transcript(of: "s"), Array(before[1...]), "the transcript after the next save")
         },
         SessionStorageCheck(
-            "transcript.cancelledSaveTellsTheTruth", rule: 6,
+            "transcript.canceledDuringSaveReturnsActualResult", rule: 6,
             "A save canceled while it runs returns with everything saved, or throws with nothing changed.",
             needs: .concurrent
         ) { store in
@@ -71,7 +71,7 @@ enum TranscriptSaveChecks {
             }
         },
         SessionStorageCheck(
-            "transcript.largeOnesGrow",
+            "transcript.largeTranscripts",
             "A transcript of 2,000 messages is saved completely after each of several changes.",
             isLong: true
         ) { store in

@@ -23,7 +23,7 @@ public struct ConformanceFailure: Error, Sendable, CustomStringConvertible {
         \(check)\(rule.map { " (rule \($0))" } ?? "") at \(file):\(line)
           promise:  \(promise)
           expected: \(expected)
-          came:     \(actual)
+          actual:   \(actual)
         """
     }
 }

@@ -35,16 +35,16 @@ public struct ConformanceReport: Sendable, CustomStringConvertible {
             line.check + String(repeating: " ", count: width - line.check.count) + "  " + Self.words(line.outcome)
         }
         let passed = lines.filter { if case .passed = $0.outcome { true } else { false } }.count
-        let count = "\(passed) of \(lines.count) promises kept, \(failures.count) broken"
+        let count = "\(passed) of \(lines.count) checks passed, \(failures.count) failed"
         return (table + failures.map { "\n\($0)" } + ["", count]).joined(separator: "\n")
     }
 
     private static func words(_ outcome: ConformanceOutcome?) -> String {
         switch outcome {
-        case .passed: "kept"
+        case .passed: "passed"
         case .notDeclared(let missing): "not declared: \(missing)"
-        case .failed: "BROKEN"
-        case nil: "not run: long"
+        case .failed: "FAILED"
+        case nil: "skipped: long"
         }
     }
 

@@ -28,7 +28,7 @@ public struct StoreCapabilities: OptionSet, Hashable, Sendable {
     public static let durable = StoreCapabilities(rawValue: 1 << 7)
     /// A trim only moves the window: pages, search and forks still contain trimmed messages. (Rule 2, for a
     /// `HistoryStore`)
-    public static let keepsWhatIsTrimmed = StoreCapabilities(rawValue: 1 << 8)
+    public static let retainsTrimmedMessages = StoreCapabilities(rawValue: 1 << 8)
     /// Files can be evicted, and the fixture can evict them. (For a `WorkspaceProvider`)
     public static let evicts = StoreCapabilities(rawValue: 1 << 9)
     /// The fixture can make the root unavailable and available again. (For a `WorkspaceProvider`)
@@ -36,7 +36,7 @@ public struct StoreCapabilities: OptionSet, Hashable, Sendable {
 
     /// The promises a store in memory can keep; the default of `run(capabilities:make:)`.
     public static let standard: StoreCapabilities = [
-        .concurrent, .dropsSameRole, .keepsUnknownFields, .keepsNUL, .keepsWhatIsTrimmed,
+        .concurrent, .dropsSameRole, .keepsUnknownFields, .keepsNUL, .retainsTrimmedMessages,
     ]
     /// All promises of a history's store.
     public static let all: StoreCapabilities = [.standard, .persistent, .sharesLocation, .durable]
@@ -45,7 +45,7 @@ public struct StoreCapabilities: OptionSet, Hashable, Sendable {
         (.concurrent, "concurrent"), (.dropsSameRole, "dropsSameRole"), (.keepsUnknownFields, "keepsUnknownFields"),
         (.keepsNUL, "keepsNUL"), (.persistent, "persistent"),
         (.sharesLocation, "sharesLocation"), (.durable, "durable"),
-        (.keepsWhatIsTrimmed, "keepsWhatIsTrimmed"), (.evicts, "evicts"), (.losesRoot, "losesRoot"),
+        (.retainsTrimmedMessages, "retainsTrimmedMessages"), (.evicts, "evicts"), (.losesRoot, "losesRoot"),
     ]
 }
 

@@ -19,7 +19,7 @@ public struct AgentSquadKind: TranscriptKind {
     public var name: String { "chats of Agent Squad's file storage ({user}/{session}/{agent}.json)" }
 
     /// Returns one transcript for each session with a file.
-    public func transcripts(at path: String) throws -> [FoundTranscript] {
+    public func transcripts(at path: String) throws -> [TranscriptFile] {
         var status = stat()
         guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else { return [] }
         let folder = ChatFolder(path: path)
@@ -32,7 +32,7 @@ public struct AgentSquadKind: TranscriptKind {
         guard sizes.contains(where: \.isChat) else { return [] }
         return zip(sessions, sizes).map { session, size in
             let name = [session.userId, session.sessionId].map(NameEscaping.escaped).joined(separator: "/")
-            return FoundTranscript(path: path + "/" + name, byteCount: size.byteCount) {
+            return TranscriptFile(path: path + "/" + name, byteCount: size.byteCount) {
                 try AgentSquadReader(session, in: folder, path: path + "/" + name, byteCount: size.byteCount)
             }
         }
@@ -62,7 +62,7 @@ final class AgentSquadReader: TranscriptReading {
         }
         let damaged = chats.filter(\.isDamaged).map { chat in
             let file = chat.path.split(separator: "/").last ?? ""
-            let reason = "\(file) is not a whole chat; \(chat.messages.count) messages could be read of it"
+            let reason = "\(file) is an incomplete chat; \(chat.messages.count) messages could be read"
             return record(.unreadable(reason: reason), agentId: chat.agentId, line: 0)
         }
         let messages = merged.enumerated().map { record(.message($1.message), agentId: $1.agentId, line: $0 + 1) }

@@ -38,7 +38,7 @@ struct ClaudeCodeLine {
             try parser.forEachMember { key, parser in
                 let isRepeated = ranges.updateValue(try parser.skip(), forKey: key) != nil
                 if isRepeated, !ranges.keys.contains(where: key.hasSameBytes) {
-                    throw Self.unreadable("two members' names differ in bytes alone")
+                    throw Self.unreadable("two keys differ only in Unicode normalization")
                 }
             }
         }
@@ -80,9 +80,9 @@ struct ClaudeCodeLine {
     // MARK: Messages
 
     private func message(type: String, usage: inout UsageCounter) throws -> ConversationMessage {
-        guard let id = try text("uuid") else { throw Self.unreadable("a message without uuid") }
+        guard let id = try text("uuid") else { throw Self.unreadable("a message without a uuid") }
         guard let timestamp = try text("timestamp").flatMap(ISO8601.date) else {
-            throw Self.unreadable("a message without a timestamp that can be read")
+            throw Self.unreadable("a message without a valid timestamp")
         }
         var others: [String: JSONValue] = [:]
         for (name, range) in ranges where !Self.placed.contains(name) {

@@ -83,7 +83,7 @@ struct SessionOpening {
 
     private static func oneLine(_ text: String) -> String {
         // Cut a long text first, so that the cost does not depend on its length.
-        String(text.prefix(2000).split(whereSeparator: \.isWhitespace).joined(separator: " ").prefix(length))
+        String(text.prefix(2000).singleLine.prefix(length))
     }
 }
 

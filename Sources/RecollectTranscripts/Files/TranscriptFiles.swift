@@ -9,7 +9,7 @@ struct TranscriptFiles {
     /// The maximum depth of folders, and the maximum number of files in one import.
     static let (depthLimit, countLimit) = (16, 200_000)
 
-    private(set) var files: [FoundTranscript] = []
+    private(set) var files: [TranscriptFile] = []
     private(set) var unreadable: [ImportReport.Unreadable] = []
     private let kinds: [any TranscriptKind]
     private var known: Set<String> = []
@@ -52,7 +52,7 @@ struct TranscriptFiles {
                 reportKinds(in: [path] + otherFolders)
             } else if try !add(kindAt: path) {
                 let others = kinds.map { ", nor \($0.name)" }.joined()
-                throw RecollectError(.notFound, "\(path) holds no transcripts (files that end in .jsonl)\(others)")
+                throw RecollectError(.notFound, "\(path) contains no transcripts (.jsonl files)\(others)")
             }
         case .file(let byteCount):
             if try add(kindAt: path) { return }
@@ -91,14 +91,14 @@ struct TranscriptFiles {
                 if depth == 0, found == 0 { otherFolders.append(path) }
                 count += found
             case .folder:
-                report(path, "nested deeper than \(Self.depthLimit) folders")
+                report(path, "nested more than \(Self.depthLimit) folders deep")
             case .file(let byteCount) where name.hasSuffix(".jsonl"):
                 append(path, byteCount)
                 count += 1
             case .other where name.hasSuffix(".jsonl"):
                 report(path, "is not a regular file")
             case .link where name.hasSuffix(".jsonl") || Self.isFolder(path):
-                report(path, "a symbolic link in a folder is not followed; import its target under its own path")
+                report(path, "a symbolic link inside a folder is not followed; import its target by its own path")
             case .missing where name.contains("\u{FFFD}"):
                 report(path, "the name is not UTF-8; rename the file to import it")
             case .file, .link, .missing, .other:
@@ -114,7 +114,8 @@ struct TranscriptFiles {
             for kind in kinds {
                 do {
                     guard try !kind.transcripts(at: folder).isEmpty else { continue }
-                    report(folder, "holds \(kind.name), not imported together with transcripts; import it by itself")
+                    report(
+                        folder, "contains \(kind.name), not imported together with transcripts; import it separately")
                 } catch {
                     report(folder, "cannot be searched for \(kind.name): \(error)")
                 }
@@ -133,10 +134,10 @@ struct TranscriptFiles {
     }
 
     private mutating func append(_ path: String, _ byteCount: Int64) {
-        append(FoundTranscript(path: path, byteCount: byteCount) { try TranscriptReader(path: path) })
+        append(TranscriptFile(path: path, byteCount: byteCount) { try TranscriptReader(path: path) })
     }
 
-    private mutating func append(_ file: FoundTranscript) {
+    private mutating func append(_ file: TranscriptFile) {
         guard known.insert(file.path).inserted else { return }
         if files.count < Self.countLimit {
             files.append(file)

@@ -31,7 +31,7 @@ enum HistoryLine {
             return
         }
         guard let agentId = members.removeValue(forKey: Self.agentId)?.stringValue else {
-            throw RecollectError(.unreadable, "not a line of an export: it names no agent")
+            throw RecollectError(.unreadable, "not a line of an export: it has no agent ID")
         }
         let nested = members.removeValue(forKey: Self.nested)?.objectValue
         var message = try ConversationMessage(json: .object(members))
@@ -42,10 +42,10 @@ enum HistoryLine {
     private static func header(_ members: [String: JSONValue]) throws -> HistoryLine {
         guard members["version"]?.integerValue == version else {
             throw RecollectError(
-                .unreadable, "the export has a version that this program does not know; a newer one will read it")
+                .unreadable, "the export has an unknown version; update this program")
         }
         guard let fields = members["session"]?.objectValue, let id = fields["id"]?.stringValue else {
-            throw RecollectError(.unreadable, "the export's header names no session")
+            throw RecollectError(.unreadable, "the export's header has no session ID")
         }
         let details = SessionDetails(
             title: fields["title"]?.stringValue, workingDirectory: fields["workingDirectory"]?.stringValue,

@@ -8,7 +8,7 @@ enum Markdown {
         var lines = ["# \(oneLine(session.title ?? session.preview, or: "Session"))", ""]
         lines.append("- Session: \(code(session.id.sessionId))")
         if let folder = session.workingDirectory { lines.append("- Folder: \(code(folder))") }
-        if let branch = session.branchName { lines.append("- Branch: \(code(branch))") }
+        if let branch = session.branchName { lines.append("- Git branch: \(code(branch))") }
         lines.append("- From \(moment(session.createdAt)) to \(moment(session.lastActivityAt))")
         lines.append("- Messages: \(session.messageCount)")
         if session.agents.count > 1 {
@@ -29,7 +29,7 @@ enum Markdown {
     private static func text(of part: ContentPart) -> String {
         switch part {
         case .text(let text): return text
-        case .audioTranscript(let text): return "Heard:\n\n\(quoted(text))"
+        case .audioTranscript(let text): return "Audio transcript:\n\n\(quoted(text))"
         case .thinking(let text, _): return text.isEmpty ? "" : "Thinking:\n\n\(quoted(text))"
         case .toolCall(_, let name, let arguments):
             return "Calls \(code(name)):\n\n\(fenced(arguments.jsonString, "json"))"
@@ -68,7 +68,7 @@ enum Markdown {
     }
 
     private static func oneLine(_ text: String, or fallback: String) -> String {
-        let line = text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        let line = text.singleLine
         return line.isEmpty ? fallback : line
     }
 

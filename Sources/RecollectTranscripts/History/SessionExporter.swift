@@ -98,8 +98,8 @@ public struct SessionExporter: Sendable {
             guard line.count <= maxLineBytes else {
                 throw RecollectError(
                     .tooLarge,
-                    "message \(stored.message.id) of session \(session.id.sessionId) takes \(line.count) bytes with its"
-                        + " attachments, and an import reads lines up to \(maxLineBytes); export it as JSON")
+                    "message \(stored.message.id) of session \(session.id.sessionId) is \(line.count) bytes with its"
+                        + " attachments, but an import reads at most \(maxLineBytes) bytes per line; export it as JSON")
             }
             return line
         case .markdown: return Array(Markdown.section(of: stored, showsAgent: session.agents.count > 1).utf8)

@@ -13,7 +13,7 @@ extension ChatsArea {
                 try await keepAttachments(removedBy: edit, in: session, of: history)
                 kept.append(edit)
             } catch let error as RecollectError where error.code == .tooLarge {
-                workspace.configuration.logger.warning("an edit of a chat is not saved: \(error)")
+                workspace.configuration.logger.warning("an edit in a chat was not saved: \(error)")
             }
         }
         return kept
@@ -51,7 +51,7 @@ extension ChatsArea {
             do {
                 _ = try workspace.writer.keep(bytes, beside: path(of: attachment, in: missing.session))
             } catch let error as RecollectError where error.code == .tooLarge {
-                workspace.configuration.logger.warning("an attachment is not kept: \(error)")
+                workspace.configuration.logger.warning("an attachment was not saved: \(error)")
             }
         }
     }

@@ -78,7 +78,7 @@ public struct ChatsArea: Sendable {
         if let last, !last.userId.hasSameBytes(as: session.userId) {
             throw RecollectError(
                 .invalidArgument,
-                "\(path(of: session.sessionId)) has the session of the user \(last.userId); give each user a workspace")
+                "\(path(of: session.sessionId)) belongs to the user \(last.userId); use a workspace for each user")
         }
         // Read before the messages: later changes are found by the next synchronization.
         let change = try await history.latestChange()
@@ -146,7 +146,8 @@ public struct ChatsArea: Sendable {
             local.noteEdited(Set(edited.map { ByteString($0.new.id) }), of: published.chat)
         }
         if isRenamed, try await history.session(session)?.title.hasSameBytes(as: title) ?? (title == nil) {
-            try await history.update(session, with: SessionDetails(title: published.chat.title ?? ""), makesNew: false)
+            try await history.update(
+                session, with: SessionDetails(title: published.chat.title ?? ""), createIfMissing: false)
             local.noteRenamed(as: published.chat)
         }
         local.pending = ChatProjection(session: "", entries: [])
@@ -317,7 +318,7 @@ extension SharedWorkspace {
             if other != path, other.key == path.key {
                 throw RecollectError(
                     .invalidArgument,
-                    "\(path) has the session \(chat.session): to this disk, both IDs are one name; give one of them another ID"
+                    "\(path) contains the session \(chat.session): this disk does not distinguish the IDs; change one of them"
                 )
             }
             if !chat.isIntact || !isItsOwn { events.post(StoreEvent(kind: .externalEdit, path: file.path.description)) }

@@ -10,7 +10,7 @@ struct MarkdownSections {
     init(heading: String) throws {
         self.heading = heading.trimmingCharacters(in: .whitespacesAndNewlines)
         guard !self.heading.isEmpty, !self.heading.contains(where: \.isNewline), self.heading.first != "#" else {
-            throw RecollectError(.invalidArgument, "a heading is one line of text, without # before it")
+            throw RecollectError(.invalidArgument, "a heading must be one line of text, without # before it")
         }
     }
 

@@ -72,7 +72,7 @@ public struct ResearchArea: Sendable {
     ) async throws -> WorkspaceFile {
         let title = title.trimmingCharacters(in: .whitespacesAndNewlines)
         guard !title.isEmpty, !title.contains(where: \.isNewline) else {
-            throw RecollectError(.invalidArgument, "a title is one line of text")
+            throw RecollectError(.invalidArgument, "a title must be one line of text")
         }
         let content = "# \(title)\n\n\(text)\(text.hasSuffix("\n") ? "" : "\n")"
         let hash = ContentHash(of: content.utf8).rawValue.prefix(8)
@@ -93,7 +93,7 @@ public struct ResearchArea: Sendable {
             try items.filter { !$0.isFolder }.map { item in
                 let isLocal = item.state == .local || item.state == .conflicted
                 let file =
-                    isLocal && item.size <= workspace.configuration.largestFile
+                    isLocal && item.size <= workspace.configuration.maxFileSize
                     ? try workspace.scanner.fileIfThere(at: item.path) : nil
                 let first = file?.text.split(maxSplits: 1, whereSeparator: \.isNewline).first ?? ""
                 let title = first.hasPrefix("# ") ? String(first.dropFirst(2)) : item.path.name
@@ -130,8 +130,8 @@ public struct ResearchArea: Sendable {
             throw RecollectError(
                 .conflict,
                 """
-                \(path) is written once and holds \(changed.current?.version.rawValue ?? "nothing"); \
-                \(asked.rawValue) was not written: use another id, or move the file away first
+                \(path) can be written only once and contains \(changed.current?.version.rawValue ?? "nothing"); \
+                \(asked.rawValue) was not written: use another ID, or move the file away first
                 """, cause: changed)
         }
     }

@@ -253,7 +253,7 @@ extension ChatProjection {
         let text = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes.dropFirst(3) : bytes[...]
         let fields = try text.withUnsafeBytes { try JSONValue.parse(object: $0) }
         guard let format = fields["format"]?.stringValue, format.hasPrefix("recollect.chat/") else {
-            throw RecollectError(.unreadable, "the file is not a chat that Recollect wrote")
+            throw RecollectError(.unreadable, "the file is not a chat written by Recollect")
         }
         guard format == Self.format else {
             throw RecollectError(.newerSchema, "the chat has the format \(format); use a newer version of Recollect")
@@ -314,7 +314,7 @@ extension ChatProjection.Entry {
     private static let members: Set = ["agent", "agents", "after", "revision", "restores", "replaced", "fields"]
 
     fileprivate init(json: JSONValue, _ unread: inout JSONNumbers) throws {
-        guard var fields = json.objectValue else { throw RecollectError(.unreadable, "a message is no object") }
+        guard var fields = json.objectValue else { throw RecollectError(.unreadable, "a message is not a JSON object") }
         let own = fields["fields"]?.objectValue.flatMap { own in own.keys.allSatisfy(Self.members.contains) ? own : nil
         }
         let agent = fields.removeValue(forKey: "agent")?.stringValue

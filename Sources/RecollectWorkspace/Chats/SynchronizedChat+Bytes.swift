@@ -43,11 +43,11 @@ extension SynchronizedChat {
     /// - Throws: `unreadable` for any other bytes.
     init(bytes: [UInt8]) throws {
         guard let end = bytes.firstIndex(of: Self.newline) else {
-            throw RecollectError(.unreadable, "the note of a synchronization has no line")
+            throw RecollectError(.unreadable, "the saved state of a synchronization has no first line")
         }
         let head = try bytes[..<end].withUnsafeBytes { try JSONValue.parse(object: $0) }
         guard case .integer(let change) = head["change"], let userId = head["user"]?.stringValue else {
-            throw RecollectError(.unreadable, "the note of a synchronization has no user or no change")
+            throw RecollectError(.unreadable, "the saved state of a synchronization has no user or no change")
         }
         let deletions = (head["deletions"]?.arrayValue ?? []).compactMap {
             item -> (ByteString, ChatProjection.Deletion)? in

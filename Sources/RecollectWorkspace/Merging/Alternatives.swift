@@ -55,9 +55,9 @@ struct Alternatives: Equatable {
         }
     }
 
-    private mutating func add(_ wording: Alternative) {
-        let key = Self.key(of: wording.text)
-        byKey[key] = byKey[key].map { max($0, wording) } ?? wording
+    private mutating func add(_ alternative: Alternative) {
+        let key = Self.key(of: alternative.text)
+        byKey[key] = byKey[key].map { max($0, alternative) } ?? alternative
     }
 
     /// Returns the text without quotation marks (`>`), in composed form.

@@ -93,5 +93,5 @@ struct LineNumbering: Sendable {
     private static let quotation = "> "
     private static let comment = "# recollect:or "
     private static let mark = "<!-- recollect:"
-    private static let note = "*Changed in two places at once;"
+    private static let note = "*Conflicting changes:"
 }

@@ -5,7 +5,7 @@ import RecollectCore
 ///
 /// ```markdown
 /// <!-- recollect:both -->
-/// *Changed in two places at once; both are kept. Keep what is right and delete the rest.*
+/// *Conflicting changes: keep what is right, and delete the rest.*
 ///
 /// Tea at four.
 ///
@@ -27,8 +27,7 @@ struct ConflictBlock: Hashable {
     private static let beginning = "<!-- recollect:both"
     private static let or = "<!-- recollect:or -->"
     private static let end = "<!-- recollect:end -->"
-    private static let label =
-        "*Changed in two places at once; both are kept. Keep what is right and delete the rest.*"
+    private static let label = "*Conflicting changes: keep what is right, and delete the rest.*"
 
     /// The lines of the block. A single alternative has the marks, but no label.
     var lines: [String] {

@@ -55,7 +55,7 @@ package enum JournalMerge {
         let present = versions.compactMap { $0 }
         // A shortcut: most entries are equal in all versions. If the ID of an entry occurs twice, one of its texts may be
         // in the other.
-        let isOneText = present.first?.wordings.count ?? 0 <= 1
+        let isOneText = present.first?.alternatives.count ?? 0 <= 1
         if isOneText, present.count == versions.count, present.dropFirst().allSatisfy({ $0 == present[0] }) {
             return present[0]
         }
@@ -66,7 +66,7 @@ package enum JournalMerge {
         return JournalVersion.Entry(
             heading: latest(of: decisive.map(\.heading), base: base?.heading) ?? first.heading,
             struck: latest(of: decisive.map(\.struck), base: base?.struck) ?? first.struck,
-            wordings: Alternatives.joined(decisive.map(\.wordings), base: base?.wordings))
+            alternatives: Alternatives.joined(decisive.map(\.alternatives), base: base?.alternatives))
     }
 
     /// Returns the greatest value different from the base's; the base's value if there is none.

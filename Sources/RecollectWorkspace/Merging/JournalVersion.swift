@@ -20,17 +20,17 @@ struct JournalVersion {
     struct Entry: Equatable {
         var heading: Heading
         var struck: Strike
-        var wordings: Alternatives
+        var alternatives: Alternatives
 
         /// Returns the entry with another ID.
         func named(_ id: ByteText) -> Entry {
             var line = heading.line
             line.id = id.text
-            return Entry(heading: Heading(line), struck: struck, wordings: wordings)
+            return Entry(heading: Heading(line), struck: struck, alternatives: alternatives)
         }
 
         func isSame(as other: Entry) -> Bool {
-            heading == other.heading && struck == other.struck && wordings.isSame(as: other.wordings)
+            heading == other.heading && struck == other.struck && alternatives.isSame(as: other.alternatives)
         }
     }
 
@@ -130,7 +130,7 @@ extension JournalVersion {
         if var other = entries.removeValue(forKey: read.id) {
             other.heading = max(entry.heading, other.heading)
             other.struck = max(entry.struck, other.struck)
-            other.wordings.add(entry.wordings)
+            other.alternatives.add(entry.alternatives)
             entry = other
         }
         entries[read.id] = entry
@@ -174,25 +174,25 @@ extension JournalVersion {
             guard let line = lines.first, var heading = JournalHeadingLine(line.trimmingCarriageReturn.text) else {
                 return nil
             }
-            let wordings = Alternatives(ofEntry: Array(lines.dropFirst()).trimmingBlankLines, title: heading.title)
+            let alternatives = Alternatives(ofEntry: Array(lines.dropFirst()).trimmingBlankLines, title: heading.title)
             heading.title = ""
             let struck = Strike(heading)
             heading.isStruck = false
             heading.struckAt = nil
             let isGivenID = heading.id == nil
-            let id = heading.id ?? name(of: wordings, at: heading.time)
+            let id = heading.id ?? name(of: alternatives, at: heading.time)
             heading.id = id
             let read = ReadEntry(
                 id: ByteText(id), isGivenID: isGivenID,
-                entry: Entry(heading: Heading(heading), struck: struck, wordings: wordings))
+                entry: Entry(heading: Heading(heading), struck: struck, alternatives: alternatives))
             entries[text] = read
             return read
         }
 
         /// Returns an ID for an entry written by a person, the same on all devices for the same day, time and text.
-        private func name(of wordings: Alternatives, at time: String) -> String {
+        private func name(of alternatives: Alternatives, at time: String) -> String {
             var content = Array("\(day) \(time)\n".utf8)
-            for (position, key) in wordings.keys.sorted().enumerated() {
+            for (position, key) in alternatives.keys.sorted().enumerated() {
                 if position > 0 { content.append(0) }
                 content += key.bytes
             }
@@ -244,7 +244,7 @@ extension JournalVersion {
         if !head.isEmpty { parts.append(head) }
         let ordered = entries.map { id, entry in (key: entry.sortKey(id), entry: entry) }.sorted { $0.key < $1.key }
         for (_, entry) in ordered {
-            let (title, body) = entry.wordings.asEntry
+            let (title, body) = entry.alternatives.asEntry
             var heading = entry.heading.line
             heading.title = title
             heading.isStruck = entry.struck != .never

@@ -13,11 +13,11 @@ public struct WorkspaceConfiguration: Sendable {
     ///
     /// Larger files are listed, but not read or archived. Since their contents are unknown, they are never written,
     /// moved or trashed.
-    public var largestFile: Int
+    public var maxFileSize: Int
     /// The size of a written file, in bytes, above which a `largeFile` event is posted.
-    public var largeFile: Int
+    public var largeFileSize: Int
     /// The number of writes of one file in a minute above which a `frequentWrites` event is posted.
-    public var frequentWrites: Int
+    public var frequentWriteCount: Int
     /// The behavior for a write resembling a credential.
     public var credentials: CredentialPolicy
     /// The logger for events.
@@ -29,13 +29,14 @@ public struct WorkspaceConfiguration: Sendable {
 
     /// Creates a configuration.
     public init(
-        stateURL: URL? = nil, largestFile: Int = 20_000_000, largeFile: Int = 5_000_000, frequentWrites: Int = 20,
+        stateURL: URL? = nil, maxFileSize: Int = 20_000_000, largeFileSize: Int = 5_000_000,
+        frequentWriteCount: Int = 20,
         credentials: CredentialPolicy = .refuse, logger: Logger = Logger(label: "recollect.workspace")
     ) {
         self.stateURL = stateURL
-        self.largestFile = largestFile
-        self.largeFile = largeFile
-        self.frequentWrites = frequentWrites
+        self.maxFileSize = maxFileSize
+        self.largeFileSize = largeFileSize
+        self.frequentWriteCount = frequentWriteCount
         self.credentials = credentials
         self.logger = logger
     }

@@ -24,7 +24,7 @@ public struct WorkspaceFile: Hashable, Sendable {
     /// - Throws: `unreadable` for a file that is not UTF-8, because the replacements in `text` lose content.
     func wholeText() throws -> String {
         guard let text = String(validUTF8: bytes) else {
-            throw RecollectError(.unreadable, "\(path) is no UTF-8 text; read its bytes with read(_:download:)")
+            throw RecollectError(.unreadable, "\(path) is not UTF-8 text; read its bytes with read(_:download:)")
         }
         return text
     }
@@ -47,9 +47,9 @@ public struct FileChangedError: Error, Sendable {
 extension FileChangedError: LocalizedError, CustomStringConvertible {
     /// A description of the failure and its remedy, without any file content.
     public var description: String {
-        guard let current else { return "\(path) was not written: it is not there any more" }
-        return "\(path) was not written: it is not what its writer last read; merge that with the version "
-            + "\(current.version.rawValue), which is there now, and write again"
+        guard let current else { return "\(path) was not written: it no longer exists" }
+        return "\(path) was not written: it changed since it was read; merge your changes with the current version "
+            + "\(current.version.rawValue), and write again"
     }
 
     /// The description, for `localizedDescription`.
@@ -70,7 +70,7 @@ public struct FileNotYetAvailableError: Error, Sendable {
 extension FileNotYetAvailableError: LocalizedError, CustomStringConvertible {
     /// A description of the failure and its remedy.
     public var description: String {
-        "\(url?.lastPathComponent ?? "The file") is not on this device yet; its download was asked for: try again later"
+        "\(url?.lastPathComponent ?? "The file") is not on this device yet; its download was requested: try again later"
     }
 
     /// The description, for `localizedDescription`.

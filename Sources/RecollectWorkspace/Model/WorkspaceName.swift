@@ -2,23 +2,25 @@
 enum WorkspaceName {
     /// Returns the reason why a composed (NFC) name is refused; `nil` for a valid name.
     static func refusal(of name: String) -> String? {
-        guard !name.isEmpty else { return "a name in it is empty" }
-        guard name.utf8.count <= 255 else { return "a name in it is over 255 bytes long" }
+        guard !name.isEmpty else { return "it contains an empty name" }
+        guard name.utf8.count <= 255 else { return "it contains a name longer than 255 bytes" }
         if let scalar = name.unicodeScalars.first(where: isForbidden) {
-            return "the character \(scalar.escaped(asASCII: true)) in it is not taken by every system"
+            return "it contains the character \(scalar.escaped(asASCII: true)), which some systems do not allow"
         }
-        guard hasGoodJoiners(name) else { return "an invisible character in it joins nothing" }
-        if name == "." || name == ".." { return "'.' and '..' are no names: name it from the workspace's folder on" }
+        guard hasGoodJoiners(name) else { return "it contains an invisible joining character in the wrong position" }
+        if name == "." || name == ".." {
+            return "'.' and '..' are not allowed: use a path relative to the workspace folder"
+        }
         if name.utf8.first == UInt8(ascii: ".") {
-            return "names that begin with a dot are hidden, and not synced everywhere"
+            return "names that begin with a dot are hidden, and some services do not sync them"
         }
-        if name.utf8.last == UInt8(ascii: ".") { return "Windows drops a dot at a name's end" }
+        if name.utf8.last == UInt8(ascii: ".") { return "Windows removes a dot at the end of a name" }
         if [name.unicodeScalars.first, name.unicodeScalars.last].contains(where: { $0.map(isBlank) ?? false }) {
-            return "blanks at a name's ends are lost on some systems"
+            return "some systems remove spaces at the beginning or end of a name"
         }
         let lowercased = name.lowercased()
-        if isDevice(lowercased) { return "Windows keeps that name for a device" }
-        return isUnsynced(lowercased) ? "names like that are never synced" : nil
+        if isDevice(lowercased) { return "the name is reserved for a device on Windows" }
+        return isUnsynced(lowercased) ? "files with such a name are never synced" : nil
     }
 
     /// Whether a character is forbidden in names at any position.

@@ -24,18 +24,18 @@ public struct WorkspacePath: Hashable, Sendable {
     ///   of sync services.
     public init(_ text: String) throws {
         func refuse(_ reason: String) -> RecollectError {
-            RecollectError(.invalidArgument, "\(Self.shown(text)) is no path in a workspace: \(reason)")
+            RecollectError(.invalidArgument, "\(Self.shown(text)) is not a valid workspace path: \(reason)")
         }
         let composed = text.composed
         guard !composed.isEmpty else { throw refuse("it is empty") }
         guard composed.utf8.first != UInt8(ascii: "/") else {
-            throw refuse("it begins with '/': name it from the workspace's folder on")
+            throw refuse("it begins with '/': use a path relative to the workspace folder")
         }
-        guard composed.utf8.count <= Self.longest else { throw refuse("it is over \(Self.longest) bytes long") }
+        guard composed.utf8.count <= Self.longest else { throw refuse("it is longer than \(Self.longest) bytes") }
         let names = composed.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map {
             String(decoding: $0, as: UTF8.self)
         }
-        guard names.count <= Self.deepest else { throw refuse("it has over \(Self.deepest) names") }
+        guard names.count <= Self.deepest else { throw refuse("it has more than \(Self.deepest) names") }
         for name in names {
             if let reason = WorkspaceName.refusal(of: name) { throw refuse(reason) }
         }
@@ -65,7 +65,7 @@ public struct WorkspacePath: Hashable, Sendable {
     ///   deep.
     public func appending(_ name: String) throws -> WorkspacePath {
         guard !name.utf8.contains(UInt8(ascii: "/")) else {
-            throw RecollectError(.invalidArgument, "\(Self.shown(name)) is no name in a folder: it has a '/' in it")
+            throw RecollectError(.invalidArgument, "\(Self.shown(name)) is not a valid name: it contains '/'")
         }
         let name = name.composed
         let description = names.isEmpty ? name : "\(description)/\(name)"

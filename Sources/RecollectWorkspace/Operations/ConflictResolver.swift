@@ -25,7 +25,7 @@ final class ConflictResolver: Sendable {
         guard scan.isAvailable, !scan.isMassDeletion else {
             throw RecollectError(
                 .unavailable,
-                "\(provider.rootURL.path) is missing, or most of its files are: conflicts are resolved when they are back"
+                "\(provider.rootURL.path) or most of the files in it are missing: restore them to resolve conflicts"
             )
         }
         var conflicts = try conflicts(in: scan.listing)
@@ -148,7 +148,7 @@ final class ConflictResolver: Sendable {
             try isFolder
             ? ConflictResolution(apart: contents)
             : ConflictResolution(
-                contents, at: path, archive, isVariant ? LineageLogs() : logs, largest: configuration.largestFile)
+                contents, at: path, archive, isVariant ? LineageLogs() : logs, largest: configuration.maxFileSize)
         if !isFolder, resolution.outcome == .identical || main == nil, try isChanging([path] + copies) {
             return ResolvedConflict(path: path, copies: copies, outcome: .waiting)
         }

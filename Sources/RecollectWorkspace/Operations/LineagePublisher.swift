@@ -36,7 +36,7 @@ final class LineagePublisher: Sendable {
                 state.moment = moment
             } catch {
                 configuration.logger.debug(
-                    "the lineage of \(provider.rootURL.path) could not be written: \(error)")
+                    "cannot write the lineage of \(provider.rootURL.path): \(error)")
             }
         }
     }

@@ -24,10 +24,11 @@ public struct UnconfirmedChangeError: Error, Sendable {
 extension UnconfirmedChangeError: LocalizedError, CustomStringConvertible {
     /// A description of the failure and its remedy, without any file content.
     public var description: String {
-        let made = version.map { "\(path) was written, and its version is \($0.rawValue) now" } ?? "\(path) was removed"
-        let again = version == nil ? "read the file when the disk works again" : "write the same again to make sure"
+        let made = version.map { "\(path) was written as version \($0.rawValue)" } ?? "\(path) was removed"
+        let again =
+            version == nil ? "check the file when the disk works again" : "write the same content again to make sure"
         let reason = (cause as? RecollectError)?.message ?? "\(cause)"
-        return "\(made), but it may not outlast a power cut: \(again). \(reason)"
+        return "\(made), but the change may not survive a power loss: \(again) (\(reason))"
     }
 
     /// The description, for `localizedDescription`.

@@ -14,7 +14,7 @@ extension WorkspaceScanner {
                 all.kept += report.kept
                 all.removed += report.removed
             } catch {
-                configuration.logger.debug("leftovers in \(folder) could not be settled: \(error)")
+                configuration.logger.debug("cannot clean up temporary files in \(folder): \(error)")
             }
         }
         return all

@@ -4,7 +4,7 @@ extension WorkspaceScanner {
     /// Returns a file; `nil` if its content is not local.
     func file(at path: WorkspacePath) throws -> WorkspaceFile? {
         do {
-            return WorkspaceFile(path: path, bytes: try provider.read(path, limit: configuration.largestFile))
+            return WorkspaceFile(path: path, bytes: try provider.read(path, limit: configuration.maxFileSize))
         } catch let error as RecollectError where error.code == .notLocal {
             return nil
         } catch let error as RecollectError where error.code == .notFound {
@@ -27,7 +27,7 @@ extension WorkspaceScanner {
         }
         throw RecollectError(
             .unavailable,
-            "most of the files in \(provider.rootURL.path) are missing, and \(path) may be one of them; bring them back, or accept the deletions"
+            "most of the files in \(provider.rootURL.path) are missing, and \(path) may be one of them; restore them, or accept the deletions"
         )
     }
 
@@ -43,7 +43,7 @@ extension WorkspaceScanner {
     }
 
     private func notLocal(_ path: WorkspacePath) -> RecollectError {
-        RecollectError(.notLocal, "the content of \(path) is not on this device yet: read it first")
+        RecollectError(.notLocal, "\(path) is not on this device yet: read it first to download it")
     }
 
     /// Returns the files and folders in a folder, with their conflicts and refused folders.

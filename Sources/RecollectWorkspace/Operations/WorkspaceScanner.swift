@@ -48,7 +48,7 @@ final class WorkspaceScanner: Sendable {
             guard var listing = try resolvedListing(&state, now: now) else {
                 if acceptingDeletions {
                     throw RecollectError(
-                        .unavailable, "\(provider.rootURL.path) is gone: nothing is concluded from that")
+                        .unavailable, "\(provider.rootURL.path) is missing: no deletions are recorded")
                 }
                 try stand(guard: true, &state)
                 return WorkspaceScan(
@@ -87,7 +87,7 @@ final class WorkspaceScanner: Sendable {
                 try !acceptingDeletions && isTooMuch(missing: unexplained, of: known.count - hidden, hidden: hidden)
             try stand(guard: isMassDeletion, &state)
             if !isMassDeletion {
-                try archive.foundGone(gone, since: moment, now: now)
+                try archive.recordDeleted(gone, since: moment, now: now)
                 if absent.isEmpty || absent.count < known.count { try noteRoot(root) }
             }
             if found.rows.count > there.count {
@@ -156,7 +156,7 @@ final class WorkspaceScanner: Sendable {
         _ item: inout WorkspaceItem, _ row: FileTable.Row?, _ index: VersionIndex, _ isContested: Bool, now: Date,
         _ batch: inout ObservedBatch
     ) throws -> FileTable.Row {
-        guard item.state == .local || item.state == .conflicted, item.size <= configuration.largestFile else {
+        guard item.state == .local || item.state == .conflicted, item.size <= configuration.maxFileSize else {
             return FileTable.Row(stamp: item.stamp, hash: nil, isResting: true)
         }
         let isResting = item.modified.map { now.timeIntervalSince($0) > Self.coarsestTick } ?? true
@@ -167,7 +167,7 @@ final class WorkspaceScanner: Sendable {
         }
         let bytes: [UInt8]
         do {
-            bytes = try provider.read(item.path, limit: configuration.largestFile)
+            bytes = try provider.read(item.path, limit: configuration.maxFileSize)
         } catch let error as RecollectError where error.isOfOneFile {
             // The file is changing or unreadable now. The next scan reads it again.
             if [.permissionDenied, .inputOutput].contains(error.code) { item = item.with(.unreadable) }
@@ -181,7 +181,7 @@ final class WorkspaceScanner: Sendable {
     /// Returns a content unknown to the archive's index; `nil` for a known or unreadable one.
     func observed(_ item: WorkspaceItem, _ index: VersionIndex) throws -> ObservedContent? {
         do {
-            let bytes = try provider.read(item.path, limit: configuration.largestFile)
+            let bytes = try provider.read(item.path, limit: configuration.maxFileSize)
             let content = try observed(item, bytes, index, false)
             return index.contents[item.path] == content.hash ? nil : content
         } catch let error as RecollectError where error.isOfOneFile || error.code == .notLocal {

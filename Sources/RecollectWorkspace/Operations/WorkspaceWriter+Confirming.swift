@@ -45,7 +45,7 @@ extension WorkspaceWriter {
         do {
             try archive.setInDoubt(nil, at: path)
         } catch {
-            configuration.logger.debug("a change could not be noted as certain: \(error)")
+            configuration.logger.debug("cannot record a change as confirmed: \(error)")
         }
     }
 }

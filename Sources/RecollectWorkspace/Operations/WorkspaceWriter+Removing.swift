@@ -68,7 +68,7 @@ extension WorkspaceWriter {
             if case .success(nil) = Result(catching: { try scanner.fileIfThere(at: newPath) }) { return }
             throw RecollectError(
                 .conflict,
-                "the move of \(file.path) was neither completed nor undone: compare it with \(newPath), and trash one of them",
+                "the move of \(file.path) to \(newPath) was neither completed nor undone: compare the files, and trash one",
                 cause: failure)
         }
     }
@@ -118,10 +118,12 @@ extension WorkspaceWriter {
 
     private func refuseFolder(_ path: WorkspacePath) throws {
         guard let item = try provider.item(at: path) else { return }
-        if item.isFolder { throw RecollectError(.invalidArgument, "\(path) is a folder: name the files in it") }
-        guard item.size <= configuration.largestFile else {
+        if item.isFolder { throw RecollectError(.invalidArgument, "\(path) is a folder: specify the files in it") }
+        guard item.size <= configuration.maxFileSize else {
             throw RecollectError(
-                .tooLarge, "\(path) has \(item.size) bytes; what is larger than \(configuration.largestFile) stays")
+                .tooLarge,
+                "\(path) is \(item.size) bytes; files larger than \(configuration.maxFileSize) bytes cannot be moved or deleted"
+            )
         }
     }
 }

@@ -58,7 +58,7 @@ final class WorkspaceWriter: Sendable {
     private static var mostAttempts: Int { 200 }
 
     private func busy(_ path: WorkspacePath) -> RecollectError {
-        RecollectError(.busy, "\(path) is written again and again by others; try again when they are done")
+        RecollectError(.busy, "other programs keep changing \(path); try again when they are done")
     }
 
     /// Writes a file. All writes use this method.
@@ -113,7 +113,7 @@ final class WorkspaceWriter: Sendable {
         do {
             try archive.finish(changes, now: configuration.now())
         } catch {
-            configuration.logger.warning("a change was made and could not be written down: \(error)")
+            configuration.logger.warning("a change was made but could not be recorded: \(error)")
         }
     }
 
@@ -191,15 +191,15 @@ final class WorkspaceWriter: Sendable {
     }
 
     private func checkSize(_ bytes: [UInt8], at path: WorkspacePath) throws {
-        guard path != .root else { throw RecollectError(.invalidArgument, "the root is no file: name a file in it") }
-        guard bytes.count <= configuration.largestFile else {
+        guard path != .root else { throw RecollectError(.invalidArgument, "the root is not a file: specify a file") }
+        guard bytes.count <= configuration.maxFileSize else {
             throw RecollectError(
-                .tooLarge, "\(path) would have \(bytes.count) bytes; the most is \(configuration.largestFile)")
+                .tooLarge, "\(path) would be \(bytes.count) bytes; the maximum is \(configuration.maxFileSize) bytes")
         }
         // The provider would have to read the existing file to compare its version.
-        if let item = try provider.item(at: path), !item.isFolder, item.size > configuration.largestFile {
+        if let item = try provider.item(at: path), !item.isFolder, item.size > configuration.maxFileSize {
             throw RecollectError(
-                .tooLarge, "\(path) has \(item.size) bytes, more than can be read: it was not overwritten")
+                .tooLarge, "\(path) is \(item.size) bytes, too large to be read: it was not overwritten")
         }
     }
 
@@ -212,11 +212,11 @@ final class WorkspaceWriter: Sendable {
     }
 
     private func warn(of file: WorkspaceFile) {
-        if file.bytes.count > configuration.largeFile {
+        if file.bytes.count > configuration.largeFileSize {
             events.post(StoreEvent(kind: .largeFile, path: file.path.description))
         }
         // At most once a minute: only the first write above the limit posts the event.
-        if counters.count(file.path, at: configuration.now()) == configuration.frequentWrites + 1 {
+        if counters.count(file.path, at: configuration.now()) == configuration.frequentWriteCount + 1 {
             events.post(StoreEvent(kind: .frequentWrites, path: file.path.description))
         }
     }

@@ -12,7 +12,7 @@ extension CredentialScan {
         let path = start + host.count..<end
         let key = path.last { bytes[$0] == UInt8(ascii: "/") }.map { $0 + 1 } ?? end
         guard end - key >= 20, !isCutShort(at: end) else { return nil }
-        return CredentialValue(start: bytes + key, count: end - key).isKey ? ("the address of a webhook", start) : nil
+        return CredentialValue(start: bytes + key, count: end - key).isKey ? ("a webhook URL", start) : nil
     }
 
     private static let loginOptions = ["-u", "--user"].map { Array($0.utf8) }
@@ -36,7 +36,7 @@ extension CredentialScan {
         guard CredentialValue(start: bytes + password, count: last - password).isSecret(isQuoted: false) else {
             return nil
         }
-        return ("a login with a password", start)
+        return ("login credentials", start)
     }
 
     private static let privateLines = Array("Private-Lines".utf8)

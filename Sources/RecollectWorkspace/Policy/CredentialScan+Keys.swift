@@ -24,29 +24,29 @@ extension CredentialScan {
 
     /// The shapes of all services. A longer prefix comes before a prefix of itself.
     private static let shapes = [
-        Shape("an API key of Anthropic", "sk-ant-", 20...400, isDashed: true),
-        Shape("an API key of OpenAI", "sk-proj-", 20...400, isDashed: true),
+        Shape("an Anthropic API key", "sk-ant-", 20...400, isDashed: true),
+        Shape("an OpenAI API key", "sk-proj-", 20...400, isDashed: true),
         Shape("an API key", "sk-", 20...400, isDashed: true, isAlsoWord: true),
-        Shape("a key of Stripe", "sk_live_", 16...300), Shape("a key of Stripe", "rk_live_", 16...300),
-        Shape("a token of GitHub", "github_pat_", 40...300, isDashed: true),
-        Shape("a token of GitHub", "ghp_", 30...300), Shape("a token of GitHub", "gho_", 30...300),
-        Shape("a token of GitHub", "ghu_", 30...300), Shape("a token of GitHub", "ghs_", 30...300),
-        Shape("a token of GitHub", "ghr_", 30...300),
-        Shape("a token of GitLab", "glpat-", 20...300, isDashed: true),
-        Shape("a token of Slack", "xoxb-", 20...300, isDashed: true),
-        Shape("a token of Slack", "xoxp-", 20...300, isDashed: true),
-        Shape("a token of Slack", "xoxa-", 20...300, isDashed: true),
-        Shape("a token of Slack", "xoxs-", 20...300, isDashed: true),
-        Shape("a token of Slack", "xoxr-", 20...300, isDashed: true),
-        Shape("a token of Hugging Face", "hf_", 30...100), Shape("a token of npm", "npm_", 36...100),
+        Shape("a Stripe API key", "sk_live_", 16...300), Shape("a Stripe API key", "rk_live_", 16...300),
+        Shape("a GitHub token", "github_pat_", 40...300, isDashed: true),
+        Shape("a GitHub token", "ghp_", 30...300), Shape("a GitHub token", "gho_", 30...300),
+        Shape("a GitHub token", "ghu_", 30...300), Shape("a GitHub token", "ghs_", 30...300),
+        Shape("a GitHub token", "ghr_", 30...300),
+        Shape("a GitLab token", "glpat-", 20...300, isDashed: true),
+        Shape("a Slack token", "xoxb-", 20...300, isDashed: true),
+        Shape("a Slack token", "xoxp-", 20...300, isDashed: true),
+        Shape("a Slack token", "xoxa-", 20...300, isDashed: true),
+        Shape("a Slack token", "xoxs-", 20...300, isDashed: true),
+        Shape("a Slack token", "xoxr-", 20...300, isDashed: true),
+        Shape("a Hugging Face token", "hf_", 30...100), Shape("an npm token", "npm_", 36...100),
         Shape("an AWS access key", "AKIA", 16...16), Shape("an AWS access key", "ASIA", 16...16),
-        Shape("an API key of Google", "AIza", 35...35, isDashed: true),
-        Shape("a token of Google", "ya29.", 20...400, isDashed: true),
-        Shape("a key of age", "AGE-SECRET-KEY-1", 50...70),
-        Shape("a token of Docker", "dckr_pat_", 20...100, isDashed: true),
-        Shape("a token of Slack", "xapp-", 20...300, isDashed: true),
-        Shape("an API key of SendGrid", "SG.", 20...24, isDashed: true),
-        Shape("a key of Stripe", "sk_test_", 16...300), Shape("a key of Stripe", "rk_test_", 16...300),
+        Shape("a Google API key", "AIza", 35...35, isDashed: true),
+        Shape("a Google token", "ya29.", 20...400, isDashed: true),
+        Shape("an age secret key", "AGE-SECRET-KEY-1", 50...70),
+        Shape("a Docker token", "dckr_pat_", 20...100, isDashed: true),
+        Shape("a Slack token", "xapp-", 20...300, isDashed: true),
+        Shape("a SendGrid API key", "SG.", 20...24, isDashed: true),
+        Shape("a Stripe API key", "sk_test_", 16...300), Shape("a Stripe API key", "rk_test_", 16...300),
     ]
 
     /// The first two bytes of all prefixes, private key blocks (also of delimiter rows of tables), signed tokens and entries
@@ -64,8 +64,8 @@ extension CredentialScan {
         switch bytes[position] {
         case UInt8(ascii: "-"):
             if isPrivateKey(at: position) { return "a private key" }
-            return isTableWithPassword(at: position) ? "a table with passwords" : nil
-        case UInt8(ascii: "m"): return isNetrc(at: position) ? "a password of .netrc" : nil
+            return isTableWithPassword(at: position) ? "a table of passwords" : nil
+        case UInt8(ascii: "m"): return isNetrc(at: position) ? "a .netrc password" : nil
         case UInt8(ascii: "e"): return isSignedToken(at: position) ? "a signed token (JWT)" : nil
         default: break
         }

@@ -4,7 +4,7 @@ extension CredentialScan {
     func isSecretOnLineBelow(_ sign: Int) -> Bool {
         var line = endOfRun(from: sign + 1, atMost: 8) { Self.marks.contains($0) }
         // Without such a mark, a line below a name is not necessarily its value.
-        var isMarked = (sign + 1..<line).contains { Self.tellingMarks.contains(bytes[$0]) }
+        var isMarked = (sign + 1..<line).contains { Self.markBytes.contains(bytes[$0]) }
         let quotes = (sign + 1..<line).count { Self.kinds[Int(bytes[$0])] & Self.isQuote != 0 }
         // Two quotes are an empty string.
         guard quotes != 2, var position = startOfLine(below: line) else { return false }
@@ -43,7 +43,7 @@ extension CredentialScan {
     /// The characters allowed between the operator and the end of its line: marks of Markdown and YAML, opening
     /// quotes, continuations.
     private static let marks = Array(" \t*|>+-\\\"'`".utf8)
-    private static let tellingMarks = Array("|>\\\"'`".utf8)
+    private static let markBytes = Array("|>\\\"'`".utf8)
     private static let closing = Array("\"'`,; \t".utf8)
     private static let fence = Array("```".utf8)
     private static let item = Array("- ".utf8)

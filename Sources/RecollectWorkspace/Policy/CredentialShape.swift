@@ -18,8 +18,8 @@ package enum CredentialShape {
         /// The reason for a refusal and the remedy, without any of the text.
         package var reason: String {
             """
-            line \(line) looks like \(name), and this file may be synced to other devices and services: keep it in \
-            \(CredentialShape.saferPlace) and write down only where it is kept
+            line \(line) looks like \(name), and this file may be synced to other devices and services: store it in \
+            \(CredentialShape.saferPlace), and write only a reference to it
             """
         }
     }
@@ -58,7 +58,7 @@ package enum CredentialShape {
         #if canImport(Darwin)
             "the Keychain"
         #else
-            "an encrypted store or the environment"
+            "an encrypted store or an environment variable"
         #endif
     }
 }

@@ -30,7 +30,7 @@ final class WriteCounters: Sendable {
     }
 
     static let mostFiles = 512
-    static let mostMoments = 1_024
+    static let maxDates = 1_024
 
     private let files = Locked<[WorkspacePath: Writes]>([:])
 
@@ -44,7 +44,7 @@ final class WriteCounters: Sendable {
             var writes = files[path] ?? Writes(last: moment)
             writes.total += 1
             writes.last = moment
-            writes.moments = (writes.recent(at: moment) + [moment]).suffix(Self.mostMoments)
+            writes.moments = (writes.recent(at: moment) + [moment]).suffix(Self.maxDates)
             files[path] = writes
             return writes.moments.count
         }

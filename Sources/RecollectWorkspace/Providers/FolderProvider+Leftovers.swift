@@ -31,7 +31,7 @@ extension FolderProvider {
             }
             let isLocked: Bool
             do {
-                isLocked = try folder.lockAgainstWriters(patience: .zero)
+                isLocked = try folder.lockAgainstWriters(maxWait: .zero)
             } catch let failure as POSIXFailure where failure.number == EWOULDBLOCK {
                 return
             }

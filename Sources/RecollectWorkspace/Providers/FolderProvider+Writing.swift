@@ -27,7 +27,7 @@ extension FolderProvider {
     public func write(_ bytes: [UInt8], to path: WorkspacePath, replacing expected: ContentHash?) throws {
         try explaining("write", self.path(of: path)) {
             guard let parent = path.parent else {
-                throw RecollectError(.invalidArgument, "the workspace's folder itself holds no text; name a file in it")
+                throw RecollectError(.invalidArgument, "the workspace folder is not a file; specify a file in it")
             }
             guard let (folder, names) = try takeTurn(at: parent, making: expected == nil) else {
                 throw ContentMismatch(current: nil)

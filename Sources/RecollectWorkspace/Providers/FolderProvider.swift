@@ -43,7 +43,7 @@ public final class FolderProvider: WorkspaceProvider {
     init(root url: URL, now: @escaping @Sendable () -> Date, beforeExchange: @escaping @Sendable () -> Void = {}) throws
     {
         guard url.isFileURL else {
-            throw RecollectError(.invalidArgument, "\(url) is no folder on this device: give a file URL")
+            throw RecollectError(.invalidArgument, "\(url) is not a folder on this device: use a file URL")
         }
         rootURL = url.absoluteURL.standardizedFileURL
         let path = rootURL.path
@@ -174,9 +174,10 @@ extension FolderProvider {
             let opened = try OpenFolder(path: path)
             if try opened.isSame(as: root) { return opened }
         } catch let failure as POSIXFailure where [ENOENT, ENOTDIR, ELOOP, ESTALE, ENODEV].contains(failure.number) {
-            throw RecollectError(.unavailable, "\(path) is gone; bring it back and open it again", cause: failure)
+            throw RecollectError(
+                .unavailable, "\(path) is missing; restore or mount it, and open it again", cause: failure)
         }
-        throw RecollectError(.unavailable, "\(path) is another folder than the one that was opened; open it again")
+        throw RecollectError(.unavailable, "\(path) was replaced by another folder; open it again")
     }
 
     /// Opens a folder; `nil` if there is none.

@@ -100,11 +100,12 @@ struct FoundFile {
     }
 
     static func notLocal(_ path: String) -> RecollectError {
-        RecollectError(.notLocal, "the content of \(path) is not on this device; ask for it and wait")
+        RecollectError(.notLocal, "\(path) is not on this device; request its download and wait")
     }
 
     private static func tooLarge(_ path: String, _ limit: Int) -> RecollectError {
-        RecollectError(.tooLarge, "\(path) has over \(limit) bytes; read it with another program, or raise the limit")
+        RecollectError(
+            .tooLarge, "\(path) is larger than \(limit) bytes; read it with another program, or raise the limit")
     }
 }
 

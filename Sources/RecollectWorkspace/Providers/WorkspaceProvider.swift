@@ -170,6 +170,6 @@ public struct ContentMismatch: Error, Sendable, CustomStringConvertible {
 
     /// A description of the mismatch, without any content.
     public var description: String {
-        current == nil ? "the file is not there" : "the file has another content than its writer expects"
+        current == nil ? "the file does not exist" : "the file does not have the expected content"
     }
 }

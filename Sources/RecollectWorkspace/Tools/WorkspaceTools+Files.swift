@@ -13,7 +13,7 @@ extension WorkspaceTools {
         }
         var result: [String: JSONValue] = ["files": .array(files.elements)]
         if files.isFull, let last = files.elements.last?["path"]?.stringValue {
-            result["note"] = .string("There is more: read on with after = \(last)")
+            result["note"] = .string("There are more files. To continue, call list_files with after = \(last)")
         }
         return .object(result)
     }
@@ -36,7 +36,7 @@ extension WorkspaceTools {
         let offset = try arguments.number("offset", in: 0...Int(Int32.max), default: 0)
         let file = try await workspace.read(path, download: download)
         guard file.bytes.isText else {
-            throw ToolArguments.Failure(message: "\(path) is no text, so it cannot be read here.")
+            throw ToolArguments.Failure(message: "\(path) is not a text file, so this tool cannot read it.")
         }
         guard let part = try arguments.text("part"), offset > 0 else {
             return .object(entry(file, from: offset, isWhole: offset == 0))
@@ -44,7 +44,7 @@ extension WorkspaceTools {
         guard part == self.part(of: file.version, at: offset) else {
             throw ToolArguments.Failure(
                 message:
-                    "\(path) has changed since the page before, or this is not its part: read it again from offset = 0."
+                    "\(path) changed since the previous page, or the part is wrong: read it again from offset = 0."
             )
         }
         return .object(entry(file, from: offset))
@@ -54,7 +54,7 @@ extension WorkspaceTools {
     private func refuseBytes(at path: WorkspacePath) async throws {
         do {
             guard try await workspace.read(path, download: download).bytes.isText else {
-                throw ToolArguments.Failure(message: "\(path) is no text, so nothing can be added to it here.")
+                throw ToolArguments.Failure(message: "\(path) is not a text file, so no text can be appended.")
             }
         } catch let error as RecollectError where error.code == .notFound {}
     }
@@ -88,15 +88,15 @@ extension WorkspaceTools {
     private func failure(of error: FileChangedError) -> ToolArguments.Failure {
         guard let current = error.current else {
             return ToolArguments.Failure(
-                message: "There is no \(error.path) (any more): write it with version = new, if it is still wanted.",
+                message: "\(error.path) does not exist or was deleted. To create it, use version = new.",
                 details: ["version": .string(Self.newFile)])
         }
         var details: [String: JSONValue] = ["path": .string(error.path.description)]
         if current.bytes.isText { details = entry(current, from: 0) }
         return ToolArguments.Failure(
             message: """
-                Nothing was written: \(error.path) is not the version that you named. Merge your text with what is there now, \
-                and write it with the version given here, or at the end of the file.
+                Nothing was written: the version of \(error.path) is not the one you gave. Merge your text with the current \
+                text, and write it with the version returned here, or with the last page of the file.
                 """,
             details: details)
     }
@@ -122,13 +122,13 @@ extension WorkspaceTools {
             guard files.add(["path": .string(match.path.description), "lines": .array(lines)]) else { break }
         }
         var notes: [String] = []
-        if found.files.isEmpty { notes.append("Nothing was found: try fewer or other words.") }
-        if found.isCut || files.isFull { notes.append("There may be more: add words, or name a folder.") }
+        if found.files.isEmpty { notes.append("No files were found: try fewer or different words.") }
+        if found.isCut || files.isFull { notes.append("There may be more files: add words, or specify a folder.") }
         if found.filesNotLocal > 0 {
-            notes.append("Not searched, because they are not on this device: \(found.filesNotLocal) files.")
+            notes.append("Files not searched because they are not on this device: \(found.filesNotLocal).")
         }
         if found.foldersNotSearched > 0 {
-            notes.append("Not searched, because they cannot be opened: \(found.foldersNotSearched) folders.")
+            notes.append("Folders not searched because they cannot be opened: \(found.foldersNotSearched).")
         }
         var result: [String: JSONValue] = ["files": .array(files.elements)]
         if !notes.isEmpty { result["note"] = .string(notes.joined(separator: " ")) }
@@ -145,7 +145,9 @@ extension WorkspaceTools {
         let text = try arguments.requiredString("text")
         guard text.utf8.count <= Self.mostBytesToWrite else {
             throw ToolArguments.Failure(
-                message: "The text is too long: at most \(Self.mostBytesToWrite) bytes at once. Write several files.")
+                message:
+                    "The text is too long: the maximum is \(Self.mostBytesToWrite) bytes per call. Write several files."
+            )
         }
         return text
     }
@@ -173,10 +175,10 @@ extension WorkspaceTools {
         case (true, true):
             result["note"] = .string(
                 """
-                There is more, and the version comes with the end of the file: read on with part = \
+                There is more text, and the version is returned with the last page. To continue, use part = \
                 \(part(of: file.version, at: next)) and offset = \(next)
                 """)
-        case (false, true): result["note"] = .string("There is more: read on with offset = \(next)")
+        case (false, true): result["note"] = .string("There is more text. To continue, use offset = \(next)")
         case (false, false): break
         }
         return result

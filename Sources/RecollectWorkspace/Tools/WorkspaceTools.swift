@@ -45,15 +45,15 @@ public struct WorkspaceTools: Sendable {
         tool(
             "list_files",
             """
-            Lists the files of the workspace that this user and you share: Journal/ (days), Research/ (books and sources), Chats/, \
-            context.md (what is known of the user), and whatever else is there. Paths are relative to it.
+            Lists the files of the workspace that you share with the user: Journal/ (a file for each day), Research/ (books \
+            and sources), Chats/, context.md (facts about the user), and any other files. Paths are relative to the workspace.
             """,
             [
-                "folder": ["type": "string", "description": "Only this folder, such as Research; all if left out."],
+                "folder": ["type": "string", "description": "The folder, such as Research. Default: the root."],
                 "recursive": [
-                    "type": "boolean", "description": "Includes the contents of its folders. Default: false.",
+                    "type": "boolean", "description": "Whether to include the contents of subfolders. Default: false.",
                 ],
-                "after": ["type": "string", "description": "Only what comes after this path: to read on."],
+                "after": ["type": "string", "description": "Lists only paths after this one, to continue."],
             ],
             required: [], list)
     }
@@ -63,18 +63,18 @@ public struct WorkspaceTools: Sendable {
         tool(
             "read_file",
             """
-            Reads a text file of the workspace, and its version, which write_file needs. A long file comes in pages; the result \
-            says how to read on.
+            Returns the text of a file in the workspace, and its version, which write_file requires. A long file is returned \
+            in pages, with a note on how to continue.
             """,
             [
-                "path": ["type": "string", "description": "The file, such as context.md."],
+                "path": ["type": "string", "description": "The path of the file, such as context.md."],
                 "offset": [
-                    "type": "integer", "minimum": 0, "description": "The byte to begin at; 0 if left out.",
+                    "type": "integer", "minimum": 0, "description": "The byte offset to start at. Default: 0.",
                 ],
                 "part": [
                     "type": "string",
                     "description":
-                        "With an offset: the part named by the page before. Without it, there is no version.",
+                        "With an offset: the part given in the note of the previous page. Without it, no version is returned.",
                 ],
             ],
             required: ["path"], read)
@@ -85,16 +85,16 @@ public struct WorkspaceTools: Sendable {
         tool(
             "write_file",
             """
-            Gives a file of the workspace new text, whole. It must still be the version that you read: if somebody wrote it \
-            meanwhile nothing is written, and you are given what is there now, to merge it with yours and try again. To add to a \
-            file use append_file. Never write passwords, keys or tokens.
+            Replaces the entire text of a file in the workspace, or creates a file. Fails if the file changed since you read \
+            it; the error then includes the current text. Merge your text with it, and try again. To add text to a file, use \
+            append_file. Never write passwords, keys or tokens.
             """,
             [
-                "path": ["type": "string", "description": "The file; folders above are made."],
-                "text": ["type": "string", "description": "The whole new text; Markdown for notes."],
+                "path": ["type": "string", "description": "The path of the file. Missing parent folders are created."],
+                "text": ["type": "string", "description": "The complete new text. Use Markdown for notes."],
                 "version": [
                     "type": "string",
-                    "description": "The version that read_file gave, or “new” for a file that is not there yet.",
+                    "description": "The current version, as returned by read_file, or “new” to create a file.",
                 ],
             ],
             required: ["path", "text", "version"], write)
@@ -104,10 +104,10 @@ public struct WorkspaceTools: Sendable {
     public var appendFile: AgentTool {
         tool(
             "append_file",
-            "Adds lines at the end of a file of the workspace, which is made if it is not there. No version is needed.",
+            "Appends lines to a file in the workspace, or creates the file if it is missing. Requires no version.",
             [
-                "path": ["type": "string", "description": "The file; folders above are made."],
-                "text": ["type": "string", "description": "The lines, to the letter."],
+                "path": ["type": "string", "description": "The path of the file. Missing parent folders are created."],
+                "text": ["type": "string", "description": "The lines to append, verbatim."],
             ],
             required: ["path", "text"], append)
     }
@@ -117,14 +117,15 @@ public struct WorkspaceTools: Sendable {
         tool(
             "search_files",
             """
-            Finds files of the workspace that have all words of the query in their path or text, with lines that have them. Give \
-            few, specific words, and try others if nothing is found.
+            Finds the files in the workspace with all words of the query in their path or text, and returns the matching \
+            lines. Use a few specific words, and try others if nothing is found.
             """,
             [
-                "query": ["type": "string", "description": "Words, parted by spaces."],
-                "folder": ["type": "string", "description": "Only in this folder."],
+                "query": ["type": "string", "description": "Words separated by spaces."],
+                "folder": ["type": "string", "description": "The folder to search. Default: the whole workspace."],
                 "limit": [
-                    "type": "integer", "minimum": 1, "maximum": 50, "description": "The most files; 10 if left out.",
+                    "type": "integer", "minimum": 1, "maximum": 50,
+                    "description": "The maximum number of files. Default: 10.",
                 ],
             ],
             required: ["query"], search)
@@ -148,7 +149,7 @@ public struct WorkspaceTools: Sendable {
             } catch let error as FileNotYetAvailableError {
                 let name = error.url?.lastPathComponent ?? "The file"
                 throw ToolArguments.Failure(
-                    message: "\(name) is not on this device yet. Its download was asked for: try again later.")
+                    message: "\(name) is not on this device yet. Its download was requested: try again later.")
             }
         }
     }

@@ -23,7 +23,7 @@ struct ContentStore {
             let bytes = try file.readAll()
             guard ContentHash(of: bytes) == hash else {
                 throw RecollectError(
-                    .damaged, "\(hashFolder.path(of: hash.fileName)) does not hold the content it is named by")
+                    .damaged, "the content of \(hashFolder.path(of: hash.fileName)) does not match its hash")
             }
             return bytes
         }

@@ -175,7 +175,7 @@ final class VersionArchive: Sendable {
     /// Records files as removed. Files with a line recorded since `moment` are ignored.
     ///
     /// If a removal of the file was begun, that change is recorded as made.
-    func foundGone(_ paths: [WorkspacePath], since moment: Moment, now: Date) throws {
+    func recordDeleted(_ paths: [WorkspacePath], since moment: Moment, now: Date) throws {
         guard !paths.isEmpty else { return }
         try locked { folder, log in
             let lines = paths.compactMap { path -> VersionLine? in

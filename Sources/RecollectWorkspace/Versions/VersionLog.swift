@@ -44,7 +44,7 @@ struct VersionLog {
             if Self.isNewer(header) {
                 throw RecollectError(
                     .newerSchema,
-                    "a newer version of Recollect keeps the versions in \(folder.path(of: Self.name))")
+                    "\(folder.path(of: Self.name)) was written by a newer version of Recollect")
             }
             self = VersionLog(header: header, end: isWhole ? header.count : 0)
             isDamaged = !isWhole

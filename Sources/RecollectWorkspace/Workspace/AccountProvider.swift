@@ -48,8 +48,8 @@ final class AccountProvider: WorkspaceProvider {
             throw RecollectError(
                 .unavailable,
                 """
-                the files in \(rootURL.path) belong to \(account.isSignedOut ? "nobody" : "an account"), and \
-                \(container.accountToken() == nil ? "nobody" : "another account") is signed in; open the workspace again
+                the files in \(rootURL.path) belong to \(account.isSignedOut ? "no account" : "the previous account"), and \
+                \(container.accountToken() == nil ? "no account" : "a new account") is signed in; open the workspace again
                 """)
         }
     }

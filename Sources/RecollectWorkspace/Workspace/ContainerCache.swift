@@ -83,18 +83,18 @@ struct ContainerCache: Sendable {
     /// Moves the replica without an account to the signed-in account, unless another account took it before. The
     /// rename is atomic: of two processes, one succeeds.
     func adoptSignedOutReplica() throws {
-        let nobodys = ContainerCache(token: nil, state: base).replica
-        guard account != nil, FileManager.default.fileExists(atPath: nobodys.url.path) else { return }
+        let unowned = ContainerCache(token: nil, state: base).replica
+        guard account != nil, FileManager.default.fileExists(atPath: unowned.url.path) else { return }
         let isFirst = !FileManager.default.fileExists(atPath: replica.url.path)
         let name = isFirst ? Self.replicaName : Self.replicaName + "-" + UUID.random().uuidString
-        try explaining("make", folder.path) { _ = try OpenFolder.make(path: folder.path) }
+        try explaining("create", folder.path) { _ = try OpenFolder.make(path: folder.path) }
         do {
             try FileManager.default.moveItem(
-                at: nobodys.url, to: folder.appendingPathComponent(name, isDirectory: true))
+                at: unowned.url, to: folder.appendingPathComponent(name, isDirectory: true))
         } catch {
             // Another process moved it first.
-            guard FileManager.default.fileExists(atPath: nobodys.url.path) else { return }
-            throw RecollectError(.inputOutput, "cannot move \(nobodys.url.path) to \(folder.path)", cause: error)
+            guard FileManager.default.fileExists(atPath: unowned.url.path) else { return }
+            throw RecollectError(.inputOutput, "cannot move \(unowned.url.path) to \(folder.path)", cause: error)
         }
     }
 

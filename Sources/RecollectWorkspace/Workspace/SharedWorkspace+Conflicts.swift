@@ -59,7 +59,7 @@ extension SharedWorkspace {
                 guard let bytes = try self.archive.bytes(of: version) else {
                     throw RecollectError(
                         .notFound,
-                        "version \(version.rawValue.prefix(8)) of \(path) is no longer in the archive of this device")
+                        "version \(version.rawValue.prefix(8)) of \(path) is no longer in the archive on this device")
                 }
                 return bytes
             }

@@ -53,7 +53,7 @@ extension SharedWorkspace {
             }
             group.addTask {
                 try await self.configuration.sleep(time)
-                throw RecollectError(.timedOut, "\(path) did not come onto this device in \(time); try again later")
+                throw RecollectError(.timedOut, "\(path) was not downloaded within \(time); try again later")
             }
             group.addTask {
                 try await self.reading { try self.provider.requestDownload(of: path) }
@@ -72,11 +72,4 @@ extension SharedWorkspace {
     }
 
     static var downloadPoll: Duration { .seconds(2) }
-}
-
-extension RecollectError {
-    /// Whether the error concerns a single file or folder. Other files may still be readable and writable.
-    var isOfOneFile: Bool {
-        [.notFound, .notLocal, .tooLarge, .foreignStore, .permissionDenied, .inputOutput].contains(code)
-    }
 }

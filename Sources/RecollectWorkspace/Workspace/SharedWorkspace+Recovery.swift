@@ -40,7 +40,7 @@ extension SharedWorkspace {
             recovery.removedLeftovers = report.removed
             // Contents in the folder get their log lines first, under their own paths.
             _ = try self.scanner.scan()
-            recovery.contents = try self.archive.recover(knowing: self.toldLines())
+            recovery.contents = try self.archive.recover(knowing: self.reportedLines())
             recovery.damagedLogs = try self.archive.damagedLogs()
             self.writer.changes.signal()
             return recovery
@@ -49,7 +49,7 @@ extension SharedWorkspace {
 
     /// Returns the lines of all devices' lineage logs, as seen from this device: versions of other devices are
     /// observed ones.
-    private func toldLines() throws -> [VersionLine] {
+    private func reportedLines() throws -> [VersionLine] {
         let device = try archive.lineageWriter().device
         let segments = try provider.lineageFiles().compactMap { LineageSegment($0.bytes) }
         return segments.sorted { ($0.device, $0.number) < ($1.device, $1.number) }.flatMap { segment in

@@ -10,11 +10,11 @@ extension SharedWorkspace {
     public func search(_ query: WorkspaceQuery) async throws -> WorkspaceSearchResult {
         let words = SearchedWords(query.text)
         guard !words.isEmpty else {
-            throw RecollectError(.invalidArgument, "the query is empty: enter a word")
+            throw RecollectError(.invalidArgument, "the query is empty: enter at least one word")
         }
         // The search compares each line with each word.
         guard query.text.utf8.count <= 1_000 else {
-            throw RecollectError(.invalidArgument, "the query is over 1,000 bytes long: give a few words")
+            throw RecollectError(.invalidArgument, "the query is longer than 1,000 bytes: use fewer words")
         }
         var result = WorkspaceSearchResult()
         var bytesLeft = query.byteLimit
@@ -30,7 +30,7 @@ extension SharedWorkspace {
             var found = inPath
             switch item.state {
             case .local, .conflicted:
-                if item.size > bytesLeft, item.size <= configuration.largestFile {
+                if item.size > bytesLeft, item.size <= configuration.maxFileSize {
                     result.isCut = true
                 } else if let searched = try await reading({
                     try self.searched(item.path, words, most: query.linesPerFile)
@@ -54,7 +54,7 @@ extension SharedWorkspace {
     ) throws -> (found: Set<Int>, lines: [WorkspaceMatch.Line])? {
         let bytes: [UInt8]
         do {
-            bytes = try provider.read(path, limit: configuration.largestFile)
+            bytes = try provider.read(path, limit: configuration.maxFileSize)
         } catch let error as RecollectError where error.isOfOneFile {
             return nil
         }

@@ -37,7 +37,7 @@ extension SharedWorkspace {
         try await writing {
             guard let last = try self.archive.index().files[path]?.versions.last,
                 let bytes = try self.archive.bytes(of: last.hash)
-            else { throw RecollectError(.notFound, "the archive of this device has no content of \(path)") }
+            else { throw RecollectError(.notFound, "the archive on this device has no version of \(path)") }
             return try self.writer.put(bytes, to: path, replacing: nil, by: author, as: .restored, parents: [last.hash])
         }
     }
@@ -63,7 +63,7 @@ extension SharedWorkspace {
                 let bytes = try self.archive.bytes(of: version)
             else {
                 throw RecollectError(
-                    .notFound, "the archive of this device does not have content \(version.rawValue) of \(path)")
+                    .notFound, "the archive on this device does not have version \(version.rawValue) of \(path)")
             }
             return try self.writer.put(bytes, to: path, replacing: replacing, by: author, as: .restored)
         }
@@ -100,7 +100,7 @@ extension SharedWorkspace {
     public func content(of hash: ContentHash) async throws -> [UInt8] {
         try await reading {
             guard let bytes = try self.archive.bytes(of: hash) else {
-                throw RecollectError(.notFound, "the archive of this device does not have content \(hash.rawValue)")
+                throw RecollectError(.notFound, "the archive on this device does not have version \(hash.rawValue)")
             }
             return bytes
         }

@@ -45,7 +45,7 @@ extension SharedWorkspace {
             guard file.bytes.isText else {
                 throw RecollectError(
                     .unreadable,
-                    "\(path) is no UTF-8 text, so no text can be added to it: convert it first, or write all of its bytes"
+                    "\(path) is not UTF-8 text, so no text can be appended: convert it first, or write the whole file as bytes"
                 )
             }
             return file.bytes + (last == UInt8(ascii: "\n") ? [] : [UInt8(ascii: "\n")]) + Array(text.utf8)

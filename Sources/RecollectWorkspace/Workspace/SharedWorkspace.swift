@@ -21,7 +21,7 @@ import RecollectCore
 /// time.
 ///
 /// Methods throw `RecollectError`: `unavailable` if the folder is missing, `notFound`, `notLocal`, `tooLarge` for
-/// more than `WorkspaceConfiguration.largestFile`, `foreignStore` for an entry other than a file at the path,
+/// more than `WorkspaceConfiguration.maxFileSize`, `foreignStore` for an entry other than a file at the path,
 /// `invalidArgument`, and errors of the disk. They also throw `FileChangedError`, `FileNotYetAvailableError`, and
 /// `UnconfirmedChangeError` for a change that was made but is not confirmed durable.
 public final class SharedWorkspace: Sendable {

@@ -11,8 +11,8 @@ enum StateFolder {
         guard isInside(url, root) else { return url }
         throw RecollectError(
             .invalidArgument,
-            "\(url.path), the folder for data of this device, is inside the workspace \(root.path) and "
-                + "would be synced with it: choose a state folder outside, or a smaller folder for the workspace")
+            "the state folder \(url.path) is inside the workspace \(root.path) and would be synced with it: "
+                + "move it out of the workspace, or use a subfolder as the workspace")
     }
 
     /// Returns the default folder of a workspace: in Application Support, named by a hash of the root's path.

@@ -25,9 +25,9 @@ public struct WorkspaceStatus: Sendable {
     /// The number of files, folders, links and devices ignored by Recollect, if the provider can list them: links
     /// and devices, and names not allowed on every system. Hidden names and the content of ignored folders are not
     /// counted.
-    public var leftOutCount = 0
+    public var ignoredCount = 0
     /// The first ignored names, from the root on, as far as they can be displayed; at most 20.
-    public var leftOut: [String] = []
+    public var ignored: [String] = []
     /// The files not uploaded to the sync service yet, if the provider can list them. Only this device has their
     /// contents.
     public var notUploaded: [WorkspacePath] = []
@@ -79,14 +79,14 @@ extension SharedWorkspace {
         for folder in [.root] + folders {
             // A folder removed or made unreadable since the scan has no names.
             let names = (try? provider.unlistedNames(in: folder)) ?? []
-            status.leftOutCount += names.count
+            status.ignoredCount += names.count
             let first = names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
-                .prefix(Self.mostLeftOut - status.leftOut.count)
-            status.leftOut += first.map { folder == .root ? $0 : "\(folder)/\($0)" }
+                .prefix(Self.maxIgnored - status.ignored.count)
+            status.ignored += first.map { folder == .root ? $0 : "\(folder)/\($0)" }
         }
     }
 
-    private static var mostLeftOut: Int { 20 }
+    private static var maxIgnored: Int { 20 }
 
     /// Accepts the missing files of a mass deletion as deleted. They are then reported as removed, and can be
     /// restored.

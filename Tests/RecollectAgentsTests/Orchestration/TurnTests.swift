@@ -139,7 +139,7 @@ struct TurnTests {
     }
 
     @Test("A turn of an agent with `saveChat` off saves nothing")
-    func notSaved() async throws {
+    func verificationFailed() async throws {
         let store = InMemoryChatStorage()
         let agent = ScriptedAgent(saveChat: false) { _, _, say in say(.textDelta("hush")) }
         let events = try await Orchestrator(agents: [agent], store: store).say("hello")

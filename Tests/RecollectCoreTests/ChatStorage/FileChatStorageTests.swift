@@ -209,7 +209,7 @@ struct FileChatStorageTests {
     }
 
     @Test("Foreign files in a session's folder stay unchanged and do not affect the session")
-    func strangersBeside() async throws {
+    func foreignFilesBeside() async throws {
         try folder.write(Data("no chat".utf8), agent: "notes")
         try folder.write(Data("text".utf8), agent: "x.y")
         try FileManager.default.createDirectory(at: folder.file(agent: "folder"), withIntermediateDirectories: true)

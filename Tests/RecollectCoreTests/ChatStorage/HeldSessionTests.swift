@@ -12,7 +12,7 @@ struct HeldSessionTests {
 
     init() throws {
         folder = try TemporaryFolder()
-        store = FileChatStorage(baseURL: folder.url, durability: .relaxed, patience: .seconds(600))
+        store = FileChatStorage(baseURL: folder.url, durability: .relaxed, maxWait: .seconds(600))
     }
 
     /// Locks a session as a hanging process does, until the result is released.
@@ -23,7 +23,7 @@ struct HeldSessionTests {
     }
 
     @Test("A locked session delays only its own callers, whose calls continue in order after its release")
-    func nobodyElseWaits() async throws {
+    func othersDoNotWait() async throws {
         let sessions = (0..<8).map { "held\($0)" }
         for session in sessions { try await store.save(turn(0), session: session) }
         var holders = try sessions.map(hold)

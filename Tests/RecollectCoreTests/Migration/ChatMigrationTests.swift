@@ -76,7 +76,7 @@ struct ChatMigrationTests {
         let error = await #expect(throws: RecollectError.self) {
             try await files.migrate(scopes, to: InMemoryChatStorage())
         }
-        #expect(error?.code == .notSaved)
+        #expect(error?.code == .verificationFailed)
         #expect(error?.message.contains("sameRole: .keep") == true)
     }
 

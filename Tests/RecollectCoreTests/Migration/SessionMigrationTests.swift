@@ -132,7 +132,7 @@ struct SessionMigrationTests {
             return remaining
         })
         let error = await #expect(throws: RecollectError.self) { try await source.migrate(to: target) }
-        #expect(error?.code == .notSaved)
+        #expect(error?.code == .verificationFailed)
         #expect(error?.message.contains("session s") == true && error?.message.contains("`\(field)`") == true)
         #expect(try await target.contents().count == 1)
     }

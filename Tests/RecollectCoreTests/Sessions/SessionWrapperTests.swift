@@ -25,7 +25,7 @@ struct SessionWrapperTests {
         #expect(below.reads == 4)
         _ = try await storage.getSession(id: "a")
         #expect(below.reads == 5)
-        storage.forget()
+        storage.invalidate()
         _ = try await storage.getSession(id: "b")
         #expect(below.reads == 6)
     }

@@ -82,8 +82,8 @@ struct FailureTests {
     func statuses() async throws {
         let expected: [(Int, ModelError.Code, String)] = [
             (400, .refused, "with status 400"), (401, .unauthorized, "OPENAI_API_KEY"),
-            (403, .unauthorized, "API key"), (404, .notFound, "/v1"), (408, .timedOut, "waited"),
-            (422, .refused, "422"), (429, .rateLimited, "no more requests"), (500, .serverFailed, "500"),
+            (403, .unauthorized, "API key"), (404, .notFound, "/v1"), (408, .timedOut, "waiting"),
+            (422, .refused, "422"), (429, .rateLimited, "rate limiting"), (500, .serverFailed, "500"),
             (503, .serverFailed, "503"),
         ]
         for (status, code, words) in expected {
@@ -181,7 +181,7 @@ struct FailureTests {
             baseURL: URL(string: "http://127.0.0.1:9/v1")!, model: "m", headers: [name: "1"],
             transport: TestTransport.current)
         let error = try #require(await client.failure().error)
-        #expect(error.code == .invalidArgument && error.message.contains("is no name of a header"))
+        #expect(error.code == .invalidArgument && error.message.contains("is not a valid header name"))
         #expect(!error.message.contains("\n"))
     }
 

@@ -11,7 +11,7 @@ struct OddAnswerTests {
     private let chunk: ModelReply.Step = .delta(["content": "ok"], finishReason: "stop")
 
     @Test("The end is reported at once if the server keeps the body open after [DONE]")
-    func toldAtOnce() async throws {
+    func reportedAtOnce() async throws {
         let server = try await ModelServer.start { _ in .stream([chunk, .done, .silence]) }
         let events = try await ChatCompletionsClient(server).events()
         #expect(events.completion?.reason == .stop)

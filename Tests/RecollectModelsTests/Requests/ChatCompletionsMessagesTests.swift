@@ -130,7 +130,7 @@ struct ChatCompletionsMessagesTests {
     }
 
     @Test("Calls that a server would refuse are repaired: names, arguments and repeated IDs")
-    func mendedCalls() {
+    func repairedCalls() {
         let reply = assistant(
             .toolCall(id: "", name: "my tool!", arguments: "{broken"),
             .toolCall(id: "a", name: "", arguments: [1]), .toolCall(id: "a", name: "f", arguments: [:]),

@@ -104,8 +104,8 @@ import Testing
         let identity = try files.identityForOpening()
         #expect(identity.log != nil && identity.shared != nil)
         #expect(try files.identityForOpening() == identity)
-        let guardian = ReplacementWatch(files: files, identity: identity)
-        #expect(guardian.filesAreUnchanged())
+        let replacementWatch = ReplacementWatch(files: files, identity: identity)
+        #expect(replacementWatch.filesAreUnchanged())
         try FileManager.default.removeItem(atPath: files.sharedMemory)
         let withoutIndex = ReplacementWatch(files: files, identity: files.identity())
         #expect(try files.identityForOpening().shared != nil)
@@ -193,13 +193,13 @@ import Testing
         // If the database was used since, the log no longer fits it.
         let database = moved.file("history.sqlite").path
         for (moment, advice) in [
-            (Date() + 9, "does not fit it"), (Date(timeIntervalSince1970: 9), "move the log to"),
+            (Date() + 9, "no longer matches it"), (Date(timeIntervalSince1970: 9), "move the log to"),
         ] {
             try FileManager.default.setAttributes([.modificationDate: moment], ofItemAtPath: database)
             #expect(try await reader.check().problems.contains { $0.message.contains(advice) })
         }
         try Data("a log".utf8).write(to: newLog)
-        #expect(try await reader.check().problems.contains { $0.message.contains("does not fit it") })
+        #expect(try await reader.check().problems.contains { $0.message.contains("no longer matches it") })
         try FileManager.default.removeItem(at: newLog)
         await reader.close()
         await history.close()

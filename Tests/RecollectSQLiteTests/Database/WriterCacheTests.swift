@@ -27,7 +27,7 @@ struct WriterCacheTests {
         }
     }
 
-    /// The rows, without the row IDs of scopes and sessions: new row IDs depend on the rows already removed by upkeep.
+    /// The rows, without the row IDs of scopes and sessions: new row IDs depend on the rows already removed by maintenance.
     private func rows(of history: SQLiteHistoryStore) async throws -> [String] {
         #expect(try await history.erasesAll())
         return try await history.write { db in
@@ -71,7 +71,7 @@ private struct Step {
         options = AppendOptions(
             sameRole: Int.random(in: 0..<4, using: &random) == 0 ? .drop : .keep,
             maxMessages: [nil, nil, 0, 3, 8].randomElement(using: &random) ?? nil,
-            adoptsUnassigned: Bool.random(using: &random))
+            claimsUnassigned: Bool.random(using: &random))
     }
 
     /// Runs the write and returns its outcome.

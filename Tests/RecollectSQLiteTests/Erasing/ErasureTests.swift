@@ -162,11 +162,11 @@ import Testing
         #expect(left.isLogPending)
         #expect(try await history.check().erasure.isLogPending)
         try await history.append(messages(0..<2), to: scope)
-        #expect(try await history.prove(absenceOf: "quetzalcoatl").contains { !$0.isLive })
+        #expect(try await history.traces(of: "quetzalcoatl").contains { !$0.isLive })
         var events = history.events.stream().makeAsyncIterator()
         reader.kill()
         #expect(try await history.erasesAll())
-        #expect(try await history.prove(absenceOf: "quetzalcoatl") == [])
+        #expect(try await history.traces(of: "quetzalcoatl") == [])
         while let event = await events.next(), event.kind != .erased {}
     }
 
@@ -197,7 +197,7 @@ import Testing
         #expect(!isThere(file(of: 3)))
         #expect(try await history.read { try $0.integer("SELECT count(*) FROM message") } == 2)
         #expect(try await history.read { try $0.integer("SELECT count(*) FROM scope") } == 1)
-        #expect(try await history.prove(absenceOf: "quetzalcoatl") == [])
+        #expect(try await history.traces(of: "quetzalcoatl") == [])
         #expect(try await history.check().problems.isEmpty)
         #expect(try await history.search(SearchQuery(userId: "ann", text: "text")).elements.count == 2)
     }
@@ -211,14 +211,14 @@ import Testing
         try await history.write { db in
             _ = try MessageDeletion.delete(["secret"], in: scope.session, db)
         }
-        for _ in 0..<4 { try await history.write { _ = try SearchIndex.eraseBite(pages: 1, $0) } }
+        for _ in 0..<4 { try await history.write { _ = try SearchIndex.eraseStep(pages: 1, $0) } }
         // In one transaction with a step of erasing, as in a group commit.
         try await history.write { db in
             _ = try MessageDeletion.delete(["second"], in: scope.session, db)
-            _ = try SearchIndex.eraseBite(pages: 1, db)
+            _ = try SearchIndex.eraseStep(pages: 1, db)
         }
         #expect(try await history.erasesAll())
-        for word in ["quetzalcoatl", "xolotl"] { #expect(try await history.prove(absenceOf: word) == [], "\(word)") }
+        for word in ["quetzalcoatl", "xolotl"] { #expect(try await history.traces(of: word) == [], "\(word)") }
         #expect(
             try await history.search(SearchQuery(userId: "ann", text: "text 77")).elements.map(\.messageId) == ["m77"])
     }
@@ -231,7 +231,7 @@ import Testing
             _ = try MessageDeletion.delete(["secret"], in: scope.session, db)
         }
         #expect(try await history.erasesAll())
-        #expect(try await history.prove(absenceOf: "quetzalcoatl") == [])
+        #expect(try await history.traces(of: "quetzalcoatl") == [])
     }
 
     @Test("A deletion writes in proportion to the deleted messages, not to the search index")
@@ -271,7 +271,7 @@ import Testing
         try FileManager.default.createDirectory(
             at: folder.file("attachments/ab"), withIntermediateDirectories: true)
         for name in names { try Data("quetzalcoatl".utf8).write(to: folder.file(name)) }
-        #expect(Set(try await history.prove(absenceOf: "quetzalcoatl").map(\.file)) == Set(names.dropLast()))
+        #expect(Set(try await history.traces(of: "quetzalcoatl").map(\.file)) == Set(names.dropLast()))
         try await history.deleteUser("ann")
         #expect(try await history.erasesAll())
         #expect(names.filter { isThere(folder.file($0)) } == ["history.notes"], "foreign files stay")

@@ -49,9 +49,9 @@ import Testing
     /// A history with `retention: .days(30)`, four messages from ten days ago, and no recorded clock.
     private func saved() async throws -> SQLiteHistoryStore {
         let history = SQLiteHistoryStore.inMemory(HistoryConfiguration(retention: .days(30)))
-        // The upkeep of the opened history has recorded the clock of this machine.
+        // The maintenance of the opened history has recorded the clock of this machine.
         _ = try await history.latestChange()
-        await history.upkeep.work(atMost: .seconds(5))
+        await history.maintenance.work(atMost: .seconds(5))
         try await history.write { try $0.run("DELETE FROM clock") }
         try await history.append(aged(0..<4, days: 10), to: scope)
         return history

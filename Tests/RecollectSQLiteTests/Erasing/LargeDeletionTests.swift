@@ -49,7 +49,7 @@ private let largeCount = ProcessInfo.processInfo.environment["RECOLLECT_LARGE"].
             )
             #expect(returned < .milliseconds(100))
         }
-        #expect(try await history.prove(absenceOf: "quetzalcoatl") == [])
+        #expect(try await history.traces(of: "quetzalcoatl") == [])
         #expect(try await history.check().problems.isEmpty)
     }
 }

@@ -19,7 +19,7 @@ import Testing
         try await history.update(scope.session, with: SessionDetails(title: "quetzalcoatl"))
         try await history.indexEverything()
         try Data("xquetzalcoatl".utf8).write(to: folder.file("history.damaged-1.sqlite"))
-        let traces = try await history.prove(absenceOf: "quetzalcoatl")
+        let traces = try await history.traces(of: "quetzalcoatl")
         let messages = traces.filter { $0.kind == .message }
         #expect(messages.map(\.messageId) == ["1", "2"])
         #expect(messages.allSatisfy { $0.sessionId == "s" && $0.userId == "ann" && $0.isLive })
@@ -32,11 +32,11 @@ import Testing
         await history.close()
         _ = try await history.open()
         #expect(
-            try await history.prove(absenceOf: "quetzalcoatl").contains {
+            try await history.traces(of: "quetzalcoatl").contains {
                 $0.kind == .bytes && $0.file == "history.sqlite"
             })
-        #expect(try await history.prove(absenceOf: "xolotl") == [])
-        await expectError(.invalidArgument) { _ = try await history.prove(absenceOf: "xo") }
+        #expect(try await history.traces(of: "xolotl") == [])
+        await expectError(.invalidArgument) { _ = try await history.traces(of: "xo") }
     }
 
     @Test("A term left in the index by a deletion is found, even if it shares a prefix with another term")
@@ -47,12 +47,12 @@ import Testing
         try await history.indexEverything()
         try await history.write { _ = try MessageDeletion.delete(["secret"], in: scope.session, $0) }
         for word in ["quetzal", "quetzalcoatl", "quetzalcoatlus", "größe"] {
-            let traces = try await history.prove(absenceOf: word)
+            let traces = try await history.traces(of: word)
             #expect(!traces.isEmpty && traces.allSatisfy { $0.kind == .index && !$0.isLive }, "\(word): \(traces)")
         }
         #expect(try await history.erasesAll())
-        for word in ["quetzal", "quetzalcoatl", "größe"] { #expect(try await history.prove(absenceOf: word) == []) }
-        #expect(try await history.prove(absenceOf: "text").contains { $0.kind == .index && $0.isLive })
+        for word in ["quetzal", "quetzalcoatl", "größe"] { #expect(try await history.traces(of: word) == []) }
+        #expect(try await history.traces(of: "text").contains { $0.kind == .index && $0.isLive })
     }
 
     @Test("A named pipe among the attachments is skipped")
@@ -63,7 +63,7 @@ import Testing
         try FileManager.default.createDirectory(
             at: folder.file("attachments/aa"), withIntermediateDirectories: true)
         #expect(mkfifo(folder.file("attachments/aa/pipe").path, 0o600) == 0)
-        #expect(try await history.prove(absenceOf: "xolotl").isEmpty)
+        #expect(try await history.traces(of: "xolotl").isEmpty)
     }
 
     @Test("A word is found across the boundary of two chunks of a file")

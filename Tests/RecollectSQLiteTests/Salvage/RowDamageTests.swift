@@ -113,7 +113,7 @@ import Testing
     @Test(
         "A position entry pointing to another user's message does not affect that message",
         arguments: ["delete", "move", "fork"])
-    func misledPlace(operation: String) async throws {
+    func wrongPosition(operation: String) async throws {
         var expected = try await fill()
         let (v, u) = (all[1], all[2])
         let (own, other) = (try await location(of: "vm1", in: v), try await location(of: "um3", in: u))

@@ -37,7 +37,7 @@ struct SalvageStore {
             var details = SessionDetails()
             details.title = "about \(scope.sessionId)"
             details.addedTags = ["tag \(scope.sessionId)"]
-            try await history.update(scope.session, with: details, makesNew: false)
+            try await history.update(scope.session, with: details, createIfMissing: false)
         }
         _ = try await history.search(SearchQuery(userId: "ann", text: "round"))
         await history.close()

@@ -93,7 +93,7 @@ struct SearchIndexTests {
         #expect(try words.contains { try history.filesContain($0) })
         try history.database.write { try Eraser.noteRemoval($0) }
         while try history.database.read({ try Eraser.isPending(.index, $0) }) {
-            #expect(try history.database.write { try SearchIndex.eraseBite(pages: 1, $0) })
+            #expect(try history.database.write { try SearchIndex.eraseStep(pages: 1, $0) })
         }
         for word in words { #expect(try !history.filesContain(word), "\(word)") }
         #expect(try history.ids("ordinary", limit: 1000).count == 600)

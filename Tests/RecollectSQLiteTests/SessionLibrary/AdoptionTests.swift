@@ -189,7 +189,7 @@ import Testing
         for history in [history, window] {
             let scope = sessions.session("s").scope(agentId: "tech")
             let ui = SQLiteSessionStorage(history: history, userId: "ann")
-            let options = AppendOptions(maxMessages: 2, adoptsUnassigned: true)
+            let options = AppendOptions(maxMessages: 2, claimsUnassigned: true)
             try await ui.updateSessionMessages(id: "s", messages: [later])
             let earlier = [ConversationMessage(question), ConversationMessage(answer)]
             try await history.append(earlier, to: scope, options: AppendOptions(maxMessages: startsEmpty ? 0 : nil))

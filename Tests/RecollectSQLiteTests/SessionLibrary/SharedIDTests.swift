@@ -219,7 +219,7 @@ import Testing
     @Test("A message adopted by one process is known to another before derived data is updated")
     func pending() async throws {
         let nobody = Scope(userId: "ann", sessionId: "s", agentId: "")
-        let options = AppendOptions(adoptsUnassigned: true)
+        let options = AppendOptions(claimsUnassigned: true)
         let agent = Scope(userId: "ann", sessionId: "s", agentId: "a")
         try await history.write { [question] (db: Database) throws -> Void in
             let (one, other) = (WriterCache(), WriterCache())
@@ -229,15 +229,15 @@ import Testing
                 return try appending.run(db, cache).outcome
             }
             #expect(try append(nobody, one) == AppendOutcome(added: 1))
-            #expect(try append(agent, one) == AppendOutcome(known: 1))
-            #expect(try append(agent, other) == AppendOutcome(known: 1))
+            #expect(try append(agent, one) == AppendOutcome(alreadyStored: 1))
+            #expect(try append(agent, other) == AppendOutcome(alreadyStored: 1))
             // The message is saved without an agent once more, and adopted by another agent.
             #expect(try append(nobody, other) == AppendOutcome(added: 1))
-            #expect(try append(agent, one) == AppendOutcome(known: 1))
+            #expect(try append(agent, one) == AppendOutcome(alreadyStored: 1))
             let third = Scope(userId: "ann", sessionId: "s", agentId: "b")
-            #expect(try append(third, one) == AppendOutcome(known: 1))
-            #expect(try append(third, other) == AppendOutcome(known: 1))
-            #expect(try append(agent, other) == AppendOutcome(known: 1))
+            #expect(try append(third, one) == AppendOutcome(alreadyStored: 1))
+            #expect(try append(third, other) == AppendOutcome(alreadyStored: 1))
+            #expect(try append(agent, other) == AppendOutcome(alreadyStored: 1))
             #expect(try db.integer("SELECT count(*) FROM message") == 2)
         }
         try await expectSound()

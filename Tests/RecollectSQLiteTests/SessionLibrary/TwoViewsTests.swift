@@ -333,7 +333,7 @@ import Testing
     }
 
     @Test("A foreign file that is not a database is always refused and never set aside")
-    func strangersFile() async throws {
+    func foreignFile() async throws {
         let diary = folder.file("diary/today.sqlite")
         try FileManager.default.createDirectory(
             at: diary.deletingLastPathComponent(), withIntermediateDirectories: false)

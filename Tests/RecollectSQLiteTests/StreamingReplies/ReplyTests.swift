@@ -510,7 +510,7 @@ import Testing
     }
 
     @Test("A reply of a deleted session is not saved to a new session with the same ID")
-    func deletedAndMadeAnew() async throws {
+    func deletedAndRecreated() async throws {
         let reply = try await history.beginReply(saying("old words"), in: scope)
         try await history.deleteSession(scope.session)
         try await history.append([saying("new answer")], to: scope)

@@ -19,7 +19,7 @@ struct CrashExplorerTests {
         "Each fault of a store is found",
         arguments: [
             (LineStore.Fault.unsyncedFile, "lost"), (.unsyncedFolder, "lost"), (.inPlace, "lost"), (.early, "lost"),
-            (.copyStays, "words"),
+            (.copyStays, "residue"),
         ])
     func wrongStores(fault: LineStore.Fault, kind: String) async throws {
         let report = try await CrashExplorer(seed: 1).explore(LineStore.scenario(fault))

@@ -12,7 +12,7 @@ struct DamageExplorerTests {
             let isWhole = lines.contains("1abc")
             return CrashedStore(lists: ["lines": isWhole ? lines : lines + ["4"]])
         }
-        #expect(invented.count == 4 && invented.allSatisfy { $0.contains("invented") }, "\(invented)")
+        #expect(invented.count == 4 && invented.allSatisfy { $0.contains("unexpected") }, "\(invented)")
     }
 
     @Test("A report has the worst loss outside the damaged places, and at least zero")
@@ -51,7 +51,7 @@ struct DamageExplorerTests {
         case .unreported:
             #expect(faults.count == 4 && faults.allSatisfy { $0.contains("without a report") }, "\(faults)")
         case .elsewhere, .again:
-            #expect(faults.count == 4 && faults.allSatisfy { $0.contains("other entries") }, "\(faults)")
+            #expect(faults.count == 4 && faults.allSatisfy { $0.contains("different entries") }, "\(faults)")
         }
     }
 

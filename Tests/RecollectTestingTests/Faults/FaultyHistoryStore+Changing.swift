@@ -4,7 +4,7 @@ import Recollect
 /// Details, edits, moves, branches, discards and replies, with their faults.
 extension FaultyHistoryStore {
     func update(
-        _ session: SessionKey, with details: SessionDetails, makesNew: Bool
+        _ session: SessionKey, with details: SessionDetails, createIfMissing: Bool
     ) async throws -> Bool {
         var details = details
         let id = saved(session)
@@ -25,7 +25,8 @@ extension FaultyHistoryStore {
             if let first = details.firstMessage { lie(about: id) { $0.firstMessage = first } }
         default: break
         }
-        return try await base.update(id, with: details, makesNew: makesNew || fault == .makesWhatIsOnlyUpdated)
+        return try await base.update(
+            id, with: details, createIfMissing: createIfMissing || fault == .makesWhatIsOnlyUpdated)
     }
 
     func edit(_ messages: [ConversationMessage], in session: SessionKey) async throws -> Int {

@@ -66,11 +66,11 @@ final class FaultyHistoryStore: HistoryStore {
         }
         if fault == .dropsRepeatedRoles { options.sameRole = .drop }
         if fault == .takesAllForNews { options.staysRead = false }
-        if fault == .leavesUnassigned { options.adoptsUnassigned = false }
+        if fault == .leavesUnassigned { options.claimsUnassigned = false }
         if fault == .knowsIdsOfOtherAgents {
             for message in messages {
                 guard let known = try await base.message(message.id, in: scope.session),
-                    known.agentId != scope.agentId, !options.adoptsUnassigned
+                    known.agentId != scope.agentId, !options.claimsUnassigned
                 else { continue }
                 messages.removeAll { $0.id == message.id }
             }
@@ -87,7 +87,7 @@ final class FaultyHistoryStore: HistoryStore {
                 let one = try await Task { try await base.append([message], to: scope, options: each) }.value
                 try Task.checkCancellation()
                 sum.added += one.added
-                sum.known += one.known
+                sum.alreadyStored += one.alreadyStored
                 sum.dropped += one.dropped
             }
             outcome = sum

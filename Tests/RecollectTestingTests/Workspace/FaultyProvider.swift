@@ -17,15 +17,15 @@ struct FaultyProvider: WorkspaceProvider {
 
     /// Returns a fixture of providers with the fault; correct ones for `nil`.
     static func fixture(_ fault: WorkspaceFault?) -> StoreFixture<WorkspaceProviderFixture> {
-        let behaviour = CloudBehavior(conflicts: .syncthing)
+        let behavior = CloudBehavior(conflicts: .syncthing)
         return StoreFixture(
-            capabilities: .workspace, location: { SimulatedCloud(seed: 1, behaviour: behaviour) },
+            capabilities: .workspace, location: { SimulatedCloud(seed: 1, behavior: behavior) },
             open: { cloud in
                 let device = cloud.device("device")
                 let provider = FaultyProvider(fault: fault, device: device)
                 return WorkspaceProviderFixture(
                     provider: provider,
-                    patience: fault == nil ? .seconds(20) : .milliseconds(50),
+                    maxWait: fault == nil ? .seconds(20) : .milliseconds(50),
                     put: { path, bytes in
                         device.edit(path, bytes)
                         provider.ring(path, isOwn: false)

@@ -10,7 +10,7 @@ struct OurWorkspaceProvidersTests {
         arguments: WorkspaceProviderSuite.checks, CloudBehavior.all.map(\.name))
     func simulated(_ check: WorkspaceProviderCheck, _ name: String) async throws {
         let service = try #require(CloudBehavior.all.first { $0.name == name })
-        try await check.run(on: .simulatedCloud(service.behaviour))
+        try await check.run(on: .simulatedCloud(service.behavior))
     }
 
     @Test("FolderProvider conforms", arguments: WorkspaceProviderSuite.checks)

@@ -52,7 +52,7 @@ struct SimulatedCloudTests {
     func reorders() throws {
         var arrivals: Set<[String]> = []
         for seed in UInt64(0)..<50 {
-            let cloud = SimulatedCloud(seed: seed, behaviour: CloudBehavior(conflicts: .dropbox))
+            let cloud = SimulatedCloud(seed: seed, behavior: CloudBehavior(conflicts: .dropbox))
             let (a, b) = (cloud.device("a"), cloud.device("b"))
             for name in ["1", "2", "3"] { a.edit(name, name) }
             var order: [String] = []
@@ -78,9 +78,9 @@ struct SimulatedCloudTests {
 
     /// Returns the result of two concurrent edits of a file: its text, and the other files with their texts.
     private func copies(
-        _ behaviour: CloudBehavior, seed: UInt64 = 1, isNew: Bool = false
+        _ behavior: CloudBehavior, seed: UInt64 = 1, isNew: Bool = false
     ) throws -> (cloud: SimulatedCloud, main: String, others: [String: String]) {
-        let cloud = SimulatedCloud(seed: seed, behaviour: behaviour)
+        let cloud = SimulatedCloud(seed: seed, behavior: behavior)
         let (a, b) = (cloud.device("anna"), cloud.device("bert"))
         if !isNew {
             a.edit("Journal/day.md", "base")
@@ -127,7 +127,7 @@ struct SimulatedCloudTests {
     @Test("A device with a clock ahead wins a conflict")
     func clockSkew() async {
         await Seeds.run(20) { seed in
-            let cloud = SimulatedCloud(seed: seed, behaviour: .syncthing)
+            let cloud = SimulatedCloud(seed: seed, behavior: .syncthing)
             let (a, b) = (cloud.device("a"), cloud.device("b"))
             a.clockSkew = 365 * 86_400
             a.edit("x.md", "from a")
@@ -176,7 +176,7 @@ struct SimulatedCloudTests {
     @Test("Identical content is no conflict", arguments: CloudBehavior.all.map(\.name))
     func identicalBytes(_ name: String) async {
         await Seeds.run(20) { seed in
-            let cloud = SimulatedCloud(seed: seed, behaviour: try Self.service(name))
+            let cloud = SimulatedCloud(seed: seed, behavior: try Self.service(name))
             for device in ["a", "b", "c"] { cloud.device(device).edit("x.md", "the same") }
             try cloud.syncCompletely()
             #expect(cloud.files() == ["x.md": Array("the same".utf8)])
@@ -187,7 +187,7 @@ struct SimulatedCloudTests {
     @Test("An edit wins over a deletion, in any order", arguments: CloudBehavior.all.map(\.name))
     func editBeatsDeletion(_ name: String) async {
         await Seeds.run(20) { seed in
-            let cloud = SimulatedCloud(seed: seed, behaviour: try Self.service(name))
+            let cloud = SimulatedCloud(seed: seed, behavior: try Self.service(name))
             let (a, b) = (cloud.device("a"), cloud.device("b"))
             a.edit("x.md", "base")
             try cloud.syncCompletely()
@@ -214,8 +214,8 @@ struct SimulatedCloudTests {
 
     @Test("Only Syncthing loses one content of a conflict copy edited on both sides")
     func editedCopies() throws {
-        for (behaviour, count) in [(CloudBehavior.syncthing, 2), (.dropbox, 3)] {
-            let (cloud, _, others) = try copies(behaviour)
+        for (behavior, count) in [(CloudBehavior.syncthing, 2), (.dropbox, 3)] {
+            let (cloud, _, others) = try copies(behavior)
             let copy = try #require(others.first).key
             cloud.device("anna").edit(copy, "anna's copy")
             cloud.device("bert").edit(copy, "bert's copy")
@@ -230,7 +230,7 @@ struct SimulatedCloudTests {
     func threeDevices() async {
         await Seeds.run(30) { seed in
             for service in CloudBehavior.all {
-                let cloud = SimulatedCloud(seed: seed, behaviour: service.behaviour)
+                let cloud = SimulatedCloud(seed: seed, behavior: service.behavior)
                 let devices = ["a", "b", "c"].map { cloud.device($0) }
                 devices[0].edit("x.md", "base")
                 try cloud.syncCompletely()
@@ -260,7 +260,7 @@ struct SimulatedCloudTests {
         let text = String(repeating: "line\n", count: 20)
         var parts = 0
         for seed in UInt64(0)..<20 {
-            let cloud = SimulatedCloud(seed: seed, behaviour: .inPlace)
+            let cloud = SimulatedCloud(seed: seed, behavior: .inPlace)
             let (a, b) = (cloud.device("a"), cloud.device("b"))
             a.edit("x.md", text)
             while cloud.step() {
@@ -277,7 +277,7 @@ struct SimulatedCloudTests {
     @Test("An edit during an arrival is a conflict, and both contents are preserved")
     func editsWhatArrives() async {
         await Seeds.run(20) { seed in
-            let cloud = SimulatedCloud(seed: seed, behaviour: .inPlace)
+            let cloud = SimulatedCloud(seed: seed, behavior: .inPlace)
             let (a, b) = (cloud.device("a"), cloud.device("b"))
             a.edit("x.md", "a long text of a")
             while b.files()["x.md"] == nil { cloud.step() }
@@ -291,7 +291,7 @@ struct SimulatedCloudTests {
 
     @Test("A file arriving under a temporary name is not listed")
     func arrivesUnderATemporaryName() throws {
-        let cloud = SimulatedCloud(seed: 4, behaviour: .syncthing)
+        let cloud = SimulatedCloud(seed: 4, behavior: .syncthing)
         let (a, b) = (cloud.device("a"), cloud.device("b"))
         a.edit("Journal/x.md", "a long text")
         while cloud.step() {
@@ -306,7 +306,7 @@ struct SimulatedCloudTests {
     func cutLogs() throws {
         var cuts = 0
         for seed in UInt64(0)..<100 {
-            let cloud = SimulatedCloud(seed: seed, behaviour: .syncthing)
+            let cloud = SimulatedCloud(seed: seed, behavior: .syncthing)
             let (a, b) = (cloud.device("a"), cloud.device("b"))
             var seen: Set<[UInt8]> = []
             for line in ["first line\n", "second line\n", "third line\n"] {
@@ -347,7 +347,7 @@ struct SimulatedCloudTests {
     @Test("On a case-insensitive disk, one file of a name collision never replaces the other")
     func nameCollisions() async {
         await Seeds.run(20) { seed in
-            let cloud = SimulatedCloud(seed: seed, behaviour: .syncthing)
+            let cloud = SimulatedCloud(seed: seed, behavior: .syncthing)
             let (a, folding) = (cloud.device("a"), cloud.device("folding"))
             folding.foldsCase = true
             a.edit("notes.md", "small")
@@ -376,7 +376,7 @@ struct SimulatedCloudTests {
 
     @Test("A case-insensitive service renames the second file of a name collision")
     func caseConflicts() throws {
-        let cloud = SimulatedCloud(seed: 9, behaviour: .dropbox)
+        let cloud = SimulatedCloud(seed: 9, behavior: .dropbox)
         cloud.device("a").edit("notes.md", "small")
         try cloud.syncCompletely()
         cloud.device("b").edit("Notes.md", "large")
@@ -388,8 +388,8 @@ struct SimulatedCloudTests {
 
     @Test("An uploaded file can be evicted, and is downloaded on request")
     func evicts() throws {
-        for (behaviour, size) in [(CloudBehavior.iCloud, 4), (.oldICloud, 0)] {
-            let cloud = SimulatedCloud(seed: 10, behaviour: behaviour)
+        for (behavior, size) in [(CloudBehavior.iCloud, 4), (.oldICloud, 0)] {
+            let cloud = SimulatedCloud(seed: 10, behavior: behavior)
             let a = cloud.device("a")
             let path = try WorkspacePath("x.md")
             a.edit("x.md", "text")
@@ -412,7 +412,7 @@ struct SimulatedCloudTests {
     func evictsByItself() throws {
         var evicted = 0
         for seed in UInt64(0)..<50 {
-            let cloud = SimulatedCloud(seed: seed, behaviour: CloudBehavior(conflicts: .iCloud, evicts: true))
+            let cloud = SimulatedCloud(seed: seed, behavior: CloudBehavior(conflicts: .iCloud, evicts: true))
             let a = cloud.device("a")
             for number in 0..<5 {
                 a.edit("\(number).md", "\(number)")
@@ -426,8 +426,8 @@ struct SimulatedCloudTests {
 
     @Test("A download stalls, or finishes at once, according to the behavior")
     func stalls() throws {
-        let cloud = SimulatedCloud(seed: 11, behaviour: .iCloud)
-        cloud.behaviour.downloads = .stalled
+        let cloud = SimulatedCloud(seed: 11, behavior: .iCloud)
+        cloud.behavior.downloads = .stalled
         cloud.device("a").edit("x.md", "text")
         let b = cloud.device("b")
         let path = try WorkspacePath("x.md")
@@ -435,10 +435,10 @@ struct SimulatedCloudTests {
         try b.provider.requestDownload(of: path)
         try cloud.syncCompletely()
         #expect(try b.provider.item(at: path)?.state == .downloading)
-        cloud.behaviour.downloads = .later
+        cloud.behavior.downloads = .later
         try cloud.syncCompletely()
         #expect(try b.provider.item(at: path)?.state == .local)
-        cloud.behaviour.downloads = .atOnce
+        cloud.behavior.downloads = .atOnce
         try b.evict("x.md")
         try b.provider.requestDownload(of: path)
         #expect(try b.provider.item(at: path)?.state == .local)
@@ -490,11 +490,11 @@ struct SimulatedCloudTests {
         let (a, b) = (cloud.device("a"), cloud.device("b"))
         for number in 0..<5 { a.edit("\(number).md", "\(number)") }
         try cloud.syncCompletely()
-        b.vanish()
+        b.removeAllFiles()
         #expect(try b.provider.items(in: .root).allSatisfy(\.isFolder))
         try cloud.syncCompletely()
         #expect(a.files().count == 5)
-        b.bringBack()
+        b.restoreFiles()
         try cloud.syncCompletely()
         #expect(b.files() == a.files())
         b.deleteEverything()
@@ -507,7 +507,7 @@ struct SimulatedCloudTests {
         await Seeds.run(10) { seed in
             for kind in [CloudBehavior.FolderDuplication.copies, .splits] {
                 let cloud = SimulatedCloud(
-                    seed: seed, behaviour: CloudBehavior(conflicts: .iCloud, duplicatesFolders: kind))
+                    seed: seed, behavior: CloudBehavior(conflicts: .iCloud, duplicatesFolders: kind))
                 let (a, b) = (cloud.device("a"), cloud.device("b"))
                 for number in 0..<6 { a.edit("Journal/user/\(number).md", "\(number)") }
                 try cloud.syncCompletely()
@@ -525,12 +525,12 @@ struct SimulatedCloudTests {
     // MARK: - Helpers
 
     static func service(_ name: String) throws -> CloudBehavior {
-        try #require(CloudBehavior.all.first { $0.name == name }).behaviour
+        try #require(CloudBehavior.all.first { $0.name == name }).behavior
     }
 
     /// Returns a cloud after random edits, deletions and disconnections of three devices.
     static func wildCloud(_ seed: UInt64, _ name: String) throws -> SimulatedCloud {
-        let cloud = SimulatedCloud(seed: seed, behaviour: try service(name))
+        let cloud = SimulatedCloud(seed: seed, behavior: try service(name))
         var generator = SeededGenerator(seed: seed &+ 1)
         let devices = ["a", "b", "c"].map { cloud.device($0) }
         for round in 0..<40 {

@@ -38,7 +38,7 @@ struct WorkspaceProviderSuiteTests {
                 return WorkspaceProviderFixture(provider: device.provider, put: { device.edit($0, $1) })
             })
         #expect(plain.description.contains(#/evicted\.isListed +not declared: evicts/#))
-        #expect(plain.description.contains(#/root\.goneIsUnavailable +not declared: losesRoot/#))
+        #expect(plain.description.contains(#/root\.missingIsUnavailable +not declared: losesRoot/#))
     }
 
     @Test("Check names are unique and have two parts, and every promise is one line")

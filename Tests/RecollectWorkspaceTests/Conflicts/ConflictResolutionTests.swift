@@ -205,7 +205,7 @@ struct ConflictResolutionTests {
 
     @Test("Versions stay apart if the merged content is larger than a file may be")
     func largeMerge() async throws {
-        let synced = try SyncedWorkspace(largestFile: 100)
+        let synced = try SyncedWorkspace(maxFileSize: 100)
         let copy = "log.sync-conflict-20261122-062621-ABCDEFG.md"
         let (mine, theirs) = (String(repeating: "mine\n", count: 12), String(repeating: "other\n", count: 12))
         try synced.put(mine, at: "log.md")

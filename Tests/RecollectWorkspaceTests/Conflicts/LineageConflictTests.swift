@@ -887,6 +887,6 @@ struct LineageConflictTests {
         for text in ["one\n", "two\n"] { try await here.putAndScan(text, at: "notes.md") }
         #expect(try !here.workspace.provider.lineageFiles().isEmpty)
         #expect(try await here.workspace.list(recursively: true).map(\.path.description) == ["notes.md"])
-        #expect(try await here.workspace.status().leftOutCount == 0)
+        #expect(try await here.workspace.status().ignoredCount == 0)
     }
 }

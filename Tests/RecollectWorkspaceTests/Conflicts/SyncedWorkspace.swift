@@ -10,10 +10,10 @@ struct SyncedWorkspace {
     let workspace: SharedWorkspace
     let now = Locked(Date())
 
-    init(largestFile: Int = 20_000_000) throws {
+    init(maxFileSize: Int = 20_000_000) throws {
         folder = try TestFolder()
         var configuration = WorkspaceConfiguration(stateURL: folder.url.appendingPathComponent("state"))
-        configuration.largestFile = largestFile
+        configuration.maxFileSize = maxFileSize
         configuration.now = { [now] in now.withLock { $0 } }
         workspace = try SharedWorkspace(root: folder.root, configuration: configuration)
     }

@@ -74,7 +74,7 @@ private struct JournalCase {
         func texts(_ bytes: [UInt8]) -> [ByteText: Alternatives] {
             var known = JournalVersion.KnownEntries(day: "2026-11-21")
             guard let version = JournalVersion(bytes, knowing: &known) else { return [:] }
-            return version.entries.mapValues(\.wordings).merging([ByteText(""): version.head]) { first, _ in first }
+            return version.entries.mapValues(\.alternatives).merging([ByteText(""): version.head]) { first, _ in first }
         }
         guard let old = base.map(texts) else { return false }
         let new = versions.map(texts)

@@ -31,7 +31,7 @@ struct MarkdownExamplesTests {
                 # Ada
 
                 <!-- recollect:both -->
-                *Changed in two places at once; both are kept. Keep what is right and delete the rest.*
+                *Conflicting changes: keep what is right, and delete the rest.*
 
                 Likes coffee.
 

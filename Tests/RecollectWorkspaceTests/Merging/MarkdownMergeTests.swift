@@ -21,7 +21,7 @@ struct MarkdownMergeTests {
                 let kept = Set(result.lines.map(unescaped))
                 let old = Set((base ?? "").precomposedStringWithCanonicalMapping.lines)
                 return versions.flatMap { $0.precomposedStringWithCanonicalMapping.lines }.first { line in
-                    !line.isBlank && !line.contains("recollect:") && !line.hasPrefix("*Changed in two")
+                    !line.isBlank && !line.contains("recollect:") && !line.hasPrefix("*Conflicting changes:")
                         && !old.contains(line) && !kept.contains(unescaped(line))
                 }
             }

@@ -37,7 +37,7 @@ struct WorkspacePathTests {
         for text in [name, "Journal/\(name)", "\(name)/x.md"] {
             let error = #expect(throws: RecollectError.self) { try WorkspacePath(text) }
             #expect(error?.code == .invalidArgument)
-            #expect(error?.message.contains("no path in a workspace: ") == true)
+            #expect(error?.message.contains("not a valid workspace path: ") == true)
         }
     }
 
@@ -59,7 +59,7 @@ struct WorkspacePathTests {
     @Test(
         "unsafe-names: characters similar to slashes and dots do not separate names",
         arguments: ["／", "∕", "⁄", "⧸", "．．", "‥", "․․", "a／..／b", "．．／．．／etc", "＼", "%2e%2e%2f", "..%2f", "%2F"])
-    func lookAlikes(_ name: String) throws {
+    func lookalikes(_ name: String) throws {
         guard !name.hasPrefix(".") else {
             #expect(throws: RecollectError.self) { try WorkspacePath(name) }
             return

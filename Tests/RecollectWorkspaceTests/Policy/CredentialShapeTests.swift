@@ -214,8 +214,8 @@ struct CredentialShapeTests {
         var invented = SampleData(random: SeededGenerator(seed: 1))
         let key = invented.key(36)
         let kind = try #require(CredentialShape.found(in: "one\ntwo\r\nthree ghp_\(key)"))
-        #expect((kind.name, kind.line) == ("a token of GitHub", 3))
-        #expect(kind.reason.contains("line 3 looks like a token of GitHub") && !kind.reason.contains(key))
+        #expect((kind.name, kind.line) == ("a GitHub token", 3))
+        #expect(kind.reason.contains("line 3 looks like a GitHub token") && !kind.reason.contains(key))
         #if canImport(Darwin)
             #expect(kind.reason.contains("Keychain"))
         #else

@@ -41,7 +41,7 @@ import Testing
                 }
             }
             let kind = CredentialShape.found(in: "one\n\n" + base64("ghp_" + invented.key(36)))
-            #expect(kind?.name == "a token of GitHub in base64" && kind?.line == 3)
+            #expect(kind?.name == "a GitHub token in base64" && kind?.line == 3)
         }
     }
 

@@ -37,9 +37,9 @@ struct WriteCountersTests {
     func bounds() throws {
         let counters = WriteCounters()
         let busy = try WorkspacePath("busy.md")
-        for _ in 0..<(WriteCounters.mostMoments + 50) { _ = counters.count(busy, at: start) }
-        #expect(counters.snapshot(at: start)[busy]?.lastMinute == WriteCounters.mostMoments)
-        #expect(counters.snapshot(at: start)[busy]?.total == WriteCounters.mostMoments + 50)
+        for _ in 0..<(WriteCounters.maxDates + 50) { _ = counters.count(busy, at: start) }
+        #expect(counters.snapshot(at: start)[busy]?.lastMinute == WriteCounters.maxDates)
+        #expect(counters.snapshot(at: start)[busy]?.total == WriteCounters.maxDates + 50)
         for index in 0..<WriteCounters.mostFiles {
             _ = counters.count(try WorkspacePath("file \(index).md"), at: start.addingTimeInterval(Double(index + 1)))
         }

@@ -23,7 +23,7 @@ struct LifeRest {
         }
         let rounds = try await resolve()
         // A conflict in a duplicated folder is resolved there first. Then the folder is merged, perhaps with a new conflict.
-        let limit = cloud.behaviour.duplicatesFolders == .never ? 2 : 3
+        let limit = cloud.behavior.duplicatesFolders == .never ? 2 : 3
         var faults = rounds <= limit ? [] : ["same-resolution: resolving took \(rounds) rounds"]
         try downloadEverything()
         faults += try unequalFolders() + leftCopies() + lostTexts()
@@ -40,14 +40,14 @@ struct LifeRest {
 
     private func clearTheWeather() {
         cloud.quota = nil
-        cloud.behaviour.evicts = false
-        cloud.behaviour.arrivesEvicted = false
-        if cloud.behaviour.downloads == .stalled { cloud.behaviour.downloads = .later }
+        cloud.behavior.evicts = false
+        cloud.behavior.arrivesEvicted = false
+        if cloud.behavior.downloads == .stalled { cloud.behavior.downloads = .later }
         for device in devices.map(\.device) {
             device.isOnline = true
             device.isUnavailable = false
             device.capacity = nil
-            device.bringBack()
+            device.restoreFiles()
             if device.container.accountToken() == nil { device.container.signIn() }
         }
     }

@@ -45,7 +45,7 @@ import Testing
         "conflict-copies: another device's version of a moved or trashed file stays as a file",
         arguments: [true, false])
     func versionOfMovedFile(isMoved: Bool) async throws {
-        let fleet = try SimulatedFleet(seed: 1, behaviour: CloudBehavior(conflicts: .fileVersions))
+        let fleet = try SimulatedFleet(seed: 1, behavior: CloudBehavior(conflicts: .fileVersions))
         let (path, newPath) = (WorkspacePath(checked: ["notes", "plan.md"]), WorkspacePath(checked: ["trip.md"]))
         try await fleet[0].write("Plan\n", to: path, replacing: nil)
         try fleet.cloud.syncCompletely()
@@ -180,7 +180,7 @@ import Testing
 
     @Test("conflict-copies: a conflict copy that arrives before the winner stays until the winner arrives")
     func copyBeforeWinner() async throws {
-        let fleet = try SimulatedFleet(seed: 1, behaviour: .syncthing)
+        let fleet = try SimulatedFleet(seed: 1, behavior: .syncthing)
         let copy = "context.sync-conflict-20260115-120003-IAHOH7J.md"
         let device = fleet.devices[0].device
         device.edit("context.md", "- lost\n")
@@ -197,7 +197,7 @@ import Testing
     @Test("Conflict versions of a provider are archived before their file is trashed or moved")
     func versionsOfWhatGoes() async throws {
         await Seeds.run(6) { seed in
-            let fleet = try SimulatedFleet(seed: seed, behaviour: .inPlace)
+            let fleet = try SimulatedFleet(seed: seed, behavior: .inPlace)
             for (index, text) in ["- a\n", "- b\n"].enumerated() {
                 fleet.devices[index].device.edit("notes/plan.md", text)
                 fleet.ledger.saved(Array(text.utf8), at: "notes/plan.md", replacing: nil, isArchived: true)
@@ -223,7 +223,7 @@ import Testing
 
     @Test("A version that cannot be merged gets another kept copy if an editor changed the first one")
     func keptTwice() async throws {
-        let fleet = try SimulatedFleet(seed: 1, behaviour: .syncthing)
+        let fleet = try SimulatedFleet(seed: 1, behavior: .syncthing)
         let device = fleet.devices[0].device
         let path = try WorkspacePath("Research/moby/full_text.txt")
         let copy = "Research/moby/full_text.sync-conflict-20260115-120003-IAHOH7J.txt"

@@ -22,10 +22,10 @@ import Testing
         "not-local: a file that is not local is reported, and never overwritten, removed or merged",
         arguments: [CloudBehavior.Eviction.placeholder, .dataless])
     func evicted(kind: CloudBehavior.Eviction) async throws {
-        var behaviour = CloudBehavior(conflicts: .syncthing)
-        behaviour.eviction = kind
+        var behavior = CloudBehavior(conflicts: .syncthing)
+        behavior.eviction = kind
         await Seeds.run(20) { seed in
-            let fleet = try SimulatedFleet(seed: seed, behaviour: behaviour)
+            let fleet = try SimulatedFleet(seed: seed, behavior: behavior)
             let device = fleet.devices[0].device
             let workspace = fleet[0]
             let old = try await workspace.write("- one\n", to: note, replacing: nil)
@@ -55,12 +55,12 @@ import Testing
         "slow-download: waiting for an endless download times out or is canceled; the download continues later",
         .endsHanging)
     func stalled() async throws {
-        let fleet = try SimulatedFleet(seed: 1, behaviour: .iCloud)
+        let fleet = try SimulatedFleet(seed: 1, behavior: .iCloud)
         let device = fleet.devices[0].device
         device.edit(note.text, "here")
         try fleet.cloud.syncCompletely()
         try device.evict(note.text)
-        fleet.cloud.behaviour.downloads = .stalled
+        fleet.cloud.behavior.downloads = .stalled
         // The wait ends at once, and the poll in between never runs.
         var configuration = WorkspaceConfiguration(stateURL: fleet.devices[0].stateURL)
         configuration.sleep = { time in
@@ -76,7 +76,7 @@ import Testing
         cancelled.cancel()
         await #expect(throws: CancellationError.self) { try await cancelled.value }
         let waiting = Task { try await patient.read(path) }
-        fleet.cloud.behaviour.downloads = .later
+        fleet.cloud.behavior.downloads = .later
         try fleet.cloud.syncCompletely()
         #expect(try await waiting.value.text == "here")
     }
@@ -145,7 +145,7 @@ import Testing
             try fleet.cloud.syncCompletely()
             let there = fleet.cloud.files()
             _ = try await fleet[0].status()
-            device.vanish()
+            device.removeAllFiles()
             let known = try WorkspacePath("notes/0.md")
             #expect(try await fleet[0].status().missing.count == 5)
             if seed % 2 == 0 { try fleet.devices[0].restart() }
@@ -158,7 +158,7 @@ import Testing
                 "\(fleet.name)")
             try fleet.cloud.syncCompletely()
             #expect(fleet.cloud.files() == there, "\(fleet.name)")
-            device.bringBack()
+            device.restoreFiles()
             #expect(try await !workspace.status().isMassDeletion)
             #expect(device.files() == there, "\(fleet.name)")
         }
@@ -167,7 +167,7 @@ import Testing
     @Test("mass-deletion: files deleted on another device are deleted here once accepted, and can be restored")
     func emptied() async throws {
         await Seeds.run(10) { seed in
-            let fleet = try SimulatedFleet(seed: seed, behaviour: .syncthing)
+            let fleet = try SimulatedFleet(seed: seed, behavior: .syncthing)
             let device = fleet.devices[0].device
             for number in 0..<5 { device.edit("notes/\(number).md", "- \(number)\n") }
             try fleet.cloud.syncCompletely()

@@ -13,13 +13,13 @@ struct SimulatedFleet {
     let name: String
     private let folder: TestFolder
 
-    init(seed: UInt64, behaviour: CloudBehavior? = nil, count: Int = 2) throws {
+    init(seed: UInt64, behavior: CloudBehavior? = nil, count: Int = 2) throws {
         let (name, own) = CloudBehavior.all[Int(seed % UInt64(CloudBehavior.all.count))]
-        let cloud = SimulatedCloud(seed: seed, behaviour: behaviour ?? own)
+        let cloud = SimulatedCloud(seed: seed, behavior: behavior ?? own)
         let ledger = LifeLedger(seed: seed)
         let folder = try TestFolder()
         (self.cloud, self.ledger, self.folder) = (cloud, ledger, folder)
-        self.name = "seed \(seed), \(behaviour == nil ? name : "\(own)")"
+        self.name = "seed \(seed), \(behavior == nil ? name : "\(own)")"
         devices = try ["anna", "bert", "carl"].prefix(count).map {
             try LifeDevice(cloud.device($0), interruptions: Interruptions(ledger: ledger), in: folder.url)
         }

@@ -10,7 +10,7 @@ final class WorkspaceLife {
     let seed: UInt64
     let cloud: SimulatedCloud
     let ledger: LifeLedger
-    let behaviour: String
+    let behavior: String
     private(set) var devices: [LifeDevice]
     private let interruptions: Interruptions
     private let kind: Kind
@@ -31,17 +31,17 @@ final class WorkspaceLife {
         self.kind = kind
         ledger = LifeLedger(seed: seed, onlyAdds: kind == .onlyAdding)
         folder = try TestFolder()
-        var (name, behaviour) = CloudBehavior.all[ledger.random(below: CloudBehavior.all.count)]
-        if ledger.isOneIn(6) { behaviour.evicts = true }
+        var (name, behavior) = CloudBehavior.all[ledger.random(below: CloudBehavior.all.count)]
+        if ledger.isOneIn(6) { behavior.evicts = true }
         if ledger.isOneIn(10) {
-            behaviour.duplicatesFolders = ledger.isOneIn(2) ? .copies : .splits
+            behavior.duplicatesFolders = ledger.isOneIn(2) ? .copies : .splits
             name += ", with duplicated folders"
         }
-        cloud = SimulatedCloud(seed: seed, behaviour: behaviour)
+        cloud = SimulatedCloud(seed: seed, behavior: behavior)
         interruptions = Interruptions(ledger: ledger)
         let count = kind == .onlyAdding ? 3 + ledger.random(below: 3) : ledger.isOneIn(4) ? 3 : 2
         let names = ["anna", "bert", "carl", "dora", "emil"].prefix(count)
-        self.behaviour = "\(name), \(names.count) devices"
+        self.behavior = "\(name), \(names.count) devices"
         devices = []
         for name in names {
             let device = cloud.device(name)
@@ -93,7 +93,7 @@ final class WorkspaceLife {
             return try WorkspacePath(ledger.one(of: LifeTexts.paths) ?? "")
         }
         // A case-insensitive service has one spelling of a folder for all devices. The simulator does not.
-        let nameCollisions = LifeTexts.nameCollisions + (cloud.behaviour.foldsCase ? [] : LifeTexts.collidingFolders)
+        let nameCollisions = LifeTexts.nameCollisions + (cloud.behavior.foldsCase ? [] : LifeTexts.collidingFolders)
         return try WorkspacePath(ledger.one(of: nameCollisions) ?? "")
     }
 
@@ -233,7 +233,7 @@ final class WorkspaceLife {
         case 3: device.isUnavailable.toggle()
         case 4: cloud.quota = cloud.quota == nil ? cloud.files().values.reduce(100) { $0 + $1.count } : nil
         case 5: device.capacity = device.capacity == nil ? used + 50 : nil
-        case 6: cloud.behaviour.downloads = cloud.behaviour.downloads == .stalled ? .later : .stalled
+        case 6: cloud.behavior.downloads = cloud.behavior.downloads == .stalled ? .later : .stalled
         case 7: device.container.accountToken() == nil ? device.container.signIn() : device.container.signOut()
         case 8:
             if let path = ledger.one(of: device.files().keys.sorted()) { try? device.evict(path) }

@@ -56,7 +56,7 @@ import Testing
         guard !faults.isEmpty else { return }
         Issue.record(
             """
-            seed \(seed), \(life.behaviour): \(faults.joined(separator: "; "))
+            seed \(seed), \(life.behavior): \(faults.joined(separator: "; "))
             \(life.ledger.notes.suffix(Seeds.isOne ? .max : 40).joined(separator: "\n"))
             \(life.cloud.log(last: Seeds.isOne ? .max : 40))
             """)

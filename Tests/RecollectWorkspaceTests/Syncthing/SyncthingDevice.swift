@@ -60,12 +60,12 @@ final class SyncthingDevice: @unchecked Sendable {
         try configuration(with: others, watchingAfter: delay).write(
             to: home.appendingPathComponent("config.xml"), atomically: true, encoding: .utf8)
         // No `wait`: the signals required by a shell's `wait` may be blocked in a process started by a test.
-        let guardian = """
+        let replacementWatch = """
             "$@" </dev/null & read -r _; kill -9 $!
             """
         process.executableURL = URL(fileURLWithPath: "/bin/sh")
         let command = [Self.found?.path ?? "", "serve", "--home=\(home.path)", "--no-browser", "--no-upgrade"]
-        process.arguments = ["-c", guardian, "sh"] + command
+        process.arguments = ["-c", replacementWatch, "sh"] + command
         // As if monitored: one process that ends on request, instead of two.
         process.environment = ProcessInfo.processInfo.environment.merging(["STMONITORED": "yes", "GOMAXPROCS": "2"]) {
             $1

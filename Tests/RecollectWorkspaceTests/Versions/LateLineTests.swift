@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test("A scan that finds the last of three writes before their log lines attributes all three")
-    func lookFirst() async throws {
+    func scanFirst() async throws {
         try find("0")
         let a = try begin("1", over: "0", by: "a")
         let b = try begin("2", over: "1", by: "b")

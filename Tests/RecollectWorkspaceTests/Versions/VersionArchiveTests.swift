@@ -297,7 +297,7 @@ import Testing
         #expect(try archive.size().contents == 20)
         // A damaged content is repaired.
         try Data("te".utf8).write(to: object("text 5"))
-        try archive.foundGone([path("5.md")], since: archive.snapshot().moment, now: Date(millisecondsSince1970: 6))
+        try archive.recordDeleted([path("5.md")], since: archive.snapshot().moment, now: Date(millisecondsSince1970: 6))
         try archive.found(found(20), since: archive.snapshot().moment, now: Date(millisecondsSince1970: 7))
         #expect(try archive.bytes(of: ContentHash(of: "text 5".utf8)) == Array("text 5".utf8))
         #expect(try archive.versions(of: path("5.md")).map(\.kind) == [.observed, .removed, .observed])

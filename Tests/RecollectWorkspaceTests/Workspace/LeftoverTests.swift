@@ -96,7 +96,7 @@ import Testing
         let name = try #require(temporaryNames().first)
         let open = { try SharedWorkspace(root: folder.root, configuration: WorkspaceConfiguration(stateURL: state)) }
         var writer = try FolderProvider(root: folder.root).folder(at: .root)
-        #expect(try writer?.lockAgainstWriters(patience: .zero) == true)
+        #expect(try writer?.lockAgainstWriters(maxWait: .zero) == true)
         _ = try open().scanner.scan()
         #expect(try temporaryNames() == [name])
         writer = nil

@@ -59,10 +59,10 @@ import Testing
         let current = WorkspaceFile(path: try WorkspacePath("context.md"), bytes: Array("theirs".utf8))
         let errors: [(any Error, String)] = [
             (FileChangedError(path: current.path, current: current), current.version.rawValue),
-            (FileChangedError(path: current.path, current: nil), "context.md was not written: it is not there"),
+            (FileChangedError(path: current.path, current: nil), "context.md was not written: it no longer exists"),
             (FileNotYetAvailableError(url: URL(fileURLWithPath: "/a/context.md")), "context.md is not on this device"),
             (FileNotYetAvailableError(), "The file is not on this device"),
-            (ContentMismatch(current: current.bytes), "another content"),
+            (ContentMismatch(current: current.bytes), "expected content"),
         ]
         for (error, words) in errors {
             #expect("\(error)".contains(words) && !"\(error)".contains("theirs") && !"\(error)".contains("116"))

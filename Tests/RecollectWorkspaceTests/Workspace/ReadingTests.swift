@@ -115,7 +115,7 @@ import Testing
 
     @Test("Search is bounded in files, lines, line lengths and bytes, and reports a limit it reached")
     func searchBounds() async throws {
-        let test = try TestWorkspace { $0.largestFile = 10_000 }
+        let test = try TestWorkspace { $0.maxFileSize = 10_000 }
         for number in 0..<5 { test.files.put(String(repeating: "word and more\n", count: 20), at: "\(number).md") }
         test.files.put(
             String(repeating: "é ", count: 2000) + "Word" + String(repeating: " x", count: 1500), at: "long.md")

@@ -152,10 +152,10 @@ import Testing
         let workspace = try SharedWorkspace(root: folder.root, configuration: configuration)
         var status = try await workspace.status()
         #expect(
-            status.leftOut == ["bad?"] + notText + ["link.md", "what?.md", "~$letter.docx", "in/pipe", "in/x:y.md"])
-        #expect(status.leftOutCount == status.leftOut.count && status.files == 1)
+            status.ignored == ["bad?"] + notText + ["link.md", "what?.md", "~$letter.docx", "in/pipe", "in/x:y.md"])
+        #expect(status.ignoredCount == status.ignored.count && status.files == 1)
         for number in 0..<30 { try folder.put("text", at: "in/\(number)?.md") }
         status = try await workspace.status()
-        #expect(status.leftOut.count == 20 && status.leftOutCount == 36 + notText.count)
+        #expect(status.ignored.count == 20 && status.ignoredCount == 36 + notText.count)
     }
 }

@@ -126,7 +126,7 @@ import Testing
     }
 
     @Test("A scan killed at any write, sync or rename is completed by the next scan", .needs(.strace))
-    func lookKilled() async throws {
+    func scanKilled() async throws {
         let strace = try #require(strace)
         let root = folders("looked").root
         try FileManager.default.createDirectory(at: root, withIntermediateDirectories: true)

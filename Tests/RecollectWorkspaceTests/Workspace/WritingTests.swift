@@ -139,7 +139,7 @@ import Testing
 
     @Test("Oversized files and writes to the root are refused")
     func bounds() async throws {
-        let test = try TestWorkspace { $0.largestFile = 10 }
+        let test = try TestWorkspace { $0.maxFileSize = 10 }
         #expect(
             await code { try await test.workspace.write("12345678901", to: path("a"), replacing: nil) } == .tooLarge)
         #expect(await code { try await test.workspace.write("x", to: .root, replacing: nil) } == .invalidArgument)
@@ -179,8 +179,8 @@ import Testing
     @Test("Large files and frequent writes are reported")
     func warnings() async throws {
         let test = try TestWorkspace {
-            $0.largeFile = 5
-            $0.frequentWrites = 3
+            $0.largeFileSize = 5
+            $0.frequentWriteCount = 3
             $0.now = { Date(millisecondsSince1970: 1_000_000) }
         }
         try await test.workspace.write("larger", to: path("large.md"), replacing: nil)

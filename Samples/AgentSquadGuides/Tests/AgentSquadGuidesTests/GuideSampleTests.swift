@@ -20,8 +20,8 @@ struct GuideSampleTests {
     @Test(
         "and the suite names what the guide's own store gets wrong",
         arguments: [
-            "scope.joinedIdsNeverMeet", "scope.mergedViewHasNoOtherSession", "identity.knownIdKeepsItsFirstContent",
-            "order.mergeReordersNoScope",
+            "scope.joinedIDsDoNotCollide", "scope.mergedViewExcludesOtherSessions", "identity.knownIDKeepsFirstContent",
+            "order.mergeKeepsScopeOrder",
         ])
     func userDefaultsFaults(_ name: String) async throws {
         let check = try #require(ChatStorageConformance.checks.first { $0.name == name })

@@ -26,7 +26,7 @@ struct GuideSampleTests {
 
     @Test("and the suite names what a dictionary of strings gets wrong: it takes é for é")
     func canonicalIds() async throws {
-        let check = try #require(SessionStorageConformance.checks.first { $0.name == "sessions.anyStringIsAnId" })
+        let check = try #require(SessionStorageConformance.checks.first { $0.name == "sessions.anyStringIsValidID" })
         await #expect(throws: ConformanceFailure.self) { try await check.run { MyCustomStorage() } }
     }
 

@@ -25,17 +25,17 @@ package struct ChatFolder: Sendable {
     /// Returns all scopes with a file, in the order of the bytes of their IDs.
     /// - Parameters:
     ///   - userId: The user; `nil` for all users.
-    ///   - tell: Called with the error for each file or folder with an unknown ID. Such files and folders are left
+    ///   - report: Called with the error for each file or folder with an unknown ID. Such files and folders are left
     ///     out.
     package func scopes(
-        of userId: String? = nil, tell: (RecollectError) -> Void = { _ in }
+        of userId: String? = nil, report: (RecollectError) -> Void = { _ in }
     ) throws -> [Scope] {
         guard let root = try explaining("open", base, { try ifThere { try OpenFolder(path: base) } }) else { return [] }
         var scopes: [Scope] = []
-        try forEachFolder(in: root, tell) { user, sessions in
+        try forEachFolder(in: root, report) { user, sessions in
             guard userId.map(user.hasSameBytes) ?? true else { return }
-            try forEachFolder(in: sessions, tell) { session, folder in
-                scopes += try agents(in: folder, tell).map {
+            try forEachFolder(in: sessions, report) { session, folder in
+                scopes += try agents(in: folder, report).map {
                     Scope(userId: user, sessionId: session, agentId: $0.agentId)
                 }
             }
@@ -82,12 +82,12 @@ package struct ChatFolder: Sendable {
     }
 
     private func agents(
-        in folder: OpenFolder, _ tell: (RecollectError) -> Void = { _ in }
+        in folder: OpenFolder, _ report: (RecollectError) -> Void = { _ in }
     ) throws -> [(agentId: String, name: String)] {
         try explaining("list", folder.path) {
             let names = FolderNames(try folder.names(), suffix: ".json")
             return try names.all.compactMap { name in
-                guard let id = try id(of: name, names, in: folder, tell) else { return nil }
+                guard let id = try id(of: name, names, in: folder, report) else { return nil }
                 return try isThere { _ = try folder.file(name, forWriting: false) } ? (id, name) : nil
             }
         }
@@ -95,11 +95,11 @@ package struct ChatFolder: Sendable {
 
     /// Calls `body` for each subfolder with the name of an ID. Only one is open at a time.
     private func forEachFolder(
-        in parent: OpenFolder, _ tell: (RecollectError) -> Void, _ body: (String, OpenFolder) throws -> Void
+        in parent: OpenFolder, _ report: (RecollectError) -> Void, _ body: (String, OpenFolder) throws -> Void
     ) throws {
         let names = FolderNames(try explaining("list", parent.path) { try parent.names() })
         for name in names.all {
-            guard let id = try explaining("read", parent.path, { try id(of: name, names, in: parent, tell) }) else {
+            guard let id = try explaining("read", parent.path, { try id(of: name, names, in: parent, report) }) else {
                 continue
             }
             var folder: OpenFolder?
@@ -110,14 +110,14 @@ package struct ChatFolder: Sendable {
         }
     }
 
-    /// Returns the ID of a name; `nil` for a foreign name. If the ID is lost, calls `tell` and returns `nil`.
+    /// Returns the ID of a name; `nil` for a foreign name. If the ID is lost, calls `report` and returns `nil`.
     private func id(
-        of name: String, _ names: FolderNames, in folder: OpenFolder, _ tell: (RecollectError) -> Void
+        of name: String, _ names: FolderNames, in folder: OpenFolder, _ report: (RecollectError) -> Void
     ) throws -> String? {
         do {
             return try names.id(of: name, in: folder)
         } catch let error as RecollectError where error.code == .damaged {
-            tell(error)
+            report(error)
             return nil
         }
     }

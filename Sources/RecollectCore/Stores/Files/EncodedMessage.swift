@@ -50,7 +50,7 @@ struct EncodedMessage {
             try JSONParser.read(bytes, replacesLoneSurrogates: true) { parser in
                 var messages: [ConversationMessage] = []
                 try parser.forEachElement { parser in
-                    messages.append(try parser.countingDepthAnew { try ConversationMessage(json: $0.value()) })
+                    messages.append(try parser.withNewDepth { try ConversationMessage(json: $0.value()) })
                 }
                 return messages
             }

@@ -56,19 +56,19 @@ public final class FileChatStorage: ChatStorage {
     ) {
         self.init(
             baseURL: baseURL, fileManager: fileManager, durability: durability, sameRole: sameRole, logger: logger,
-            patience: .seconds(30))
+            maxWait: .seconds(30))
     }
 
     init(
         baseURL: URL?, fileManager: FileManager = .default, durability: Durability = .full, sameRole: SameRole = .drop,
-        logger: Logger = Logger(label: "recollect"), patience: Duration
+        logger: Logger = Logger(label: "recollect"), maxWait: Duration
     ) {
         let base = baseURL ?? DefaultDirectory.caches(of: fileManager).appendingPathComponent("AgentSquadChats")
         let events = StoreEvents(logger: logger)
         self.baseURL = base
         self.events = events
         self.sameRole = sameRole
-        queues = SessionQueues(base: base.path, durability: durability, events: events, patience: patience)
+        queues = SessionQueues(base: base.path, durability: durability, events: events, maxWait: maxWait)
     }
 
     /// Returns the last messages of a scope, in the order of saving.

@@ -109,8 +109,8 @@ struct FolderNames {
         }
         throw RecollectError(
             .damaged,
-            "\(folder.path(of: idFile)) does not tell whose \(name) is, which is left out; the next message that is saved in \(name) "
-                + "mends that, if nothing else is in the way")
+            "\(folder.path(of: idFile)) does not contain the ID of \(name), so \(name) is skipped; the next message saved in \(name) "
+                + "restores it, unless another file is in the way")
     }
 
     private func idFile(of name: String) -> String? {

@@ -110,8 +110,8 @@ struct ScopeFile {
         guard messages.reduce(closing + 1, { $0 + 2 + $1.bytes.count }) <= largestSize else {
             throw RecollectError(
                 .tooLarge,
-                "\(file.path) would become larger than \(largestSize >> 20) MB; nothing was saved: keep fewer messages, "
-                    + "or begin another session")
+                "\(file.path) would become larger than \(largestSize >> 20) MB; nothing was saved: keep fewer messages "
+                    + "or start another session")
         }
         // Other programs may end the file with a line break. Bytes after the bracket are white space, because the file
         // was read as a whole array.

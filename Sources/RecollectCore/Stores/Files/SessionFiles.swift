@@ -27,9 +27,9 @@ final class SessionFiles {
     }
 
     /// The longest wait for the session's lock in the next operation.
-    var lockPatience: Duration {
-        get { sessionFolder.patience }
-        set { sessionFolder.patience = newValue }
+    var lockWait: Duration {
+        get { sessionFolder.maxWait }
+        set { sessionFolder.maxWait = newValue }
     }
 
     // MARK: Reading
@@ -272,7 +272,8 @@ final class SessionFiles {
         _ agentId: String, _ name: String, _ damage: Damage, in folder: OpenFolder, wasAskedFor: Bool
     ) throws {
         guard wasAskedFor || !damage.looksForeign else {
-            throw RecollectError(.foreignStore, "\(folder.path(of: name)) holds no chat; it was left unchanged")
+            throw RecollectError(
+                .foreignStore, "\(folder.path(of: name)) does not contain a chat; it was left unchanged")
         }
         // Another copy of the same bytes is useless.
         guard damage.salvaged != damage.bytes else { return }

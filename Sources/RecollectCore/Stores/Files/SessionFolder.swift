@@ -6,19 +6,19 @@ package struct SessionFolder {
     package let session: SessionKey
     private let base: String
     /// The longest wait for the lock.
-    var patience: Duration
+    var maxWait: Duration
     private let knownNames: FolderNameCache
     /// The names of the user's and the session's folder, once found.
     private var found: (user: String, session: String)?
 
     package init(_ session: SessionKey, base: String) {
-        self.init(session, base: base, patience: .seconds(30), knownNames: FolderNameCache())
+        self.init(session, base: base, maxWait: .seconds(30), knownNames: FolderNameCache())
     }
 
-    init(_ session: SessionKey, base: String, patience: Duration, knownNames: FolderNameCache) {
+    init(_ session: SessionKey, base: String, maxWait: Duration, knownNames: FolderNameCache) {
         self.session = session
         self.base = base
-        self.patience = patience
+        self.maxWait = maxWait
         self.knownNames = knownNames
     }
 
@@ -31,7 +31,8 @@ package struct SessionFolder {
     /// - Throws: `storeReplaced` if the folder above was removed meanwhile.
     package mutating func make() throws -> OpenFolder {
         guard let folder = try open(making: true, exclusively: true) else {
-            throw RecollectError(.storeReplaced, "\(base) was removed while a session was made in it; save again")
+            throw RecollectError(
+                .storeReplaced, "\(base) was removed while a session was being created in it; save again")
         }
         return folder
     }
@@ -47,7 +48,7 @@ package struct SessionFolder {
                     in: user.folder, for: session.sessionId, known: found?.session, making: making)
             else { return nil }
             try explaining("lock", session.folder.path) {
-                try session.folder.lock(exclusively: exclusively, patience: patience)
+                try session.folder.lock(exclusively: exclusively, maxWait: maxWait)
             }
             // Another process may have removed the folder during the wait for its lock.
             let isStill = try explaining("read", session.folder.path) {
@@ -68,7 +69,7 @@ package struct SessionFolder {
         {
             return (folder, known)
         }
-        let existing = try explaining("look into", parent.path) { try FolderNames.existing(for: id, in: parent) }
+        let existing = try explaining("search", parent.path) { try FolderNames.existing(for: id, in: parent) }
         guard making || existing != nil else { return nil }
         let name = try existing ?? newName(for: id, in: parent)
         return try explaining("open", parent.path(of: name)) {

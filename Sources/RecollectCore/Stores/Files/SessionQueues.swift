@@ -33,7 +33,7 @@ final class SessionQueues: @unchecked Sendable {
     private let events: StoreEvents
     private let knownNames = FolderNameCache()
     /// The longest wait of an operation for a continuously held lock.
-    private let patience: Duration
+    private let maxWait: Duration
     /// The queues, each with the work of some sessions, one operation at a time.
     private let lanes = (0..<4).map { DispatchQueue(label: "recollect.files.\($0)") }
     private let lock = NSLock()
@@ -44,13 +44,13 @@ final class SessionQueues: @unchecked Sendable {
     /// its next use.
     private static let capacity = 128
     /// The longest wait for a held lock on the operation's thread. Most locks are held for less.
-    private static let firstPatience = Duration.milliseconds(2)
+    private static let firstLockWait = Duration.milliseconds(2)
 
-    init(base: String, durability: Durability, events: StoreEvents, patience: Duration) {
+    init(base: String, durability: Durability, events: StoreEvents, maxWait: Duration) {
         self.base = base
         self.durability = durability
         self.events = events
-        self.patience = patience
+        self.maxWait = maxWait
     }
 
     /// Performs work on the files of a session, after the session's earlier work. It is not canceled once it is
@@ -89,11 +89,11 @@ final class SessionQueues: @unchecked Sendable {
     private func serve(_ key: SessionKey) {
         let next = lock.withLock { () -> (files: SessionFiles, work: Operation, mayTryAgain: Bool)? in
             guard let session = sessions[key], let first = session.waiting.first else { return nil }
-            session.files.lockPatience = session.heldSince == nil ? Self.firstPatience : .zero
+            session.files.lockWait = session.heldSince == nil ? Self.firstLockWait : .zero
             // The later date counts: neither a wait for the session's other operations nor a lock held before uses
-            // up patience.
+            // up maxWait.
             let begun = session.heldSince.map { max($0, first.since) } ?? .now
-            return (session.files, first.work, begun.duration(to: .now) < patience)
+            return (session.files, first.work, begun.duration(to: .now) < maxWait)
         }
         guard let next else { return }
         let outcome = next.work(next.files, next.mayTryAgain)
@@ -130,7 +130,7 @@ final class SessionQueues: @unchecked Sendable {
             let idle = sessions.filter { $0.value.waiting.isEmpty }
             if let oldest = idle.min(by: { $0.value.usedAt < $1.value.usedAt })?.key { sessions[oldest] = nil }
         }
-        let folder = SessionFolder(key, base: base, patience: Self.firstPatience, knownNames: knownNames)
+        let folder = SessionFolder(key, base: base, maxWait: Self.firstLockWait, knownNames: knownNames)
         return QueuedSession(files: SessionFiles(folder, durability: durability, events: events))
     }
 }

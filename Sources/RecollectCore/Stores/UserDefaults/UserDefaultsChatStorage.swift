@@ -110,7 +110,7 @@ extension UserDefaultsChatStorage {
         guard let value = defaults[key] else { return guideChat(of: scope) }
         guard let data = value as? Data else {
             throw RecollectError(
-                .foreignStore, "the user defaults hold something else than a chat under \(key); it was left unchanged")
+                .foreignStore, "the value of \(key) in the user defaults is not a chat; it was left unchanged")
         }
         let bytes = Array(data)
         if let ranges = MessageArray.layout(of: bytes)?.messages {

@@ -76,7 +76,7 @@
                     (values, bytes) = (list, data)
                 } else if !data.isEmpty {
                     throw RecollectError(
-                        .damaged, "\(file.path) is no property list of user defaults; move it away, and it is made anew"
+                        .damaged, "\(file.path) is not a property list; move it away, and a new one is created"
                     )
                 }
                 // A crash during a write in place leaves an empty file: the values read before are saved again.
@@ -98,7 +98,7 @@
         ) throws -> URL {
             let name = (suite.isEmpty ? ProcessInfo.processInfo.processName : suite) + ".plist"
             guard !name.contains("/"), !name.contains("\0"), name.utf8.count <= 255 else {
-                throw RecollectError(.invalidArgument, "no file can have the name of the suite \"\(suite)\"")
+                throw RecollectError(.invalidArgument, "the suite name \"\(suite)\" cannot be used as a file name")
             }
             func folder(_ variable: String) -> URL? {
                 environment[variable].flatMap { $0.hasPrefix("/") ? URL(fileURLWithPath: $0) : nil }

@@ -113,7 +113,7 @@ extension CloudBehavior {
     public static let inPlace = CloudBehavior(conflicts: .fileVersions, arrival: .inPlace)
 
     /// All services, by name.
-    public static let all: [(name: String, behaviour: CloudBehavior)] = [
+    public static let all: [(name: String, behavior: CloudBehavior)] = [
         ("syncthing", .syncthing), ("dropbox", .dropbox), ("oneDrive", .oneDrive), ("iCloud", .iCloud),
         ("oldICloud", .oldICloud), ("iCloudForWindows", .iCloudForWindows), ("inPlace", .inPlace),
     ]

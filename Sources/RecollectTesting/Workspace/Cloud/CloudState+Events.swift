@@ -72,7 +72,7 @@ extension CloudState {
 
     /// Returns the downloads requested by a device.
     private func downloaded(by device: String, _ disk: SimulatedDisk) -> [CloudEvent] {
-        guard behaviour.downloads != .stalled else { return [] }
+        guard behavior.downloads != .stalled else { return [] }
         var events: [CloudEvent] = []
         for path in disk.files.keys.sorted() {
             guard let file = disk.files[path], file.state == .downloading, disk.known[path] == entries[path]?.head,
@@ -86,13 +86,13 @@ extension CloudState {
     /// Returns the possible faults.
     func mishaps() -> [CloudEvent] {
         var events: [CloudEvent] = []
-        if behaviour.evicts {
+        if behavior.evicts {
             for device in disks.keys.sorted() {
                 guard let disk = disks[device], disk.isSyncing else { continue }
                 events += disk.files.keys.filter { canEvict($0, disk) }.sorted().map { .evict(device, $0) }
             }
         }
-        if behaviour.duplicatesFolders != .never && duplicatedFolders < 2 {
+        if behavior.duplicatesFolders != .never && duplicatedFolders < 2 {
             events += Set(entries.keys.flatMap(SimulatedDisk.folders(above:))).sorted().map { .duplicate($0) }
         }
         return events
@@ -114,7 +114,7 @@ extension CloudState {
         case .compose(let device, let path): compose(path, on: device)
         case .upload(let device, let path): upload(path, from: device)
         case .finishWriting(let device, let path): finishWriting(path, on: device)
-        case .receive(let device, let path): receive(path, on: device, wholly: behaviour.arrival == .whole)
+        case .receive(let device, let path): receive(path, on: device, wholly: behavior.arrival == .whole)
         case .complete(let device, let path): receive(path, on: device, wholly: true)
         case .download(let device, let path): download(path, on: device)
         case .resolve(let device, let path): resolve(path, from: device)
@@ -137,7 +137,7 @@ extension CloudState {
     private func canTake(_ path: ByteString, _ disk: SimulatedDisk) -> Bool {
         guard let bytes = bytes(at: path) else { return true }
         if disk.files[path] == nil && disk.foldsCase && disk.pathOnDisk(for: path) != path { return false }
-        return behaviour.arrivesEvicted || disk.hasRoom(for: bytes.count, at: path)
+        return behavior.arrivesEvicted || disk.hasRoom(for: bytes.count, at: path)
     }
 
     /// Whether a file can be evicted: only if the service has its content.

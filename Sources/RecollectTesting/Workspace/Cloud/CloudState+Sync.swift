@@ -50,8 +50,8 @@ extension CloudState {
         _ path: ByteString, local: SimulatedDisk.File, base: Int?, standing: CloudRevision, on device: String
     ) {
         let wasThere = base.map { revisions[$0].bytes != nil } ?? false
-        let keepsVersion = behaviour.conflicts == .fileVersions || behaviour.conflicts == .iCloud && wasThere
-        let isLatestFirst = keepsVersion || behaviour.conflicts == .syncthing
+        let keepsVersion = behavior.conflicts == .fileVersions || behavior.conflicts == .iCloud && wasThere
+        let isLatestFirst = keepsVersion || behavior.conflicts == .syncthing
         let localWins = isLatestFirst && (local.modified, device) > (standing.modified, standing.device)
         let mine = addRevision(parents: [base], bytes: local.bytes, modified: local.modified, device: device)
         let (winner, loser) = localWins ? (revisions[mine], standing) : (standing, revisions[mine])
@@ -62,25 +62,29 @@ extension CloudState {
         takeHead(of: path, on: device)
         if keepsVersion {
             entries[path]?.losers.append(loser.id)
-            note("conflict at \(path.string): \(winner.device) wins, the content of \(loser.device) is a version")
-        } else if behaviour.losesEditedCopies && CopyName.isSyncthings(path) {
-            note("conflict at \(path.string), a conflict copy: the content of \(loser.device) is lost")
+            note(
+                "conflict at \(path.string): \(winner.device) wins, the content of \(loser.device) becomes a conflict version"
+            )
+        } else if behavior.losesEditedCopies && CopyName.isSyncthings(path) {
+            note("conflict at \(path.string), which is a conflict copy: the content of \(loser.device) is lost")
         } else {
             let names = CopyName.candidates(
-                for: path, conflicts: behaviour.conflicts, winner: winner.device, loser: loser.device,
+                for: path, conflicts: behavior.conflicts, winner: winner.device, loser: loser.device,
                 at: now(on: device))
             let copy = free(names, on: device)
             let id = addRevision(
                 parents: [head(of: copy)?.id], bytes: loser.bytes, modified: loser.modified, device: loser.device)
             entries[copy] = Entry(head: id)
             takeHead(of: copy, on: device, isHere: true)
-            note("conflict at \(path.string): \(winner.device) wins, the content of \(loser.device) is \(copy.string)")
+            note(
+                "conflict at \(path.string): \(winner.device) wins, the content of \(loser.device) becomes \(copy.string)"
+            )
         }
     }
 
     /// Returns an existing name the service treats as the same.
     private func caseVariant(of path: ByteString) -> ByteString? {
-        guard behaviour.foldsCase else { return nil }
+        guard behavior.foldsCase else { return nil }
         let key = SimulatedDisk.key(path, foldsCase: true)
         return entries.keys.filter {
             $0 != path && bytes(at: $0) != nil && SimulatedDisk.key($0, foldsCase: true) == key
@@ -127,9 +131,9 @@ extension CloudState {
     /// Gives a device the service's content, either complete or only its first part.
     mutating func receive(_ path: ByteString, on device: String, wholly: Bool) {
         guard let bytes = bytes(at: path), let disk = disks[device] else { return takeHead(of: path, on: device) }
-        let isEvicted = disk.files[path].map { $0.state != .local } ?? behaviour.arrivesEvicted
+        let isEvicted = disk.files[path].map { $0.state != .local } ?? behavior.arrivesEvicted
         guard !wholly && !isEvicted && bytes.count > 1 else { return takeHead(of: path, on: device) }
-        if behaviour.arrival == .inPlace {
+        if behavior.arrival == .inPlace {
             let part = Array(bytes.prefix(1 + random(below: bytes.count - 1)))
             let (moment, stamp) = (now(on: device), tick())
             change(device) {
@@ -163,7 +167,7 @@ extension CloudState {
     /// Returns the state of an arriving file: an evicted one stays evicted, a new one depends on the behavior.
     private func stateOfArrival(_ path: ByteString, on device: String) -> FileState {
         if let file = disks[device]?.files[path] { return file.state }
-        return behaviour.arrivesEvicted ? .notLocal : .local
+        return behavior.arrivesEvicted ? .notLocal : .local
     }
 
     mutating func download(_ path: ByteString, on device: String) {
@@ -196,7 +200,7 @@ extension CloudState {
         guard let copy = names.first(where: isFree) else { return }
         duplicatedFolders += 1
         let inside = entries.keys.filter { SimulatedDisk.folders(above: $0).contains(folder) && bytes(at: $0) != nil }
-        let isSplit = behaviour.duplicatesFolders == .splits
+        let isSplit = behavior.duplicatesFolders == .splits
         let staying = isSplit ? inside.sorted().filter { _ in random(below: 2) == 0 } : []
         // Of a split folder, at least one file moves.
         for path in inside.sorted() where staying.count == inside.count || !staying.contains(path) {

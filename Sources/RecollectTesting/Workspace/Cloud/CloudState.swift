@@ -31,7 +31,7 @@ struct CloudState {
     }
 
     let account: String
-    var behaviour: CloudBehavior
+    var behavior: CloudBehavior
     var revisions: [CloudRevision] = []
     var entries: [ByteString: Entry] = [:]
     var disks: [String: SimulatedDisk] = [:]
@@ -46,9 +46,9 @@ struct CloudState {
     private var clock = Date(timeIntervalSince1970: 1_768_478_400)
     private var ticks = 0
 
-    init(seed: UInt64, account: String, behaviour: CloudBehavior) {
+    init(seed: UInt64, account: String, behavior: CloudBehavior) {
         self.account = account
-        self.behaviour = behaviour
+        self.behavior = behavior
         generator = SeededGenerator(seed: seed)
     }
 

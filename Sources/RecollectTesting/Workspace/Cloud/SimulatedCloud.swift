@@ -10,7 +10,7 @@ import RecollectCore
 /// failure repeats it. `log` lists the events.
 ///
 /// ```swift
-/// let cloud = SimulatedCloud(seed: 7, behaviour: .syncthing)
+/// let cloud = SimulatedCloud(seed: 7, behavior: .syncthing)
 /// let (a, b) = (cloud.device("a"), cloud.device("b"))
 /// a.edit("context.md", "from a")
 /// b.edit("context.md", "from b")
@@ -34,10 +34,10 @@ public final class SimulatedCloud: Sendable {
     let gate = NSCondition()
 
     /// Creates an empty cloud without devices.
-    public init(seed: UInt64, behaviour: CloudBehavior = .syncthing, account: String = "anna") {
+    public init(seed: UInt64, behavior: CloudBehavior = .syncthing, account: String = "anna") {
         self.seed = seed
         self.account = account
-        state = Locked(CloudState(seed: seed, account: account, behaviour: behaviour))
+        state = Locked(CloudState(seed: seed, account: account, behavior: behavior))
     }
 
     /// Returns the device with the name. A new device has an empty folder.
@@ -47,9 +47,9 @@ public final class SimulatedCloud: Sendable {
     }
 
     /// The behavior of the service. It may be changed at any time.
-    public var behaviour: CloudBehavior {
-        get { read { $0.behaviour } }
-        set { change { $0.behaviour = newValue } }
+    public var behavior: CloudBehavior {
+        get { read { $0.behavior } }
+        set { change { $0.behavior = newValue } }
     }
 
     /// The service's capacity in bytes; `nil` for unlimited. Uploads beyond it wait; local writes succeed.
@@ -101,7 +101,7 @@ public final class SimulatedCloud: Sendable {
         throw UnfinishedSyncError(seed: seed, steps: limit, log: log(last: 40))
     }
 
-    /// Duplicates a folder (`Journal 2`) according to `behaviour.duplicatesFolders`; copies all files if that is
+    /// Duplicates a folder (`Journal 2`) according to `behavior.duplicatesFolders`; copies all files if that is
     /// `never`.
     public func duplicate(_ folder: String) {
         change { $0.duplicate(ByteString(folder)) }
@@ -145,5 +145,5 @@ public struct UnfinishedSyncError: Error, CustomStringConvertible, Sendable {
     public let log: String
 
     /// The seed, the number of events, and the log.
-    public var description: String { "seed \(seed): no agreement after \(steps) events\n\(log)" }
+    public var description: String { "seed \(seed): the devices still differ after \(steps) events\n\(log)" }
 }

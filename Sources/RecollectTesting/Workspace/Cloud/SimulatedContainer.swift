@@ -31,7 +31,7 @@ public struct SimulatedContainer: CloudContainer {
     public func provider(at url: URL) throws -> any WorkspaceProvider {
         guard let current, current.rootURL.standardizedFileURL == url.standardizedFileURL else {
             throw RecollectError(
-                .unavailable, "\(url.path) belongs to an account not signed in. Sign in, and open it again.")
+                .unavailable, "\(url.path) belongs to an account that is not signed in: sign in and open it again")
         }
         return current.provider
     }

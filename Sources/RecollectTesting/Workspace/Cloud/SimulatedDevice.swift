@@ -107,7 +107,7 @@ public struct SimulatedDevice: Sendable {
         }
         guard canEvict else {
             throw RecollectError(
-                .invalidArgument, "\(path) cannot be evicted from \(name): it is not local, or not uploaded.")
+                .invalidArgument, "\(path) cannot be evicted from \(name): it is not local or not uploaded")
         }
     }
 
@@ -146,19 +146,19 @@ public struct SimulatedDevice: Sendable {
 
     /// Removes all files at once, but not the folder, by a fault outside the sync service.
     ///
-    /// The service does not see deletions, and syncing stops until `bringBack()`.
-    public func vanish() {
+    /// The service does not see deletions, and syncing stops until `restoreFiles()`.
+    public func removeAllFiles() {
         cloud.change { state in
             state.change(name) { disk in
                 disk.hidden = disk.hidden ?? disk.files
                 disk.files = [:]
             }
-            state.note("all files of \(name) are removed by a fault")
+            state.note("a fault removes all files of \(name)")
         }
     }
 
-    /// Brings back the files removed by `vanish()`, except those written since.
-    public func bringBack() {
+    /// Brings back the files removed by `removeAllFiles()`, except those written since.
+    public func restoreFiles() {
         cloud.change { state in
             state.change(name) { disk in
                 disk.files.merge(disk.hidden ?? [:]) { written, _ in written }

@@ -49,7 +49,7 @@ public struct SimulatedProvider: WorkspaceProvider {
         at name: ByteString, named path: WorkspacePath, _ state: CloudState, _ disk: SimulatedDisk
     ) -> WorkspaceItem {
         guard let file = disk.files[name] else { return WorkspaceItem(path: path, isFolder: true) }
-        let isUnknown = file.state != .local && state.behaviour.eviction == .placeholder
+        let isUnknown = file.state != .local && state.behavior.eviction == .placeholder
         let isConflicted =
             file.state == .local
             && !(versions(of: name, state, disk).isEmpty && disk.otherForms(of: name).isEmpty)
@@ -69,7 +69,8 @@ public struct SimulatedProvider: WorkspaceProvider {
         try read { _, disk in
             let file = try file(at: path, disk).file
             guard file.bytes.count <= limit else {
-                throw RecollectError(.tooLarge, "\(path.text) has \(file.bytes.count) bytes, more than \(limit).")
+                throw RecollectError(
+                    .tooLarge, "\(path.text) is \(file.bytes.count) bytes; the limit is \(limit) bytes")
             }
             return file.bytes
         }
@@ -86,7 +87,7 @@ public struct SimulatedProvider: WorkspaceProvider {
             let current = try disk.files[name].map { try local($0, path).bytes }
             guard current.map({ ContentHash(of: $0) }) == expected else { throw ContentMismatch(current: current) }
             guard disk.hasRoom(for: bytes.count, at: name) else {
-                throw RecollectError(.diskFull, "No space is left on \(device.name). \(path.text) is unchanged.")
+                throw RecollectError(.diskFull, "no space left on \(device.name): \(path.text) was not changed")
             }
             state.edit(name, to: bytes, on: device.name)
         }
@@ -136,7 +137,7 @@ public struct SimulatedProvider: WorkspaceProvider {
                 disk.files[name]?.stamp = stamp
             }
             state.note("\(device.name) requests a download of \(path.text)")
-            if state.behaviour.downloads == .atOnce { state.download(name, on: device.name) }
+            if state.behavior.downloads == .atOnce { state.download(name, on: device.name) }
         }
     }
 
@@ -203,7 +204,7 @@ public struct SimulatedProvider: WorkspaceProvider {
         try change { state, disk in
             let path = ByteString("\(LineageFile.folderName)/\(name)")
             guard disk.hasRoom(for: bytes?.count ?? 0, at: path) else {
-                throw RecollectError(.diskFull, "No space is left on \(device.name).")
+                throw RecollectError(.diskFull, "no space left on \(device.name)")
             }
             state.edit(path, to: bytes, on: device.name)
         }
@@ -233,7 +234,7 @@ public struct SimulatedProvider: WorkspaceProvider {
 
     private func disk(in state: CloudState) throws -> SimulatedDisk {
         guard let disk = state.disks[device.name], disk.isSignedIn, !disk.isUnavailable else {
-            throw RecollectError(.unavailable, "The folder of \(device.name) is unavailable.")
+            throw RecollectError(.unavailable, "the folder of \(device.name) is unavailable")
         }
         return disk
     }
@@ -248,7 +249,7 @@ public struct SimulatedProvider: WorkspaceProvider {
 
     private func local(_ file: SimulatedDisk.File, _ path: WorkspacePath) throws -> SimulatedDisk.File {
         guard file.state == .local else {
-            throw RecollectError(.notLocal, "The content of \(path.text) is not on \(device.name). Request a download.")
+            throw RecollectError(.notLocal, "the content of \(path.text) is not on \(device.name): request a download")
         }
         return file
     }
@@ -264,12 +265,12 @@ public struct SimulatedProvider: WorkspaceProvider {
     private static func missing(_ disk: SimulatedDisk, _ path: ByteString) -> RecollectError {
         let isThere = path.string.isEmpty || disk.isFolder(path) || disk.spelling(of: path) != nil
         if isThere { return inTheWay(path.string) }
-        return RecollectError(.notFound, "There is no \(path.string).")
+        return RecollectError(.notFound, "\(path.string) does not exist")
     }
 
     private static func inTheWay(_ path: String) -> RecollectError {
         RecollectError(
-            .foreignStore, "\(path.isEmpty ? "The root" : path) is a folder where a file is required, or the reverse.")
+            .foreignStore, "\(path.isEmpty ? "the root" : path) is a folder where a file is required, or the reverse")
     }
 
     private static func key(_ path: WorkspacePath) -> ByteString {

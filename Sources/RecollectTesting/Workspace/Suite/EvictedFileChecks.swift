@@ -12,8 +12,8 @@ enum EvictedFileChecks {
             try expect(!provider.existing("Journal/a.md").isFolder, "a file", came: "a folder")
         },
         check(
-            "evicted.readingStartsNoDownload",
-            "Reading a file that is not local throws, look-ups return its state, and neither starts a download."
+            "evicted.readingDoesNotDownload",
+            "Reading a file that is not local throws, lookups return its state, and neither starts a download."
         ) {
             _, provider in
             for _ in 0..<3 {
@@ -37,7 +37,7 @@ enum EvictedFileChecks {
             try expectEqual(provider.names(in: WorkspacePath("Journal")), ["a.md"], "the names")
         },
         check(
-            "evicted.canBeAskedFor",
+            "evicted.downloadCanBeRequested",
             "A download can be requested repeatedly; for a local file, a request has no effect."
         ) {
             fixture, provider in

@@ -5,19 +5,19 @@ import RecollectWorkspace
 /// Checks of notifications about changes.
 enum FileChangeSignalChecks {
     static let all: [WorkspaceProviderCheck] = [
-        check("changeSignal.comesAfterOwnWrites", "Every listener is notified after a write by the provider itself.") {
+        check("changeSignal.afterOwnWrites", "Every listener is notified after a write by the provider itself.") {
             fixture in
             try fixture.provider.write("two", to: "a.md", replacing: "one")
         },
-        check("changeSignal.comesAfterForeignWrites", "Every listener is notified after a write by another program.") {
+        check("changeSignal.afterForeignWrites", "Every listener is notified after a write by another program.") {
             fixture in
             try fixture.put("a.md", Array("foreign".utf8))
         },
-        check("changeSignal.comesFromNewFolders", "Every listener is notified after a write in a new folder.") {
+        check("changeSignal.afterWritesInNewFolders", "Every listener is notified after a write in a new folder.") {
             fixture in
             try fixture.put("Journal/user/a.md", Array("foreign".utf8))
         },
-        check("changeSignal.comesAfterRemovals", "Every listener is notified after a removal.") { fixture in
+        check("changeSignal.afterRemovals", "Every listener is notified after a removal.") { fixture in
             try fixture.provider.remove("a.md", holding: "one")
         },
     ]
@@ -31,14 +31,14 @@ enum FileChangeSignalChecks {
             let listeners = [fixture.provider.changeSignals(), fixture.provider.changeSignals()]
             try await offThePool { try act(fixture) }
             for changeSignals in listeners {
-                try await within(fixture.patience, "a notification") { for await _ in changeSignals { return } }
+                try await within(fixture.maxWait, "a notification") { for await _ in changeSignals { return } }
             }
         }
     }
 
-    /// Waits for `body` to return, at most for `patience`.
+    /// Waits for `body` to return, at most for `maxWait`.
     private static func within(
-        _ patience: Duration, _ what: String, _ body: @escaping @Sendable () async -> Void
+        _ maxWait: Duration, _ what: String, _ body: @escaping @Sendable () async -> Void
     ) async throws {
         let isInTime = await withTaskGroup(of: Bool.self) { group in
             group.addTask {
@@ -46,12 +46,12 @@ enum FileChangeSignalChecks {
                 return !Task.isCancelled
             }
             group.addTask {
-                try? await Task.sleep(for: patience)
+                try? await Task.sleep(for: maxWait)
                 return false
             }
             defer { group.cancelAll() }
             return await group.next() ?? false
         }
-        try expect(isInTime, "\(what) within \(patience)", came: "no notification")
+        try expect(isInTime, "\(what) within \(maxWait)", came: "no notification")
     }
 }

@@ -6,8 +6,8 @@ import RecollectWorkspace
 enum FileLineageChecks {
     static let all: [WorkspaceProviderCheck] = [
         WorkspaceProviderCheck(
-            "lineage.comesBack",
-            "Lineage files can be written, read, replaced and removed, and are in no list."
+            "lineage.roundTrips",
+            "Lineage files can be written, read, replaced and removed, and are not in any list."
         ) {
             _, provider in
             try expectEqual(provider.lineageFiles(), [], "the lineage files before the first one")

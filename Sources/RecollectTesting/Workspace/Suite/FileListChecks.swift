@@ -20,7 +20,7 @@ enum FileListChecks {
             try expectEqual(journal.first?.state, .local, "the file's state")
         },
         WorkspaceProviderCheck(
-            "list.namesMissingFolders", "Listing a missing folder throws notFound; the root always exists."
+            "list.missingFolderIsNotFound", "Listing a missing folder throws notFound; the root always exists."
         ) {
             _, provider in
             try expectEqual(provider.items(in: .root), [], "the items of an empty root")
@@ -32,7 +32,7 @@ enum FileListChecks {
             try expectCode(.foreignStore, of: "listing a file") { _ = try provider.items(in: WorkspacePath("a.md")) }
         },
         WorkspaceProviderCheck(
-            "list.itemsAreAsListed", "item(at:) returns the same item as the list of its folder."
+            "list.matchesItemLookup", "item(at:) returns the same item as the list of its folder."
         ) {
             _, provider in
             try provider.write("a", to: "a.md", replacing: nil)
@@ -55,13 +55,13 @@ enum FileListChecks {
             try expectEqual(provider.existing("a.md").stamp, first, "the stamp of an unchanged file")
             try provider.write("two", to: "a.md", replacing: "one")
             let second = try provider.existing("a.md").stamp
-            try expect(second != first, "another stamp after a write of the same size", came: second)
+            try expect(second != first, "a different stamp after a write of the same size", came: second)
             try fixture.put("a.md", Array("three".utf8))
             let third = try provider.existing("a.md").stamp
-            try expect(third != second, "another stamp after another program's write", came: third)
+            try expect(third != second, "a different stamp after another program's write", came: third)
         },
         WorkspaceProviderCheck(
-            "list.leavesOutWhatIsNoWorkspaces", "Temporary files of the sync service and the system are not listed."
+            "list.omitsTemporaryFiles", "Temporary files of the sync service and the system are not listed."
         ) {
             fixture, provider in
             try provider.write("a", to: "Journal/a.md", replacing: nil)
@@ -74,7 +74,7 @@ enum FileListChecks {
             try expectEqual(provider.names(in: WorkspacePath("Journal")), ["a.md"], "the names")
         },
         WorkspaceProviderCheck(
-            "list.showsConflictCopies", "Conflict copies of a sync service are listed and read as files."
+            "list.includesConflictCopies", "Conflict copies of a sync service are listed and read as files."
         ) {
             fixture, provider in
             let names = [
@@ -86,7 +86,7 @@ enum FileListChecks {
             for name in names { try expectEqual(provider.text(at: "Journal/\(name)"), name, "the text") }
         },
         WorkspaceProviderCheck(
-            "list.hasNoVersionsWithoutConflict", "A file without a conflict has no conflict versions."
+            "list.noVersionsWithoutConflict", "A file without a conflict has no conflict versions."
         ) {
             _, provider in
             try provider.write("a", to: "a.md", replacing: nil)

@@ -38,7 +38,7 @@ enum FileNameChecks {
             try expectEqual(provider.items(in: WorkspacePath("Journal")).count, 1, "the number of files")
         },
         WorkspaceProviderCheck(
-            "name.collisionsStayApartOrOne",
+            "name.collisionsNeverOverwrite",
             "Names differing only in case are two files or one, and never overwrite each other."
         ) {
             fixture, provider in
@@ -51,7 +51,7 @@ enum FileNameChecks {
             } catch let mismatch as ContentMismatch {
                 try expectEqual(mismatch.current, Array("small".utf8), "the content of the single file")
                 try provider.write("large", to: "Notes.md", replacing: "small")
-                try expectEqual(provider.text(at: "notes.md"), "large", "the text by the other spelling")
+                try expectEqual(provider.text(at: "notes.md"), "large", "the text read with the other spelling")
                 try expectEqual(provider.items(in: .root).count, 1, "the number of files")
                 try expectEqual(
                     provider.spelling(of: WorkspacePath("Notes.md")), WorkspacePath("notes.md"), "the spelling")

@@ -31,7 +31,7 @@ enum FileRaceChecks {
             }
         },
         WorkspaceProviderCheck(
-            "race.noneIsLost", "Concurrent writers lose no line if each retries until it succeeds.",
+            "race.noWriteIsLost", "Concurrent writers lose no line if each retries until it succeeds.",
             needs: .concurrent
         ) { _, provider in
             try provider.write("", to: "log.md", replacing: nil)
@@ -54,8 +54,8 @@ enum FileRaceChecks {
             try expectEqual(lines.sorted(), expected.sorted(), "the lines, sorted")
         },
         WorkspaceProviderCheck(
-            "race.readersSeeWholeFiles",
-            "A read during a write returns a whole content, never a part, and the file is never missing.",
+            "race.readersSeeCompleteFiles",
+            "A read during a write returns the complete content, never a part, and the file is never missing.",
             needs: .concurrent
         ) { _, provider in
             let content: @Sendable (Int) -> String = { round in String(repeating: "\(round % 10)", count: 20_000) }

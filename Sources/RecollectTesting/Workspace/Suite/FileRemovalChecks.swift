@@ -6,7 +6,7 @@ import RecollectWorkspace
 enum FileRemovalChecks {
     static let all: [WorkspaceProviderCheck] = [
         WorkspaceProviderCheck(
-            "remove.removesTheFileAlone",
+            "remove.removesOnlyTheFile",
             "A removal removes only the file: its folder, even if empty, and other files stay."
         ) {
             _, provider in
@@ -20,8 +20,8 @@ enum FileRemovalChecks {
             try expectEqual(provider.text(at: "Journal/a.md"), "new", "the text of the file written again")
         },
         WorkspaceProviderCheck(
-            "remove.refusesWhatIsStale",
-            "Removing a file with another content fails with a mismatch showing that content."
+            "remove.rejectsStaleVersion",
+            "Removing a file with other content fails with a mismatch containing that content."
         ) {
             fixture, provider in
             try provider.write("one", to: "a.md", replacing: nil)
@@ -32,7 +32,7 @@ enum FileRemovalChecks {
             try expectEqual(provider.text(at: "a.md"), "foreign", "the text")
         },
         WorkspaceProviderCheck(
-            "remove.namesWhatIsGone",
+            "remove.rejectsMissingFile",
             "Removing a missing file fails with a mismatch; removing a folder as a file fails."
         ) {
             _, provider in
@@ -44,7 +44,7 @@ enum FileRemovalChecks {
             try expectEqual(provider.text(at: "Journal/a.md"), "a", "the text")
         },
         WorkspaceProviderCheck(
-            "remove.takesEmptyFoldersAlone",
+            "remove.removesOnlyEmptyFolders",
             "removeFolder removes only an empty folder; for a missing folder, it returns false."
         ) {
             _, provider in

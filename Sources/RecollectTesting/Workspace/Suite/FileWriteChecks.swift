@@ -6,18 +6,19 @@ import RecollectWorkspace
 enum FileWriteChecks {
     static let all: [WorkspaceProviderCheck] = [
         WorkspaceProviderCheck(
-            "write.makesFileAndFolders", "Writing a new file creates the file with its bytes, and its folders."
+            "write.createsFileAndFolders", "Writing a new file creates its folders and the file with its bytes."
         ) {
             _, provider in
             let bytes: [UInt8] = [0, 255, 13, 10, 0xC3, 0x28]
             let path = try WorkspacePath("Journal/user/day.md")
             try provider.write(bytes, to: path, replacing: nil)
             try expectEqual(provider.read(path, limit: 100), bytes, "the bytes")
-            try expect(provider.existing("Journal/user").isFolder, "a folder above the file", came: "none")
+            try expect(provider.existing("Journal/user").isFolder, "a parent folder of the file", came: "none")
             try provider.write([], to: WorkspacePath("empty.md"), replacing: nil)
             try expectEqual(provider.text(at: "empty.md"), "", "the text of an empty file")
         },
-        WorkspaceProviderCheck("write.replacesWhatIsKnown", "A write with the expected version replaces the file.") {
+        WorkspaceProviderCheck("write.replacesExpectedVersion", "A write with the expected version replaces the file.")
+        {
             _, provider in
             try provider.write("one", to: "context.md", replacing: nil)
             try provider.write("two", to: "context.md", replacing: "one")
@@ -28,8 +29,8 @@ enum FileWriteChecks {
             try expectEqual(provider.text(at: "context.md"), "three", "the text")
         },
         WorkspaceProviderCheck(
-            "write.refusesWhatIsStale",
-            "A write to a file with another content fails with a mismatch showing that content."
+            "write.rejectsStaleVersion",
+            "A write to a file with other content fails with a mismatch containing that content."
         ) {
             fixture, provider in
             try provider.write("one", to: "context.md", replacing: nil)
@@ -40,7 +41,7 @@ enum FileWriteChecks {
             try expectEqual(provider.text(at: "context.md"), "foreign", "the text")
         },
         WorkspaceProviderCheck(
-            "write.refusesWhatIsThere", "A write expecting no file never overwrites one, even with equal content."
+            "write.rejectsExistingFile", "A write expecting no file never overwrites one, even with equal content."
         ) {
             fixture, provider in
             try fixture.put("context.md", Array("foreign".utf8))
@@ -52,7 +53,7 @@ enum FileWriteChecks {
             try expectEqual(provider.text(at: "context.md"), "foreign", "the text")
         },
         WorkspaceProviderCheck(
-            "write.refusesWhatIsGone", "A write expecting a version does not create a missing file."
+            "write.rejectsMissingFile", "A write expecting a version does not create a missing file."
         ) {
             _, provider in
             try expectMismatch(showing: nil, from: "a write to a missing file") {
@@ -61,7 +62,7 @@ enum FileWriteChecks {
             try expectEqual(provider.item(at: WorkspacePath("a/context.md")), nil, "the item")
         },
         WorkspaceProviderCheck(
-            "write.leavesNothingBeside", "Neither a successful nor a failed write leaves other files behind."
+            "write.leavesNoOtherFiles", "Neither a successful nor a failed write leaves other files behind."
         ) {
             _, provider in
             for round in 0..<5 {
@@ -73,7 +74,7 @@ enum FileWriteChecks {
             try expectEqual(provider.names(), ["a"], "the names in the root")
         },
         WorkspaceProviderCheck(
-            "write.refusesWhatIsInTheWay", "A write never replaces a folder, and never treats a file as a folder."
+            "write.rejectsFileFolderConflict", "A write never replaces a folder, and never treats a file as a folder."
         ) {
             _, provider in
             try provider.write("text", to: "a/b.md", replacing: nil)
@@ -86,8 +87,9 @@ enum FileWriteChecks {
             try expectCode(.foreignStore, of: "reading a folder") { _ = try provider.text(at: "a") }
             try expectEqual(provider.text(at: "a/b.md"), "text", "the text")
         },
-        WorkspaceProviderCheck("read.isBounded", "Reading a file above the limit throws; a file at the limit is read.")
-        {
+        WorkspaceProviderCheck(
+            "read.enforcesSizeLimit", "Reading a file above the limit throws; a file at the limit is read."
+        ) {
             _, provider in
             try provider.write("12345", to: "a.md", replacing: nil)
             let path = try WorkspacePath("a.md")
@@ -96,7 +98,7 @@ enum FileWriteChecks {
                 _ = try provider.read(path, limit: 4)
             }
         },
-        WorkspaceProviderCheck("read.namesWhatIsNotThere", "Reading a missing file throws notFound.") { _, provider in
+        WorkspaceProviderCheck("read.missingFileIsNotFound", "Reading a missing file throws notFound.") { _, provider in
             for path in ["a.md", "a/b.md"] {
                 try expectCode(.notFound, of: "reading \(path)") { _ = try provider.text(at: path) }
                 try expectEqual(provider.item(at: WorkspacePath(path)), nil, "the item")

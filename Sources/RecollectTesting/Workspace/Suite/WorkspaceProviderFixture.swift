@@ -18,17 +18,17 @@ public struct WorkspaceProviderFixture: Sendable {
     /// Makes the root unavailable or available again. Needs the capability `losesRoot`.
     public let setRootIsGone: @Sendable (_ isGone: Bool) throws -> Void
     /// The longest duration until a signal.
-    public let patience: Duration
+    public let maxWait: Duration
 
     /// Creates a place. The capabilities must not include actions left out here.
     public init(
-        provider: any WorkspaceProvider, patience: Duration = .seconds(20),
+        provider: any WorkspaceProvider, maxWait: Duration = .seconds(20),
         put: @escaping @Sendable (_ path: String, _ bytes: [UInt8]) throws -> Void,
         evict: @escaping @Sendable (_ path: String) throws -> Void = { _ in },
         setRootIsGone: @escaping @Sendable (_ isGone: Bool) throws -> Void = { _ in }
     ) {
         self.provider = provider
-        self.patience = patience
+        self.maxWait = maxWait
         self.put = put
         self.evict = evict
         self.setRootIsGone = setRootIsGone
@@ -73,11 +73,11 @@ extension StoreFixture<WorkspaceProviderFixture> {
     }
 
     /// Returns a fixture of providers on devices of a simulated cloud. Each gets a cloud of its own.
-    public static func simulatedCloud(_ behaviour: CloudBehavior, seed: UInt64 = 1) -> StoreFixture<
+    public static func simulatedCloud(_ behavior: CloudBehavior, seed: UInt64 = 1) -> StoreFixture<
         WorkspaceProviderFixture
     > {
         StoreFixture(
-            capabilities: .workspace, location: { SimulatedCloud(seed: seed, behaviour: behaviour) },
+            capabilities: .workspace, location: { SimulatedCloud(seed: seed, behavior: behavior) },
             open: { cloud in
                 let device = cloud.device("device")
                 return WorkspaceProviderFixture(

@@ -98,12 +98,12 @@ func expectCode(
 
 /// Throws unless `body` throws a mismatch with this text as the current content.
 func expectMismatch(showing text: String?, from what: String, _ body: () throws -> Void) throws {
-    let expected = "a ContentMismatch showing \(text ?? "no file") from \(what)"
+    let expected = "a ContentMismatch with \(text ?? "no file") from \(what)"
     do {
         try body()
     } catch let error as ContentMismatch {
         let shown = error.current.map { String(decoding: $0, as: UTF8.self) }
-        return try expect(shown == text, expected, came: "a ContentMismatch showing \(shown ?? "no file")")
+        return try expect(shown == text, expected, came: "a ContentMismatch with \(shown ?? "no file")")
     } catch {
         throw BrokenPromise(expected: expected, actual: "\(error)")
     }

@@ -6,8 +6,8 @@ import RecollectWorkspace
 enum WorkspaceRootChecks {
     static let all: [WorkspaceProviderCheck] = [
         WorkspaceProviderCheck(
-            "root.goneIsUnavailable",
-            "While the root is missing, listing, look-ups, reads, writes and removals throw unavailable.",
+            "root.missingIsUnavailable",
+            "While the root is missing, listing, lookups, reads, writes and removals throw unavailable.",
             needs: .losesRoot
         ) { fixture, provider in
             let path = try WorkspacePath("Journal/a.md")

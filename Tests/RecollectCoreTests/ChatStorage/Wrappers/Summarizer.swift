@@ -29,7 +29,7 @@ final class Summarizer: Sendable {
 
 extension [ConversationMessage] {
     /// The IDs of all messages that an agent receives: those covered by the summary, then those that follow.
-    var toldIds: [String] {
+    var givenIDs: [String] {
         flatMap { message in
             StoredSummary.isReserved(message.id) ? message.text.split(separator: " ").map(String.init) : [message.id]
         }

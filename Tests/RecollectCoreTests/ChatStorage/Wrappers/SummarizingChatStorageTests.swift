@@ -36,7 +36,7 @@ struct SummarizingChatStorageTests {
             for number in 4..<20 {
                 try await storage.save(turn(number))
                 let given = try await storage.load()
-                #expect(given.toldIds == turns(0...number).map(\.id))
+                #expect(given.givenIDs == turns(0...number).map(\.id))
                 let pairs = number < 4 ? number : 2 + (number - 4) % 3
                 #expect(given.dropFirst() == turns((number - pairs + 1)...number)[...])
                 #expect(given.first?.role == .system)
@@ -151,18 +151,18 @@ struct SummarizingChatStorageTests {
         summarizer.beforeAnswering(nil)
         try await storage.save(turn(6))
         while try await storage.load().count > 5 { await Task.yield() }
-        #expect(try await storage.load().toldIds == turns(0..<7).map(\.id))
+        #expect(try await storage.load().givenIDs == turns(0..<7).map(\.id))
         #expect(summarizer.all.count == 3)
     }
 
     @Test("A slow summarizer delays no fetch beyond a time limit, and its late summary is used")
     func slow() async throws {
-        let (patience, gate) = (Latch(), Latch())
-        let storage = wrap(InMemoryChatStorage(), pause: { try await patience.wait() })
+        let (maxWait, gate) = (Latch(), Latch())
+        let storage = wrap(InMemoryChatStorage(), pause: { try await maxWait.wait() })
         summarizer.beforeAnswering { try await gate.wait() }
         try await storage.save(turns(0..<5))
         async let given = storage.load()
-        patience.open()
+        maxWait.open()
         #expect(try await given == turns(0..<5))
         #expect(try await storage.load() == turns(0..<5))
         gate.open()
@@ -178,7 +178,7 @@ struct SummarizingChatStorageTests {
                 TransformingChatStorage(wrapping: InMemoryChatStorage()) { $0.role == .system ? nil : $0 },
                 triggerAt: 1, keepLast: 1),
         ]
-        for (storage, code) in zip(storages, [RecollectError.Code.unreadable, .notSaved]) {
+        for (storage, code) in zip(storages, [RecollectError.Code.unreadable, .verificationFailed]) {
             try await storage.save(turns(0..<2))
             #expect(try await storage.load() == turns(0..<2))
             let event = storage.events.takeUndelivered().first
@@ -211,7 +211,7 @@ struct SummarizingChatStorageTests {
             if step == 3 { throw RecollectError(.busy, "try again") }
         }
         #expect(try await storage.load().count == 1 + 100)
-        #expect(try await wrap(below).load().toldIds == turns(0..<250).map(\.id))
+        #expect(try await wrap(below).load().givenIDs == turns(0..<250).map(\.id))
         #expect(summarizer.all.map(\.ids.count) == [200, 200, 96, 96])
     }
 
@@ -234,7 +234,7 @@ struct SummarizingChatStorageTests {
         try await below.save(turns(10..<12))
         #expect(try await storage.load() == turns(10..<12))
         try await storage.save(turns(12..<15))
-        #expect(try await storage.load().toldIds == turns(10..<15).map(\.id))
+        #expect(try await storage.load().givenIDs == turns(10..<15).map(\.id))
         #expect(summarizer.all.last?.summary == nil)
     }
 
@@ -278,7 +278,7 @@ struct SummarizingChatStorageTests {
         let raw = try await storages[0].fetchAllChats(userId: "u", sessionId: "s").count
         #expect(raw == 240)
         let said = try await below.load().map(\.id)
-        for storage in storages { #expect(try await storage.load().toldIds == said) }
+        for storage in storages { #expect(try await storage.load().givenIDs == said) }
     }
 
     @Test("For any history, nothing is lost, no exchange is split, and the last message stays last")
@@ -296,7 +296,7 @@ struct SummarizingChatStorageTests {
                 if Bool.random(using: &random) { continue }
                 let raw = try await below.load()
                 let given = try await storage.load()
-                #expect(given.toldIds == raw.map(\.id), "step \(step)")
+                #expect(given.givenIDs == raw.map(\.id), "step \(step)")
                 #expect(given.last == raw.last, "step \(step)")
                 let visible = given.filter { !StoredSummary.isReserved($0.id) }
                 #expect(visible.wholeExchanges() == visible, "step \(step)")

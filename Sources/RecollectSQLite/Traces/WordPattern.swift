@@ -23,7 +23,7 @@ struct WordPattern: Sendable {
         }
         guard needles.allSatisfy({ $0.count >= 3 }) else {
             throw RecollectError(
-                .invalidArgument, "a word of fewer than three bytes stands in every file by chance; name a longer one")
+                .invalidArgument, "words shorter than three bytes occur by chance in every file; use a longer one")
         }
         self.needles = needles
     }

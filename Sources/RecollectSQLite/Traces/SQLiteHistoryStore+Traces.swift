@@ -13,7 +13,7 @@ extension SQLiteHistoryStore {
     /// - Parameter word: A word of at least three bytes.
     /// - Returns: The occurrences of the word: rows first, each with its session.
     /// - Throws: `invalidArgument` for a shorter word.
-    public func prove(absenceOf word: String) async throws -> [WordTrace] {
+    public func traces(of word: String) async throws -> [WordTrace] {
         let pattern = try WordPattern(word)
         let database = connection.files.map { URL(fileURLWithPath: $0.database).lastPathComponent } ?? ""
         let rows = LiveWords(pattern: pattern, file: database)

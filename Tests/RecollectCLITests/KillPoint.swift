@@ -5,7 +5,7 @@
 
     /// A point in a streamed reply at which a process is killed: what the model server has sent by then, and what the
     /// process has shown.
-    struct KillMoment: Sendable, CustomTestStringConvertible {
+    struct KillPoint: Sendable, CustomTestStringConvertible {
         /// The event that marks the point.
         enum Sign: Sendable {
             /// The server has received this many requests.
@@ -30,17 +30,17 @@
         }
 
         /// All fifty points.
-        static let all: [KillMoment] = plain + torn + flowing + ends + tools
+        static let all: [KillPoint] = plain + torn + flowing + ends + tools
 
         private static let deltas = pieces.map { ModelReply.Step.delta(["content": .string($0)]) }
 
-        private static let plain: [KillMoment] =
+        private static let plain: [KillPoint] =
             [
-                KillMoment(testDescription: "before the first byte", answers: [], sign: .asked(1)),
-                KillMoment(testDescription: "after the head", answers: [[]], sign: .asked(1)),
+                KillPoint(testDescription: "before the first byte", answers: [], sign: .asked(1)),
+                KillPoint(testDescription: "after the head", answers: [[]], sign: .asked(1)),
             ]
             + (1...16).map { count in
-                KillMoment(
+                KillPoint(
                     testDescription: "after piece \(count)", answers: [Array(deltas.prefix(count))],
                     sign: .printed("text", count))
             }
@@ -49,50 +49,50 @@
         private static let torn = (1...8).map { count in
             guard case .send(let bytes) = deltas[count] else { return plain[0] }
             let half: ModelReply.Step = .send(Array(bytes.prefix(bytes.count * count / 9)))
-            return KillMoment(
+            return KillPoint(
                 testDescription: "in piece \(count + 1)", answers: [Array(deltas.prefix(count)) + [half]],
                 sign: .printed("text", count))
         }
 
         private static let flowing = [1, 5, 9, 13, 17, 20].map { count in
-            KillMoment(
+            KillPoint(
                 testDescription: "while it flows, after piece \(count)",
                 answers: [deltas + ModelReply.ending(reason: "stop")],
                 sign: .printed("text", count), isFlowing: true)
         }
 
         private static let ends = [
-            KillMoment(
+            KillPoint(
                 testDescription: "before the end is said",
                 answers: [deltas + ModelReply.ending(reason: "stop").prefix(1)],
                 sign: .printed("text", pieces.count)),
-            KillMoment(
+            KillPoint(
                 testDescription: "when the end is shown", answers: [deltas + ModelReply.ending(reason: "stop")],
                 sign: .printed("final", 1), isFlowing: true),
         ]
 
         private static let call = ModelReply.toolCalls([("call_0", "search_history", ["query": "harbour"])]).steps
 
-        private static let tools: [KillMoment] =
+        private static let tools: [KillPoint] =
             (1...4).map { count in
-                KillMoment(
+                KillPoint(
                     testDescription: "after \(count) pieces of a tool call", answers: [Array(call.prefix(count))],
                     sign: .asked(1))
             }
             + [
-                KillMoment(testDescription: "when the call is shown", answers: [call], sign: .printed("toolCall", 1)),
-                KillMoment(
+                KillPoint(testDescription: "when the call is shown", answers: [call], sign: .printed("toolCall", 1)),
+                KillPoint(
                     testDescription: "when the result is shown", answers: [call], sign: .printed("toolResult", 1)),
-                KillMoment(testDescription: "when the model is told the result", answers: [call], sign: .asked(2)),
+                KillPoint(testDescription: "when the model is told the result", answers: [call], sign: .asked(2)),
             ]
             + [1, 2, 4, 8, 12, 16, 19].map { count in
-                KillMoment(
+                KillPoint(
                     testDescription: "behind a tool, after piece \(count)",
                     answers: [call, Array(deltas.prefix(count))],
                     sign: .printed("text", count))
             }
             + [1, 10].map { count in
-                KillMoment(
+                KillPoint(
                     testDescription: "behind a tool, while it flows, after piece \(count)",
                     answers: [call, deltas + ModelReply.ending(reason: "stop")], sign: .printed("text", count),
                     isFlowing: true)

@@ -1,0 +1,12 @@
+import Foundation
+import Recollect
+import RecollectClaudeCodeUI
+import RecollectTranscripts
+
+func importSessions(of database: URL, into history: any HistoryStore) async throws -> Int {
+    // The file, or the folder with `claude_code_sessions.sqlite`. Importing again adds only new messages.
+    let importer = TranscriptImporter(history: history, userId: "ana", kinds: [ClaudeCodeUIKind()])
+    let report = try await importer.run([database.path])
+    print(report.added, "new messages in", report.sessions, "sessions")
+    return report.added
+}
