@@ -54,8 +54,9 @@ struct ChatMessageChange {
     }
 
     /// The entry as a late increment leaves it: with the text, the role, the type and the tool before the change. Without a
-    /// text if it was not known in full.
+    /// text if they changed and were not known in full.
     var withoutContent: ChatMessage {
+        guard changesContent else { return entry }
         var saved = entry
         saved.content = known?.entry?.content ?? ""
         guard let before = known?.entry else { return saved }

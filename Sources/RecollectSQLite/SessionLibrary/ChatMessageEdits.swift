@@ -19,6 +19,8 @@ struct ChatMessageEdits {
     /// The message before these changes.
     let message: ConversationMessage
     private var entries: [ChatMessage]
+    /// The removed entries. They stay in `entries`, where other removals find their own.
+    private var removed: Set<Int> = []
 
     init(_ message: ConversationMessage) {
         self.message = message
@@ -38,30 +40,37 @@ struct ChatMessageEdits {
     /// - Parameters:
     ///   - id: The ID of the entry within the message.
     ///   - isAlone: Whether the message was shown or saved as this entry alone.
-    ///   - others: The other known entries of the message in the transcript, for an unknown entry.
+    ///   - isRemoved: Whether the transcript has removed the entry before.
+    ///   - isBesideOthers: Whether the transcript has other known entries of the message, for an unknown entry.
     ///   - shown: The entries of the message shown or saved before.
     /// - Returns: The result, and whether the change is an increment of a text completed by another writer, whose content is
-    ///   not applied.
+    ///   neither applied nor in the message.
     mutating func apply(
-        _ change: ChatMessageChange, to id: UUID, isAlone: Bool, beside others: [ChatMessage],
+        _ change: ChatMessageChange, to id: UUID, isAlone: Bool, isRemoved: Bool, isBesideOthers: Bool,
         shown: () -> [KnownChatMessage]?
-    ) -> (outcome: Outcome, isLate: Bool) {
-        let isLate = isLate(change)
-        if !others.isEmpty, hasID(of: change.entry), !isLate {
-            // The other entries show the message. This one was removed before, and its part may have another text by now.
-            if others.contains(where: change.entry.hasSameContent) { return (.edited, false) }
-            if !entries.contains(where: change.entry.hasSameContent) { return (applyWithoutPart(change), false) }
-        }
+    ) -> (outcome: Outcome, isUnsaved: Bool) {
+        if isRemoved || isBesideOthers && hasID(of: change.entry) && !isLate(change) { return (undo(change), false) }
         let isOne = (isAlone || hasID(of: change.entry)) && entries.count > 1
         if !isOne || change.entry.messageType != .text,
             let index = index(
                 of: change.known, id, as: change.known?.entry ?? change.entry, isAlone: isAlone, shown: shown)
         {
-            let isLate = change.isLate(for: entries[index])
+            let isUnsaved = change.isLate(for: entries[index]) && !change.isEarlier(than: entries[index])
             entries[index] = change.applying(to: entries[index])
-            return (isOne ? .editedAsOne : .edited, isLate)
+            return (isOne ? .editedAsOne : .edited, isUnsaved)
         }
-        return (isOne ? applyToAll(change) : applyWithoutPart(change), isLate)
+        return isOne ? applyToAll(change) : (applyWithoutPart(change), isLate(change))
+    }
+
+    /// Brings back a removed entry. A part or the first parts with its content, or with a later state of its text, are the
+    /// entry. No other part is replaced: other writers have the parts of the message now.
+    private mutating func undo(_ change: ChatMessageChange) -> Outcome {
+        let alike = entries.indices.filter { entries[$0].isSameKind(as: change.entry) }
+        let isText = [.text, .thinking].contains(change.entry.messageType)
+        let same = parts(among: alike) { isText ? change.isEarlier(than: $0) : change.entry.hasSameContent(as: $0) }
+        guard !change.isEmptyText, let first = same?.first else { return applyWithoutPart(change) }
+        entries[first] = change.applyingDetails(to: entries[first])
+        return hasID(of: change.entry) && entries.count > 1 ? .editedAsOne : .edited
     }
 
     /// Applies the change of an entry that showed the whole message. A UI without tools shows a message of several parts
@@ -69,9 +78,10 @@ struct ChatMessageEdits {
     ///
     /// The changed text replaces the part with its former content, or the first parts that were this content together,
     /// and the parts that a streaming text has, or else the first part. Other entries stay.
-    private mutating func applyToAll(_ change: ChatMessageChange) -> Outcome {
+    private mutating func applyToAll(_ change: ChatMessageChange) -> (outcome: Outcome, isUnsaved: Bool) {
+        let isLate = isLate(change)
         let shown = entries.indices.filter { isShown($0, as: change.entry) }
-        guard let first = emptyPart(of: change) ?? shown.first else { return applyWithoutPart(change) }
+        guard let first = emptyPart(of: change) ?? shown.first else { return (applyWithoutPart(change), isLate) }
         let isThere =
             !shown.isEmpty && change.isEarlier(than: joined(shown))
             || change.known == nil && parts(among: shown) { $0.content.hasSameBytes(as: change.entry.content) } != nil
@@ -82,15 +92,15 @@ struct ChatMessageEdits {
         }
         if replaced.isEmpty { replaced = [first] }
         var entry = change.applyingDetails(to: entries[replaced[0]])
-        guard change.changesText, !isThere, !isLate(change) else {
+        guard change.changesText, !isThere, !isLate else {
             entries[replaced[0]] = entry
-            return .editedAsOne
+            return (.editedAsOne, isLate && !isThere)
         }
         entry.content = change.entry.content
         for index in replaced.dropFirst() { entry.addDetails(of: entries[index]) }
         entries[replaced[0]] = entry
         for index in replaced.dropFirst().reversed() { entries.remove(at: index) }
-        return .editedAsOne
+        return (.editedAsOne, false)
     }
 
     /// Applies the change of an entry whose part another writer has removed. An empty text stands for the rest of its
@@ -122,25 +132,24 @@ struct ChatMessageEdits {
     ///   - shown: The entries of the message shown or saved before.
     mutating func remove(_ known: KnownChatMessage?, _ id: UUID, isAlone: Bool, shown: () -> [KnownChatMessage]?) {
         if let index = index(of: known, id, as: known?.entry, isAlone: isAlone, shown: shown) {
-            entries.remove(at: index)
+            removed.insert(index)
             return
         }
         guard isAlone, let known, let first = entries.first(where: { $0.messageType == .text }) else { return }
         let texts = entries.indices.filter { isShown($0, as: first) }
-        for index in (parts(among: texts, where: known.hasSameContent) ?? []).reversed() { entries.remove(at: index) }
+        removed.formUnion(parts(among: texts, where: known.hasSameContent) ?? [])
     }
 
     // MARK: Parts
 
     /// Returns the index of an entry: the one with its ID or, if another writer has moved parts, the only one with the
-    /// known content.
-    ///
-    /// An unknown entry of a known message was removed by its window: it is the part with its ID and its content.
+    /// known content. An unknown entry of a known message is the part with its ID only with its content.
     /// - Parameters:
     ///   - like: An entry of the same kind, if the kind is known.
     ///   - isAlone: Whether the message was shown or saved as this entry alone.
     ///   - shown: The entries of the message shown or saved before, if they are known. With another number of them,
-    ///     with the content of another one, or with another one moved, the entry with the ID is another part.
+    ///     with the content of another one, or with another one moved, the entry with the ID is another part, except for
+    ///     a text that has grown.
     private func index(
         of known: KnownChatMessage?, _ id: UUID, as like: ChatMessage?, isAlone: Bool,
         shown: () -> [KnownChatMessage]?
@@ -155,8 +164,9 @@ struct ChatMessageEdits {
             guard like.map({ $0.isSameKind(as: entries[own]) }) ?? true else { return nil }
             guard let shown else { return own }
             guard known != nil else { return like?.hasSameContent(as: entries[own]) == true ? own : nil }
-            guard shown.count == entries.count, !shown.contains(where: { $0.hasSameContent(as: entries[own]) })
-            else { return nil }
+            if shown.contains(where: { $0.hasSameContent(as: entries[own]) }) { return nil }
+            if let text = known?.entry?.content, !text.isEmpty, entries[own].content.continues(text) { return own }
+            guard shown.count == entries.count else { return nil }
             // The IDs of a merged message are not those shown.
             return id == known?.hash.id && others.contains(where: hasMoved) ? nil : own
         }
@@ -206,7 +216,9 @@ struct ChatMessageEdits {
     var hasOneEntry: Bool { entries.count == 1 }
 
     /// The message after these changes, or `nil` if no entry is left.
-    var edited: ConversationMessage? { message.replacing(entries) }
+    var edited: ConversationMessage? {
+        message.replacing(entries.indices.filter { !removed.contains($0) }.map { entries[$0] })
+    }
 }
 
 extension ChatMessage {

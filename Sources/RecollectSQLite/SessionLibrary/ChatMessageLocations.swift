@@ -28,6 +28,8 @@ struct ChatMessageLocations {
     private(set) var owners: [UUID: Transcript.Owner]?
     /// The changed messages of entries.
     private(set) var messages: [UUID: EntryMessages.Message?] = [:]
+    /// The entries saved as new messages.
+    private(set) var inserted: Set<UUID> = []
     private var hasRead = false
     let derivedThrough: SequenceNumber
     private let session: SessionRowID
@@ -142,9 +144,18 @@ struct ChatMessageLocations {
         messages[id] = EntryMessages.Message(sequence, isAlone: isAlone, index: index)
     }
 
+    /// Notes the message of its other entries, shown while it was streaming.
+    mutating func note(_ sequence: SequenceNumber, shownAs entries: [ChatMessage]) {
+        for (index, entry) in entries.enumerated()
+        where known.entries[entry.id] != nil && known.messages[entry.id] == nil && messages[entry.id] == nil {
+            messages[entry.id] = EntryMessages.Message(sequence, isAlone: false, index: index)
+        }
+    }
+
     /// Notes the new message of an entry.
     mutating func note(_ id: UUID, _ message: ConversationMessage, of agentId: String, at sequence: SequenceNumber) {
         note(id, sequence, isAlone: true)
+        inserted.insert(id)
         guard let entryId = UUID(uuidString: message.id), entryId != id else { return }
         owners = owners ?? [:]
         owners?[id] = Transcript.Owner(messageId: message.id, agentId: agentId, entryId: entryId)

@@ -19,6 +19,8 @@ extension KnownTranscripts {
         /// The entries moved into a branch, until a transcript has them and the session, too. A later save without them does
         /// not remove them: another window may have restored the branch.
         var branched: Set<UUID> = []
+        /// The entries removed by a save, until a transcript has them. Saved again, they replace no part of a message.
+        var removed: Set<UUID> = []
         /// The entries of replies ended by the storage, until a transcript has them as complete. They count as neither shown
         /// nor saved.
         var ended: [UUID: EndedReply] = [:]
@@ -53,7 +55,7 @@ extension KnownTranscripts {
         }
 
         /// Returns the entries to remove among those missing in a transcript.
-        func removed(_ missing: [UUID], from transcript: [ChatMessage]) -> [UUID] {
+        func removals(_ missing: [UUID], from transcript: [ChatMessage]) -> [UUID] {
             let hidden = Set(hidden(by: transcript).map(\.id))
             return missing.filter { !branched.contains($0) && !hidden.contains($0) }
         }
@@ -66,10 +68,13 @@ extension KnownTranscripts {
             }
             branched.formUnion(ids.filter { isOne($0, of: change.moved) })
             branched.subtract(ids.filter { isOne($0, of: change.restored) })
-            guard var first = change.entry.flatMap(ids.firstIndex) else { return }
-            let message = messages[ids[first]]?.sequence
-            while first > 0, let message, messages[ids[first - 1]]?.sequence == message { first -= 1 }
-            branched.formUnion(ids[first...])
+            if var first = change.entry.flatMap(ids.firstIndex) {
+                let message = messages[ids[first]]?.sequence
+                while first > 0, let message, messages[ids[first - 1]]?.sequence == message { first -= 1 }
+                branched.formUnion(ids[first...])
+            }
+            // An ended reply in a branch is not in the session: a save writes it.
+            ended = ended.filter { !branched.contains($0.key) }
         }
 
         /// Returns the entries of merged sessions without an entry in a transcript.

@@ -95,7 +95,9 @@ final class KnownTranscripts: Sendable {
             known.owners = transcript.owners
             known.messages = EntryMessages(transcript.messages)
             let streaming = Set(transcript.entries.lazy.filter { !$0.isComplete }.map(\.id))
-            known.ended = self.known(session).ended.filter { streaming.contains($0.key) }
+            let before = self.known(session)
+            known.ended = before.ended.filter { streaming.contains($0.key) }
+            known.removed = before.removed.subtracting(transcript.entries.lazy.map(\.id))
             set(known, of: session)
         }
 
@@ -242,8 +244,10 @@ final class KnownTranscripts: Sendable {
             var transcript = saved.transcript
             if !outcome.partlySaved.isEmpty { transcript = transcript.map { outcome.partlySaved[$0.id] ?? $0 } }
             let hidden = known.hidden(by: transcript)
-            // An undone removal is saved.
-            for id in known.removed(saved.removed, from: transcript) { known.ended[id] = nil }
+            // A removed entry saved again, and one that is now a message of its own, are no longer those of the ended reply.
+            known.removed.formUnion(known.removals(saved.removed, from: transcript))
+            known.removed.subtract(transcript.lazy.map(\.id))
+            known.ended = known.ended.filter { !known.removed.contains($0.key) && !outcome.inserted.contains($0.key) }
             known.entries =
                 hidden.isEmpty
                 ? .whole(transcript) : .hashes(transcript.map(ChatMessageHash.init) + hidden, inOrder: false)
@@ -287,7 +291,9 @@ final class KnownTranscripts: Sendable {
             }
             if let known = state.sessions[session] {
                 // A transcript may have had the reply as complete before its end.
-                let new = ended.filter { known.entries[$0.key]?.hash.isComplete != true }
+                let new = ended.filter {
+                    known.entries[$0.key]?.hash.isComplete != true && !known.removed.contains($0.key)
+                }
                 state.sessions[session]?.ended.merge(new, uniquingKeysWith: both)
             } else if state.calls[session] != nil {
                 // A running move may not be noted yet. Without entries of the session, the next save of the reply adds to it.
@@ -330,6 +336,7 @@ final class KnownTranscripts: Sendable {
             var known = moved
             known.messages = moved.messages.merged(with: other.messages)
             known.branched.formUnion(other.branched)
+            known.removed = moved.removed.union(other.removed).subtracting(own).subtracting(others)
             known.ended.merge(other.ended) { own, _ in own }
             known.ended.merge(state.early.removeValue(forKey: ByteString(newId)) ?? [:]) { $1 }
             known.absent = moved.absent.union(other.absent).subtracting(own).subtracting(others)

@@ -37,8 +37,9 @@ import RecollectCore
 ///   a message of its own. A part that another writer has made a message of its own is edited and removed there.
 /// - A UI without tools may show a message of several parts as one entry. The changed text of this entry replaces the texts
 ///   that it showed, or the first one if other writers have changed all of them. Tool calls, results and other texts stay,
-///   also if the entry is removed. Beside known entries of these parts, such an entry becomes a message of its own, unless
-///   a part has its content.
+///   also if the entry is removed.
+/// - A removed entry saved again replaces no part of its message. Unless parts have its content, it becomes a message of its
+///   own.
 /// - The entry of a streaming reply is saved by the reply. Before the end, a removed one is shown again, and removed
 ///   fields come back: interrupt the reply first. After the end, its text counts as saved by the storage that began it
 ///   in a known session, also before a transcript has it. Its removal needs a transcript with the entry first.
@@ -73,7 +74,7 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
     /// - Throws: `invalidArgument` for an empty path.
     public convenience init(databasePath: String, userId: String = "local", agentId: String = "") throws {
         guard !databasePath.isEmpty else {
-            throw RecollectError(.invalidArgument, "the session library needs the path of a file for its database")
+            throw RecollectError(.invalidArgument, "the session library requires a file path for its database")
         }
         let path = NSString(string: databasePath).expandingTildeInPath
         self.init(
@@ -203,7 +204,7 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
             }
             known.note(difference, outcome, of: id)
         }
-        history.upkeep.noteSave()
+        history.maintenance.noteSave()
     }
 
     /// Moves a session to another ID: see `SessionStorageProtocol`.
@@ -324,7 +325,7 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
             return try locations.find(entry, db).flatMap { try MessageQueries.stored($0.message, db) }
         }
         guard let owner else {
-            throw RecollectError(.notFound, "there is no entry \(entry.uuidString) in session \(id)")
+            throw RecollectError(.notFound, "there is no message \(entry.uuidString) in session \(id)")
         }
         return (owner.agentId, owner.message.id)
     }

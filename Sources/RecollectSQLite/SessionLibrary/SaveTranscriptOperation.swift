@@ -27,6 +27,8 @@ struct SaveTranscriptOperation {
         /// The entries that are not saved in full, as they are saved: entries of streaming replies, whose writers save the
         /// rest, and late increments.
         var partlySaved: [UUID: ChatMessage] = [:]
+        /// The entries saved as new messages.
+        var inserted: Set<UUID> = []
         /// The entries moved into a branch by the storage, and now in the session again.
         var noLongerBranched: Set<UUID> = []
         var orphans: [String] = []
@@ -51,7 +53,7 @@ struct SaveTranscriptOperation {
             try reorder(&locations, number, db)
         }
         let hasNewFirst = try keepFirstUserMessage(&locations, number, db)
-        try touch(number, hasTold: db.lastSequence() > before, hasNewFirst: hasNewFirst, db)
+        try touch(number, hasChanges: db.lastSequence() > before, hasNewFirst: hasNewFirst, db)
         if try FeedState(last: db.lastSequence(), derivedThrough: locations.derivedThrough).pending > DerivedData.limit
         {
             try DerivedData.update(db)
@@ -67,6 +69,7 @@ struct SaveTranscriptOperation {
         }
         outcome.owners = locations.owners
         outcome.messages = locations.messages
+        outcome.inserted = locations.inserted
         return outcome
     }
 
@@ -85,8 +88,8 @@ struct SaveTranscriptOperation {
     }
 
     /// Updates the access date and the read mark: a program saving a transcript has it open and has read it.
-    private func touch(_ number: SessionRowID, hasTold: Bool, hasNewFirst: Bool, _ db: Database) throws {
-        if try !hasTold && (hasNewFirst || SessionRow.isUnread(number, db)) {
+    private func touch(_ number: SessionRowID, hasChanges: Bool, hasNewFirst: Bool, _ db: Database) throws {
+        if try !hasChanges && (hasNewFirst || SessionRow.isUnread(number, db)) {
             try db.recordChange(.sessionUpdated, session)
         }
         try db.run("UPDATE session SET read_through = ? WHERE id = ?", db.lastSequence(), number)
@@ -130,14 +133,17 @@ struct SaveTranscriptOperation {
             let change = ChatMessageChange(
                 transcriptEntry(at: index), keptAs: entry, from: known.entries[entry.id],
                 isEnd: known.isEnd(transcriptEntry(at: index)))
-            let others = change.known == nil ? knownEntries(beside: entry.id, of: location.message) : []
+            let isBesideOthers = change.known == nil && hasKnownEntry(beside: entry.id, of: location.message)
             var isMissing = false
             for sequence in location.all {
                 try edit(sequence) { edit in
-                    let result = edit.apply(change, to: location.entryId, isAlone: location.isAlone, beside: others) {
+                    let result = edit.apply(
+                        change, to: location.entryId, isAlone: location.isAlone,
+                        isRemoved: known.removed.contains(entry.id), isBesideOthers: isBesideOthers
+                    ) {
                         known.parts(ofMessageWith: entry.id)
                     }
-                    if result.isLate { outcome.partlySaved[entry.id] = change.withoutContent }
+                    if result.isUnsaved { outcome.partlySaved[entry.id] = change.withoutContent }
                     if result.outcome == .editedAsOne { shownAsOne.insert(sequence) }
                     if sequence == location.message { isMissing = result.outcome == .missing }
                 }
@@ -147,13 +153,16 @@ struct SaveTranscriptOperation {
                     location.isAlone || shownAsOne.contains(location.message)
                     || edits[location.message]?.hasOneEntry == true
                 locations.note(entry.id, location.message, isAlone: isAlone)
+                if !isAlone, known.messages[entry.id] == nil, let message = edits[location.message]?.message {
+                    locations.note(location.message, shownAs: message.chatMessages())
+                }
             } else {
                 // Another writer removed this part from its message: the edited entry becomes a message of its own.
                 locations.forgetOwner(of: entry.id)
                 found[index] = nil
             }
         }
-        for id in known.removed(difference.removed, from: difference.transcript) {
+        for id in known.removals(difference.removed, from: difference.transcript) {
             guard let location = try locations.find(id, db) else { continue }
             for sequence in location.all where !shownAsOne.contains(sequence) {
                 try edit(sequence) { edit in
@@ -179,10 +188,10 @@ struct SaveTranscriptOperation {
         return found
     }
 
-    /// Returns the other entries of a message in the transcript that the storage has shown or saved.
-    private func knownEntries(beside id: UUID, of message: SequenceNumber) -> [ChatMessage] {
+    /// Whether the transcript has another entry of a message that the storage has shown or saved.
+    private func hasKnownEntry(beside id: UUID, of message: SequenceNumber) -> Bool {
         let ids = Set(known.messages.ids(of: message)).subtracting([id])
-        return ids.isEmpty ? [] : difference.transcript.filter { ids.contains($0.id) }
+        return !ids.isEmpty && difference.transcript.contains { ids.contains($0.id) }
     }
 
     // MARK: Adding

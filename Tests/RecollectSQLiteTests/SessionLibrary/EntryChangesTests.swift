@@ -1102,7 +1102,7 @@ import Testing
         let merged = known.entries(of: "b")
         let next = read(1 - own).entries
         #expect(merged.entries.ids.count == 2)
-        #expect(merged.removed(TranscriptDifference(from: merged.base, to: next).removed, from: next).isEmpty)
+        #expect(merged.removals(TranscriptDifference(from: merged.base, to: next).removed, from: next).isEmpty)
     }
 
     @Test("A read by another task during saves is not the base of a save of other entries")
@@ -1473,7 +1473,7 @@ import Testing
         #expect(difference.unchanged == Set(saved.map(\.id)))
         #expect(TranscriptDifference(from: entries.base, to: read.entries).unchanged == Set(read.entries.map(\.id)))
         // The window may not show the saved entry, and another one may have restored the branch.
-        #expect(entries.removed(saved.map(\.id), from: []) == [saved[0].id])
+        #expect(entries.removals(saved.map(\.id), from: []) == [saved[0].id])
     }
 
     // MARK: The order of calls

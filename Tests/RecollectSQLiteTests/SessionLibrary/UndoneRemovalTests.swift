@@ -1,0 +1,282 @@
+import Foundation
+import RecollectTestSupport
+import Testing
+
+@testable import RecollectCore
+@testable import RecollectSQLite
+
+/// A window removes entries and brings them back, or shows a reply while it is streaming, and other writers change the
+/// message.
+@Suite("Undone removals and entries shown while streaming") struct UndoneRemovalTests {
+    private let history = memory()
+    private static let session = SessionKey(userId: "ann", sessionId: "s")
+    private static let scope = session.scope(agentId: "a")
+    private static let question = ChatMessage(role: .user, content: "Q")
+
+    /// How a window knows a session.
+    enum Memory: CaseIterable { case whole, hashes, moved }
+
+    private func window() -> SQLiteSessionStorage {
+        SQLiteSessionStorage(history: history, userId: "ann", agentId: "a")
+    }
+
+    nonisolated(nonsending) private func save(
+        _ messages: [ChatMessage], by window: SQLiteSessionStorage
+    ) async throws {
+        try await window.updateSessionMessages(id: "s", messages: messages)
+    }
+
+    private func entries() async throws -> [ChatMessage] {
+        try #require(try await window().getSession(id: "s")).messages
+    }
+
+    private func texts() async throws -> [String] { try await entries().map { $0.toolName ?? $0.content } }
+
+    private func change(_ window: SQLiteSessionStorage, to memory: Memory) async throws {
+        switch memory {
+        case .whole: return
+        case .hashes:
+            for number in 0...KnownTranscripts.limit {
+                try await window.updateSessionMessages(id: "other \(number)", messages: [])
+            }
+        case .moved:
+            try await window.updateSessionId(oldId: "s", newId: "moved")
+            try await window.updateSessionId(oldId: "moved", newId: "s")
+        }
+    }
+
+    private static func call(_ name: String) -> ContentPart { .toolCall(id: name, name: name, arguments: [:]) }
+
+    /// Begins a reply of the history with some parts.
+    private func begin(_ parts: [ContentPart]) async throws -> StreamingReply {
+        try await history.beginReply(
+            ConversationMessage(id: UUID().uuidString, role: .assistant, parts: parts), in: Self.scope)
+    }
+
+    // MARK: Removals
+
+    @Test(
+        "An undone removal replaces no text added by another writer", arguments: Memory.allCases, [false, true])
+    func textsOfAnother(memory: Memory, isBefore: Bool) async throws {
+        for isGrowing in [false, true] {
+            _ = try await history.deleteSession(Self.session)
+            try await undo(memory, isBefore: isBefore, isGrowing: isGrowing)
+        }
+    }
+
+    private func undo(_ memory: Memory, isBefore: Bool, isGrowing: Bool) async throws {
+        let ui = window()
+        var own = ChatMessage(role: .assistant, content: "own")
+        try await save([Self.question, own], by: ui)
+        let longer = ConversationMessage(
+            id: own.id.uuidString, role: .assistant, parts: [.text("own"), .text("eight"), .text("nine")])
+        func edit() async throws { #expect(try await history.edit([longer], in: Self.session) == 1) }
+        if isBefore { try await edit() }
+        try await change(ui, to: memory)
+        if !isBefore { try await edit() }
+        try await save([Self.question], by: ui)
+        #expect(try await texts() == ["Q", "eight", "nine"])
+        own.isComplete = !isGrowing
+        try await save([Self.question, own], by: ui)
+        own.isComplete = true
+        try await save([Self.question, own], by: ui)
+        #expect(try await texts().sorted() == ["Q", "eight", "nine", "own"])
+        #expect(try await entries().allSatisfy(\.isComplete))
+    }
+
+    @Test("An undone removal of a part shown while streaming replaces no other part", arguments: [false, true])
+    func partShownWhileStreaming(isBefore: Bool) async throws {
+        let ui = window()
+        let reply = try await begin([Self.call("one"), Self.call("two"), .text("three")])
+        var shown = try #require(try await ui.getSession(id: "s")).messages
+        try #require(shown.count == 3)
+        try await reply.finish()
+        for index in shown.indices { shown[index].isComplete = true }
+        try await save(shown, by: ui)
+        let longer = reply.message.parts
+        func insert() async throws {
+            let message = ConversationMessage(
+                id: reply.id, role: .assistant,
+                parts: [Self.call("eight")] + longer.filter { isBefore || $0 != longer[1] })
+            #expect(try await history.edit([message], in: Self.session) == 1)
+        }
+        if isBefore { try await insert() }
+        try await save([shown[0], shown[2]], by: ui)
+        if !isBefore { try await insert() }
+        #expect(try await texts() == ["eight", "one", "three"])
+        try await save(shown, by: ui)
+        #expect(try await texts().sorted() == ["eight", "one", "three", "two"])
+    }
+
+    @Test("A part brought back by another writer and by its window is there once")
+    func broughtBackTwice() async throws {
+        let ui = window()
+        let message = ConversationMessage(
+            id: UUID().uuidString, role: .assistant, parts: [Self.call("one"), .text("two"), .text("three")])
+        try await history.append([message], to: Self.scope)
+        let shown = try #require(try await ui.getSession(id: "s")).messages
+        try await save([shown[0], shown[2]], by: ui)
+        #expect(try await texts() == ["one", "three"])
+        #expect(try await history.edit([message], in: Self.session) == 1)
+        try await save(shown, by: ui)
+        #expect(try await texts() == ["one", "two", "three"])
+    }
+
+    // MARK: Entries shown while streaming
+
+    @Test(
+        "The end of a text shown while streaming with other parts is there once, after late increments",
+        arguments: Memory.allCases, [0, 1, 2])
+    func lateIncrements(memory: Memory, count: Int) async throws {
+        let ui = window()
+        let reply = try await begin([.thinking("Hm.", signature: nil), .text("one ")])
+        var shown = try #require(try await ui.getSession(id: "s")).messages
+        try #require(shown.count == 2)
+        reply.append("two three\n")
+        try await reply.finish()
+        try await change(ui, to: memory)
+        for number in 0..<count {
+            shown[1].content = number == 0 ? "one tw" : "one two "
+            try await save(shown, by: ui)
+            #expect(try await texts() == ["Hm.", "one two three\n"])
+        }
+        for index in shown.indices { shown[index].isComplete = true }
+        shown[1].content = "one two three"
+        try await save(shown, by: ui)
+        #expect(try await texts().map { $0.trimmingCharacters(in: .newlines) } == ["Hm.", "one two three"])
+        shown[1].metadata["rating"] = 1
+        try await save(shown, by: ui)
+        #expect(try await entries().map { $0.metadata["rating"] } == [nil, 1])
+        shown[1].content = "another"
+        try await save(shown, by: ui)
+        #expect(try await texts() == ["Hm.", "another"])
+        try await save([shown[0]], by: ui)
+        #expect(try await texts() == ["Hm."])
+    }
+
+    @Test("A text shown while streaming ends once if parts follow it")
+    func grownAmongMoreParts() async throws {
+        let ui = window()
+        let reply = try await begin([.text("one ")])
+        var shown = try #require(try await ui.getSession(id: "s")).messages
+        reply.append("two")
+        reply.append(Self.call("three"))
+        reply.append("four")
+        try await reply.finish()
+        shown[0].content = "one t"
+        try await save(shown, by: ui)
+        shown[0].content = "one tw"
+        try await save(shown, by: ui)
+        shown[0].content = "one two"
+        shown[0].isComplete = true
+        try await save(shown, by: ui)
+        #expect(try await texts() == ["one two", "three", "four"])
+    }
+
+    @Test("All parts shown while streaming are removed together", arguments: Memory.allCases)
+    func removedTogether(memory: Memory) async throws {
+        let ui = window()
+        let reply = try await begin([.thinking("Hm.", signature: nil), .text("one ")])
+        var shown = try #require(try await ui.getSession(id: "s")).messages
+        reply.append("two\n")
+        try await reply.finish()
+        for index in shown.indices { shown[index].isComplete = true }
+        shown[1].content = "one two"
+        try await save([Self.question] + shown, by: ui)
+        try await change(ui, to: memory)
+        try await save([Self.question], by: ui)
+        #expect(try await texts() == ["Q"])
+    }
+
+    @Test("Changed metadata of an incomplete entry does not let its end replace the reply", arguments: Memory.allCases)
+    func metadataOfIncomplete(memory: Memory) async throws {
+        let ui = window()
+        var bubble = ChatMessage(role: .assistant, content: "", isComplete: false)
+        let reply = try await ui.beginReply(in: "s", bubble)
+        bubble.content = "one "
+        try await save([bubble], by: ui)
+        try await reply.finish(ConversationMessage(id: reply.id, role: .assistant, text: "In other words"))
+        try await change(ui, to: memory)
+        bubble.metadata["rating"] = 1
+        try await save([bubble], by: ui)
+        bubble.isComplete = true
+        try await save([bubble], by: ui)
+        #expect(try await texts() == ["In other words"])
+        #expect(try await entries()[0].metadata["rating"] == 1)
+    }
+
+    @Test("Metadata added to an incomplete bubble of a complete reply does not repeat the text")
+    func metadataOfUnknownBubble() async throws {
+        let ui = window()
+        let message = ConversationMessage(
+            id: UUID().uuidString, role: .assistant, parts: [.thinking("Hm.", signature: nil), .text("two ")])
+        try await history.append([message], to: Self.scope)
+        var bubble = ChatMessage(
+            id: try #require(UUID(uuidString: message.id)), role: .assistant, content: "two ", isComplete: false)
+        try await save([bubble], by: ui)
+        let other = window()
+        let shown = try #require(try await other.getSession(id: "s")).messages
+        try await save(shown.filter { $0.messageType == .text }, by: other)
+        bubble.metadata["rating"] = 1
+        try await save([bubble], by: ui)
+        #expect(try await texts() == ["two "])
+    }
+
+    // MARK: Replies of the window
+
+    @Test(
+        "A reply moved into a branch by its window is saved when the window brings it back", arguments: [false, true])
+    func branchedReply(hasIncrement: Bool) async throws {
+        let ui = window()
+        try await save([Self.question], by: ui)
+        var bubble = ChatMessage(role: .assistant, content: "one ", isComplete: false)
+        let reply = try await ui.beginReply(in: "s", bubble)
+        reply.append("two")
+        try await save([Self.question, bubble], by: ui)
+        try await reply.finish()
+        let whole = reply.message.parts.compactMap(\.text).joined()
+        let branch = try await ui.branch("s", from: bubble.id)
+        try await save([Self.question], by: ui)
+        if hasIncrement {
+            bubble.content = "one t"
+            try await save([Self.question, bubble], by: ui)
+        }
+        bubble.content = whole
+        bubble.isComplete = true
+        try await save([Self.question, bubble], by: ui)
+        #expect(try await texts() == ["Q", whole])
+        #expect(try await history.windows(of: branch).flatMap(\.messages).map(\.text) == [whole])
+    }
+
+    @Test("A late increment of a reply deleted by another writer is completed by the reply's end")
+    func deletedReply() async throws {
+        let ui = window()
+        try await save([Self.question], by: ui)
+        var bubble = ChatMessage(role: .assistant, content: "one ", isComplete: false)
+        let reply = try await ui.beginReply(in: "s", bubble)
+        reply.append("two")
+        try await save([Self.question, bubble], by: ui)
+        try await reply.finish()
+        let whole = reply.message.parts.compactMap(\.text).joined()
+        try await history.deleteMessages([reply.id], in: Self.session)
+        bubble.content = "one t"
+        try await save([Self.question, bubble], by: ui)
+        bubble.content = whole
+        bubble.isComplete = true
+        try await save([Self.question, bubble], by: ui)
+        #expect(try await texts() == ["Q", whole])
+    }
+
+    @Test("The end of a reply noted after its removal does not count as saved")
+    func endNotedAfterRemoval() throws {
+        let known = KnownTranscripts()
+        let reply = ConversationMessage(id: UUID().uuidString, role: .assistant, text: "Hello")
+        let entry = reply.chatMessages()[0]
+        for transcript in [[entry], []] {
+            let before = known.entries(of: "s").base
+            known.note(TranscriptDifference(from: before, to: transcript), SaveTranscriptOperation.Outcome(), of: "s")
+        }
+        known.note(ended: reply, in: "s")
+        #expect(!known.entries(of: "s").isEnd(entry))
+    }
+}
