@@ -23,7 +23,7 @@ stty columns 104 rows 50
 export PAGER= RECOLLECT_STORE="$folder/store" TZ=UTC
 prompt() { printf '\033[32m$\033[0m recall %s\n' "$1"; }
 prompt 'import Samples/Transcripts'
-recall import Samples/Transcripts 2>/dev/null | grep -v 'history lies'
+recall import Samples/Transcripts 2>/dev/null | grep -v 'history is in'
 echo
 prompt sessions
 recall sessions
