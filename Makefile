@@ -29,7 +29,7 @@ help:
 	@echo 'make faults   crash and damage small stores, and search for lost data'
 	@echo '                MINUTES=…     the duration (default: 1); each round uses new seeds'
 	@echo '                SEED=…        the first seed; repeats a fault with SCENARIO=… and POINT=… or RUN=…'
-	@echo 'make lint     check the format, the patches, the folders and the code map'
+	@echo 'make lint     check the format, the patches, the folders, the code map and the prose'
 	@echo 'make format   format the sources'
 	@echo 'make bench    run the benchmarks; ARGS=… for options, ARGS=--help lists them'
 	@echo 'make doc      build the documentation in .build-doc'

@@ -3,7 +3,8 @@
 # and initializers whose comment does not say "Creates". Code samples do not count.
 #
 # Usage: Scripts/prose.sh [FILE|FOLDER …]; without arguments, one line for each folder of Sources, then the articles. With arguments, one
-# line for each Swift or Markdown file, the highest rate first. The aim is at most 1.5 per 100 words.
+# line for each Swift or Markdown file, the highest rate first. With --check, only the lines above 1.5 per 100 words or with such
+# comments, and exit code 1 if there are any; `make lint` calls this.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 
@@ -54,6 +55,10 @@ measure() {
         }' "$@"
 }
 
+if [ "${1:-}" = --check ]; then
+    ! "$0" | awk '$1 > 1.5 || /[1-9][0-9]* ("What"|initializers)/ { print; found = 1 } END { exit !found }'
+    exit
+fi
 if [ $# -gt 0 ]; then
     find "$@" -type f \( -name '*.swift' -o -name '*.md' \) | sort | while read -r file; do
         measure "$file" "$file"

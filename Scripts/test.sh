@@ -1,6 +1,6 @@
 #!/bin/sh
 # Runs the checks of CI; `make test` calls this. Arguments select steps:
-#   lint          checks the format (warnings are errors), the patches of mutations, cycles of folders, and the code map
+#   lint          checks the format (warnings are errors), the patches of mutations, cycles of folders, the code map, and the prose
 #   dependencies  checks the packages resolved for an app with Recollect and RecollectModels
 #   plain         builds `recall` without its trait, and the benchmarks
 #   samples       builds and tests the samples of the guides, each in a package of its own
@@ -48,6 +48,7 @@ step_lint() {
     fi
     Scripts/folders.sh
     Scripts/map.sh --check
+    Scripts/prose.sh --check || stop "Use fewer relative and indefinite words in these comments or articles (see Scripts/prose.sh)."
 }
 
 # Builds the tests with optimized libraries, which halves their time (see Package.swift), and runs them.

@@ -41,15 +41,16 @@ struct ChatMessageEdits {
     ///   - id: The ID of the entry within the message.
     ///   - isAlone: Whether the message was shown or saved as this entry alone.
     ///   - isRemoved: Whether the transcript has removed the entry before.
-    ///   - isBesideOthers: Whether the transcript has other known entries of the message, for an unknown entry.
+    ///   - others: The other known entries of the message in the transcript, for an unknown entry.
     ///   - shown: The entries of the message shown or saved before.
     /// - Returns: The result, and whether the change is an increment of a text completed by another writer, whose content is
     ///   neither applied nor in the message.
     mutating func apply(
-        _ change: ChatMessageChange, to id: UUID, isAlone: Bool, isRemoved: Bool, isBesideOthers: Bool,
+        _ change: ChatMessageChange, to id: UUID, isAlone: Bool, isRemoved: Bool, beside others: [ChatMessage],
         shown: () -> [KnownChatMessage]?
     ) -> (outcome: Outcome, isUnsaved: Bool) {
-        if isRemoved || isBesideOthers && hasID(of: change.entry) && !isLate(change) { return (undo(change), false) }
+        if !isRemoved, others.contains(where: change.entry.hasSameContent), !isLate(change) { return (.edited, false) }
+        if isRemoved || !others.isEmpty && !isLate(change) { return (undo(change, beside: others), false) }
         let isOne = (isAlone || hasID(of: change.entry)) && entries.count > 1
         if !isOne || change.entry.messageType != .text,
             let index = index(
@@ -62,14 +63,20 @@ struct ChatMessageEdits {
         return isOne ? applyToAll(change) : (applyWithoutPart(change), isLate(change))
     }
 
-    /// Brings back a removed entry. A part or the first parts with its content, or with a later state of its text, are the
-    /// entry. No other part is replaced: other writers have the parts of the message now.
-    private mutating func undo(_ change: ChatMessageChange) -> Outcome {
-        let alike = entries.indices.filter { entries[$0].isSameKind(as: change.entry) }
-        let isText = [.text, .thinking].contains(change.entry.messageType)
-        let same = parts(among: alike) { isText ? change.isEarlier(than: $0) : change.entry.hasSameContent(as: $0) }
-        guard !change.isEmptyText, let first = same?.first else { return applyWithoutPart(change) }
-        entries[first] = change.applyingDetails(to: entries[first])
+    /// Brings back a removed entry. A part with its content, or the first parts with it together, are the entry, unless
+    /// another entry shows them. No other part is replaced: other writers have the parts of the message now.
+    private mutating func undo(_ change: ChatMessageChange, beside others: [ChatMessage]) -> Outcome {
+        let entry = change.entry
+        func isSame(_ other: ChatMessage) -> Bool { entry.hasSameContent(as: other) && entry.callId == other.callId }
+        let shown = others.count(where: isSame)
+        guard !change.isEmptyText, shown == 0 || entries.count(where: isSame) > shown else {
+            return applyWithoutPart(change)
+        }
+        let free = entries.indices.filter { index in
+            entries[index].isSameKind(as: entry) && !others.contains { $0.id == entries[index].id }
+        }
+        guard let same = parts(among: free, where: isSame) else { return applyWithoutPart(change) }
+        entries[same[0]] = change.applyingDetails(to: entries[same[0]])
         return hasID(of: change.entry) && entries.count > 1 ? .editedAsOne : .edited
     }
 
@@ -143,7 +150,7 @@ struct ChatMessageEdits {
     // MARK: Parts
 
     /// Returns the index of an entry: the one with its ID or, if another writer has moved parts, the only one with the
-    /// known content. An unknown entry of a known message is the part with its ID only with its content.
+    /// known content.
     /// - Parameters:
     ///   - like: An entry of the same kind, if the kind is known.
     ///   - isAlone: Whether the message was shown or saved as this entry alone.
@@ -163,9 +170,10 @@ struct ChatMessageEdits {
         let inPlace = own.flatMap { own -> Int? in
             guard like.map({ $0.isSameKind(as: entries[own]) }) ?? true else { return nil }
             guard let shown else { return own }
-            guard known != nil else { return like?.hasSameContent(as: entries[own]) == true ? own : nil }
             if shown.contains(where: { $0.hasSameContent(as: entries[own]) }) { return nil }
-            if let text = known?.entry?.content, !text.isEmpty, entries[own].content.continues(text) { return own }
+            if let known, known.isContinued(by: entries[own]), !entries.contains(where: known.hasSameContent) {
+                return own
+            }
             guard shown.count == entries.count else { return nil }
             // The IDs of a merged message are not those shown.
             return id == known?.hash.id && others.contains(where: hasMoved) ? nil : own

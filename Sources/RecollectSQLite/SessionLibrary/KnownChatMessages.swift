@@ -9,6 +9,12 @@ struct KnownChatMessage: Sendable {
 
     /// Whether the text, the role, the type and the tool of an entry are the same.
     func hasSameContent(as other: ChatMessage) -> Bool { hash.hasSameContent(as: ChatMessageHash(other)) }
+
+    /// Whether a text continues the text of the entry, known in full and not blank.
+    func isContinued(by other: ChatMessage) -> Bool {
+        guard let text = entry?.content, text.contains(where: { !$0.isWhitespace }) else { return false }
+        return other.content.continues(text)
+    }
 }
 
 extension [KnownChatMessage] {

@@ -29,6 +29,8 @@ struct SaveTranscriptOperation {
         var partlySaved: [UUID: ChatMessage] = [:]
         /// The entries saved as new messages.
         var inserted: Set<UUID> = []
+        /// The entries removed from their messages. A streaming reply has no message yet.
+        var removed: Set<UUID> = []
         /// The entries moved into a branch by the storage, and now in the session again.
         var noLongerBranched: Set<UUID> = []
         var orphans: [String] = []
@@ -133,13 +135,13 @@ struct SaveTranscriptOperation {
             let change = ChatMessageChange(
                 transcriptEntry(at: index), keptAs: entry, from: known.entries[entry.id],
                 isEnd: known.isEnd(transcriptEntry(at: index)))
-            let isBesideOthers = change.known == nil && hasKnownEntry(beside: entry.id, of: location.message)
+            let others = change.known == nil ? knownEntries(beside: entry.id, of: location.message) : []
             var isMissing = false
             for sequence in location.all {
                 try edit(sequence) { edit in
                     let result = edit.apply(
                         change, to: location.entryId, isAlone: location.isAlone,
-                        isRemoved: known.removed.contains(entry.id), isBesideOthers: isBesideOthers
+                        isRemoved: known.removed.contains(entry.id), beside: others
                     ) {
                         known.parts(ofMessageWith: entry.id)
                     }
@@ -153,7 +155,9 @@ struct SaveTranscriptOperation {
                     location.isAlone || shownAsOne.contains(location.message)
                     || edits[location.message]?.hasOneEntry == true
                 locations.note(entry.id, location.message, isAlone: isAlone)
-                if !isAlone, known.messages[entry.id] == nil, let message = edits[location.message]?.message {
+                if !isAlone, known.messages[entry.id] == nil, location.entryId == entry.id,
+                    let message = edits[location.message]?.message
+                {
                     locations.note(location.message, shownAs: message.chatMessages())
                 }
             } else {
@@ -164,6 +168,7 @@ struct SaveTranscriptOperation {
         }
         for id in known.removals(difference.removed, from: difference.transcript) {
             guard let location = try locations.find(id, db) else { continue }
+            outcome.removed.insert(id)
             for sequence in location.all where !shownAsOne.contains(sequence) {
                 try edit(sequence) { edit in
                     edit.remove(known.entries[id], location.entryId, isAlone: location.isAlone) {
@@ -188,10 +193,10 @@ struct SaveTranscriptOperation {
         return found
     }
 
-    /// Whether the transcript has another entry of a message that the storage has shown or saved.
-    private func hasKnownEntry(beside id: UUID, of message: SequenceNumber) -> Bool {
-        let ids = Set(known.messages.ids(of: message)).subtracting([id])
-        return !ids.isEmpty && difference.transcript.contains { ids.contains($0.id) }
+    /// Returns the other entries of a message in the transcript that the storage has shown or saved.
+    private func knownEntries(beside id: UUID, of message: SequenceNumber) -> [ChatMessage] {
+        let ids = Set(known.messages.ids(of: message).filter { $0 != id && known.entries[$0] != nil })
+        return ids.isEmpty ? [] : difference.transcript.filter { ids.contains($0.id) }
     }
 
     // MARK: Adding

@@ -105,7 +105,6 @@ extension MessageType {
 }
 
 extension ChatMessage {
-    fileprivate var callId: String? {
-        metadata["toolCallId"]?.stringValue
-    }
+    /// The ID of the tool call, if it is not the ID of the entry.
+    var callId: String? { metadata["toolCallId"]?.stringValue }
 }

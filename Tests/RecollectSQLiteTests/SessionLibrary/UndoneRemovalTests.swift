@@ -122,7 +122,116 @@ import Testing
         #expect(try await texts() == ["one", "two", "three"])
     }
 
+    @Test("An undone removal is not taken for an equal part beside it", arguments: [0, 1], [false, true])
+    func equalParts(first: Int, isRead: Bool) async throws {
+        let ui = window()
+        let message = ConversationMessage(
+            id: UUID().uuidString, role: .assistant,
+            parts: [.text("OK"), Self.call("one"), .text("OK"), Self.call("two")])
+        try await history.append([message], to: Self.scope)
+        let shown = try #require(try await ui.getSession(id: "s")).messages
+        let other = 2 - 2 * first
+        try await save(shown.filter { $0.id != shown[2 * first].id }, by: ui)
+        if isRead { _ = try await ui.getSession(id: "s") }
+        try await save(shown, by: ui)
+        #expect(try await texts().sorted() == ["OK", "OK", "one", "two"])
+        try await save(shown.filter { $0.id != shown[other].id }, by: ui)
+        #expect(try await texts().sorted() == ["OK", "one", "two"])
+    }
+
+    @Test("An undone removal of a tool's result leaves the equal result of another call")
+    func equalResults() async throws {
+        let ui = window()
+        let round: (String) -> [ContentPart] = {
+            [.toolCall(id: $0, name: "ls", arguments: [:]), .toolResult(id: $0, content: "done")]
+        }
+        var message = ConversationMessage(
+            id: UUID().uuidString, role: .assistant, parts: round("c1") + [.text("three")])
+        try await history.append([message], to: Self.scope)
+        let shown = try #require(try await ui.getSession(id: "s")).messages
+        try await save([shown[0], shown[2]], by: ui)
+        message.parts.remove(at: 1)
+        message.parts += round("c2")
+        #expect(try await history.edit([message], in: Self.session) == 1)
+        try await save(shown, by: ui)
+        let parts = try await history.windows(of: Self.session).flatMap(\.messages).flatMap(\.parts)
+        for id in ["c1", "c2"] { #expect(parts.contains(.toolResult(id: id, content: "done")), "\(id)") }
+    }
+
+    @Test("A text with the beginning of an undone one stays")
+    func sameBeginning() async throws {
+        let ui = window()
+        var message = ConversationMessage(
+            id: UUID().uuidString, role: .assistant, parts: [.text("Sure, "), Self.call("one")])
+        try await history.append([message], to: Self.scope)
+        var shown = try #require(try await ui.getSession(id: "s")).messages
+        shown[0].isComplete = false
+        try await save(shown, by: ui)
+        try await save([shown[1]], by: ui)
+        message.parts[0] = .text("Sure, the agent's")
+        #expect(try await history.edit([message], in: Self.session) == 1)
+        try await save(shown, by: ui)
+        shown[0].content = "Sure, mine"
+        shown[0].isComplete = true
+        try await save(shown, by: ui)
+        #expect(try await texts().sorted() == ["Sure, mine", "Sure, the agent's", "one"])
+    }
+
     // MARK: Entries shown while streaming
+
+    @Test("A blank text is not continued by a text that another writer puts in its place", arguments: ["\n\n", "The"])
+    func blankText(text: String) async throws {
+        let ui = window()
+        var message = ConversationMessage(
+            id: UUID().uuidString, role: .assistant,
+            parts: [.text(text), Self.call("one"), .text(text), Self.call("two")])
+        try await history.append([message], to: Self.scope)
+        let shown = try #require(try await ui.getSession(id: "s")).messages
+        message.parts.insert(.text("The agent's"), at: 0)
+        #expect(try await history.edit([message], in: Self.session) == 1)
+        try await save(shown.filter { $0.content != text }, by: ui)
+        #expect(try await texts().contains("The agent's"))
+    }
+
+    @Test("A finished reply is there once after a save without it while it was streaming", arguments: [false, true])
+    func removedWhileStreaming(isOwn: Bool) async throws {
+        let ui = window()
+        try await save([Self.question], by: ui)
+        var bubble = ChatMessage(role: .assistant, content: "", isComplete: false)
+        let reply =
+            try await isOwn
+            ? ui.beginReply(in: "s", bubble)
+            : history.beginReply(
+                ConversationMessage(id: bubble.id.uuidString, role: .assistant, parts: []), in: Self.scope)
+        reply.append("The answer.\n")
+        bubble.content = "The an"
+        try await save([Self.question, bubble], by: ui)
+        try await save([Self.question], by: ui)
+        try await reply.finish()
+        bubble.content = "The answer."
+        bubble.isComplete = true
+        try await save([Self.question, bubble], by: ui)
+        #expect(try await texts().map { $0.trimmingCharacters(in: .newlines) } == ["Q", "The answer."])
+    }
+
+    @Test("The parts of two agents' replies with one ID, shown while streaming, are not mixed up")
+    func repliesWithOneID() async throws {
+        let ui = window()
+        let id = UUID().uuidString
+        var replies: [StreamingReply] = []
+        for (agent, names) in [("a", ["two", "three"]), ("b", ["five", "six"])] {
+            replies.append(
+                try await history.beginReply(
+                    ConversationMessage(id: id, role: .assistant, parts: [Self.call(names[0]), .text(names[1])]),
+                    in: Self.session.scope(agentId: agent)))
+        }
+        var shown = try #require(try await ui.getSession(id: "s")).messages
+        #expect(shown.map { $0.toolName ?? $0.content } == ["two", "three", "five", "six"])
+        for reply in replies { try await reply.finish() }
+        shown[3].isComplete = true
+        try await save(shown.filter { $0.content != "three" }, by: ui)
+        #expect(try await texts() == ["two", "five", "six"])
+    }
 
     @Test(
         "The end of a text shown while streaming with other parts is there once, after late increments",
@@ -139,11 +248,13 @@ import Testing
             shown[1].content = number == 0 ? "one tw" : "one two "
             try await save(shown, by: ui)
             #expect(try await texts() == ["Hm.", "one two three\n"])
+            try await change(ui, to: memory)
         }
         for index in shown.indices { shown[index].isComplete = true }
         shown[1].content = "one two three"
         try await save(shown, by: ui)
         #expect(try await texts().map { $0.trimmingCharacters(in: .newlines) } == ["Hm.", "one two three"])
+        try await change(ui, to: memory)
         shown[1].metadata["rating"] = 1
         try await save(shown, by: ui)
         #expect(try await entries().map { $0.metadata["rating"] } == [nil, 1])
@@ -157,20 +268,20 @@ import Testing
     @Test("A text shown while streaming ends once if parts follow it")
     func grownAmongMoreParts() async throws {
         let ui = window()
-        let reply = try await begin([.text("one ")])
+        let reply = try await begin([.thinking("Hm.", signature: nil), .text("one ")])
         var shown = try #require(try await ui.getSession(id: "s")).messages
         reply.append("two")
         reply.append(Self.call("three"))
         reply.append("four")
         try await reply.finish()
-        shown[0].content = "one t"
+        for increment in ["one t", "one tw"] {
+            shown[1].content = increment
+            try await save(shown, by: ui)
+        }
+        shown[1].content = "one two"
+        for index in shown.indices { shown[index].isComplete = true }
         try await save(shown, by: ui)
-        shown[0].content = "one tw"
-        try await save(shown, by: ui)
-        shown[0].content = "one two"
-        shown[0].isComplete = true
-        try await save(shown, by: ui)
-        #expect(try await texts() == ["one two", "three", "four"])
+        #expect(try await texts() == ["Hm.", "one two", "three", "four"])
     }
 
     @Test("All parts shown while streaming are removed together", arguments: Memory.allCases)
@@ -274,7 +385,9 @@ import Testing
         let entry = reply.chatMessages()[0]
         for transcript in [[entry], []] {
             let before = known.entries(of: "s").base
-            known.note(TranscriptDifference(from: before, to: transcript), SaveTranscriptOperation.Outcome(), of: "s")
+            var outcome = SaveTranscriptOperation.Outcome()
+            if transcript.isEmpty { outcome.removed = [entry.id] }
+            known.note(TranscriptDifference(from: before, to: transcript), outcome, of: "s")
         }
         known.note(ended: reply, in: "s")
         #expect(!known.entries(of: "s").isEnd(entry))
