@@ -69,14 +69,11 @@ struct ChatMessageEdits {
         let entry = change.entry
         func isSame(_ other: ChatMessage) -> Bool { entry.hasSameContent(as: other) && entry.callId == other.callId }
         let shown = others.count(where: isSame)
-        guard !change.isEmptyText, shown == 0 || entries.count(where: isSame) > shown else {
-            return applyWithoutPart(change)
-        }
-        let free = entries.indices.filter { index in
-            entries[index].isSameKind(as: entry) && !others.contains { $0.id == entries[index].id }
-        }
-        guard let same = parts(among: free, where: isSame) else { return applyWithoutPart(change) }
-        entries[same[0]] = change.applyingDetails(to: entries[same[0]])
+        let alike = entries.indices.filter { entries[$0].isSameKind(as: entry) }
+        guard !change.isEmptyText, shown == 0 || entries.count(where: isSame) > shown,
+            let first = parts(among: alike, where: isSame)?.first
+        else { return applyWithoutPart(change) }
+        entries[first] = change.applyingDetails(to: entries[first])
         return hasID(of: change.entry) && entries.count > 1 ? .editedAsOne : .edited
     }
 
@@ -169,7 +166,8 @@ struct ChatMessageEdits {
         let others = (shown ?? []).filter { $0.hash.id != known?.hash.id }
         let inPlace = own.flatMap { own -> Int? in
             guard like.map({ $0.isSameKind(as: entries[own]) }) ?? true else { return nil }
-            guard let shown else { return own }
+            // Without a known kind and the other entries, another part may be under the ID by now.
+            guard let shown else { return known != nil && like == nil && entries.count > 1 ? nil : own }
             if shown.contains(where: { $0.hasSameContent(as: entries[own]) }) { return nil }
             if let known, known.isContinued(by: entries[own]), !entries.contains(where: known.hasSameContent) {
                 return own

@@ -284,6 +284,19 @@ import Testing
         #expect(try await texts() == ["Hm.", "one two", "three", "four"])
     }
 
+    @Test("A removal leaves another part that took the ID of a text shown while streaming")
+    func otherPartUnderID() async throws {
+        let ui = window()
+        let reply = try await begin([.text("one "), Self.call("two")])
+        var shown = try #require(try await ui.getSession(id: "s")).messages
+        try await reply.finish(
+            ConversationMessage(id: reply.id, role: .assistant, parts: [Self.call("two"), .text("one in other words")]))
+        try await change(ui, to: .hashes)
+        shown.removeFirst()
+        try await save(shown, by: ui)
+        #expect(try await texts().contains("two"))
+    }
+
     @Test("All parts shown while streaming are removed together", arguments: Memory.allCases)
     func removedTogether(memory: Memory) async throws {
         let ui = window()
