@@ -133,15 +133,24 @@ struct ChatMessageEdits {
     /// - Parameters:
     ///   - id: The ID of the entry within the message.
     ///   - isAlone: Whether the message was shown or saved as this entry alone.
+    ///   - transcript: The transcript without the entry. It may show the parts of a message under other IDs: the first text
+    ///     of a streaming reply has another ID once a part follows it.
     ///   - shown: The entries of the message shown or saved before.
-    mutating func remove(_ known: KnownChatMessage?, _ id: UUID, isAlone: Bool, shown: () -> [KnownChatMessage]?) {
+    mutating func remove(
+        _ known: KnownChatMessage?, _ id: UUID, isAlone: Bool, from transcript: [ChatMessage],
+        shown: () -> [KnownChatMessage]?
+    ) {
+        func isShown(_ index: Int) -> Bool {
+            let part = entries[index]
+            return part.id != id && transcript.contains { $0.id == part.id && $0.hasSameContent(as: part) }
+        }
         if let index = index(of: known, id, as: known?.entry, isAlone: isAlone, shown: shown) {
-            removed.insert(index)
+            if !isShown(index) { removed.insert(index) }
             return
         }
         guard isAlone, let known, let first = entries.first(where: { $0.messageType == .text }) else { return }
-        let texts = entries.indices.filter { isShown($0, as: first) }
-        removed.formUnion(parts(among: texts, where: known.hasSameContent) ?? [])
+        let texts = entries.indices.filter { self.isShown($0, as: first) }
+        removed.formUnion((parts(among: texts, where: known.hasSameText) ?? []).filter { !isShown($0) })
     }
 
     // MARK: Parts

@@ -171,7 +171,9 @@ struct SaveTranscriptOperation {
             outcome.removed.insert(id)
             for sequence in location.all where !shownAsOne.contains(sequence) {
                 try edit(sequence) { edit in
-                    edit.remove(known.entries[id], location.entryId, isAlone: location.isAlone) {
+                    edit.remove(
+                        known.entries[id], location.entryId, isAlone: location.isAlone, from: difference.transcript
+                    ) {
                         known.parts(ofMessageWith: id)
                     }
                 }
@@ -231,6 +233,8 @@ struct SaveTranscriptOperation {
             let entry = changed[offset]
             if let part = replies.parts[entry.id] {
                 saved[entry.id] = savedFields(of: offset, in: [part])
+            } else if replies.isLaterPart(entry.id) {
+                saved[entry.id] = savedFields(of: offset, in: [])
             } else if !entry.isComplete, let reply = replies.reply(entry.id) {
                 let message = try StreamingReplies.extend(reply, to: entry.content, db)
                 saved[entry.id] = savedFields(of: offset, in: message.chatMessages())
@@ -287,7 +291,8 @@ struct SaveTranscriptOperation {
         // A known entry without a message was deleted by another writer.
         if difference.unchanged.contains(entry.id) || known.isEnd(transcriptEntry(at: offset)) { return nil }
         let writer = replies.reply(entry.id)?.scope.agentId
-        if replies.parts[entry.id] != nil || !entry.isComplete && writer != nil { return nil }
+        if replies.parts[entry.id] != nil || replies.isLaterPart(entry.id) { return nil }
+        if !entry.isComplete && writer != nil { return nil }
         var message = ConversationMessage(entry, answering: callId(answeredBy: offset))
         try message.checkSavable()
         // The rest of its message may have the ID, or a message never shown or saved as this entry.

@@ -348,6 +348,65 @@ import Testing
 
     // MARK: Replies of the window
 
+    @Test("A bubble of several texts saved with blanks trimmed is removed")
+    func removedTrimmedBubble() async throws {
+        let ui = window()
+        var bubble = ChatMessage(role: .assistant, content: "", isComplete: false)
+        let reply = try await ui.beginReply(in: "s", bubble)
+        reply.append("one ")
+        reply.append(Self.call("two"))
+        reply.append("three\n")
+        bubble.content = "one "
+        try await save([Self.question, bubble], by: ui)
+        try await reply.finish()
+        bubble.content = "one three"
+        bubble.isComplete = true
+        try await save([Self.question, bubble], by: ui)
+        try await save([Self.question], by: ui)
+        #expect(try await texts() == ["Q", "two"])
+    }
+
+    @Test(
+        "A UI that shows the parts of its own streaming reply saves each of them once", arguments: [false, true],
+        [false, true])
+    func partsOfOwnReply(isIncrementSaved: Bool, isBubbleFirst: Bool) async throws {
+        for isSavedBetween in [false, true] {
+            _ = try await history.deleteSession(Self.session)
+            try await showParts(isIncrementSaved, isBubbleFirst, isSavedBetween)
+        }
+    }
+
+    private func showParts(_ isIncrementSaved: Bool, _ isBubbleFirst: Bool, _ isSavedBetween: Bool) async throws {
+        let ui = window()
+        try await save([Self.question], by: ui)
+        let reply = try await ui.beginReply(in: "s")
+        func saveIncrement(_ count: Int) async throws {
+            while isIncrementSaved,
+                try await history.streamingReplies(in: Self.session).first?.message.parts.count != count
+            {
+                try await Task.sleep(for: .milliseconds(20))
+            }
+        }
+        reply.append("one")
+        if isBubbleFirst {
+            try await saveIncrement(1)
+            try await save([Self.question] + reply.message.chatMessages(), by: ui)
+        }
+        reply.append(Self.call("two"))
+        reply.append(.toolResult(id: "two", content: "three"))
+        try await saveIncrement(3)
+        if isSavedBetween { try await save([Self.question] + reply.message.chatMessages(), by: ui) }
+        reply.append("four")
+        if isSavedBetween { try await save([Self.question] + reply.message.chatMessages(), by: ui) }
+        try await reply.finish()
+        try await save([Self.question] + reply.message.chatMessages(), by: ui)
+        let shown = reply.message.chatMessages()
+        #expect(try await entries().dropFirst().map(\.id) == shown.map(\.id))
+        #expect(try await entries().dropFirst().map(\.content) == shown.map(\.content))
+        try await save([Self.question], by: ui)
+        #expect(try await texts() == ["Q"])
+    }
+
     @Test(
         "A reply moved into a branch by its window is saved when the window brings it back", arguments: [false, true])
     func branchedReply(hasIncrement: Bool) async throws {

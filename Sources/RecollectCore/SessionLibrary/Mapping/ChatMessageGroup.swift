@@ -128,6 +128,11 @@ extension ChatMessageGroup {
 }
 
 extension ChatMessage {
+    /// Returns the ID of the entry that shows a part of a message of several parts.
+    package static func id(ofPart index: Int, of messageId: String) -> UUID {
+        ChatMessageGroup.id(of: messageId, at: index)
+    }
+
     /// Whether another entry stands for the same kind of part.
     package func isSameKind(as other: ChatMessage) -> Bool {
         ChatMessageGroup.Kind(of: self) == ChatMessageGroup.Kind(of: other)
