@@ -245,8 +245,9 @@ final class KnownTranscripts: Sendable {
             if !outcome.partlySaved.isEmpty { transcript = transcript.map { outcome.partlySaved[$0.id] ?? $0 } }
             let hidden = known.hidden(by: transcript)
             // A removed entry saved again, and one that is now a message of its own, are no longer those of the ended reply.
+            // Unchanged entries are known, and no known entry is among the removed ones.
             known.removed.formUnion(outcome.removed)
-            known.removed.subtract(transcript.lazy.map(\.id))
+            known.removed.subtract(transcript[saved.changed].lazy.map(\.id))
             known.ended = known.ended.filter { !known.removed.contains($0.key) && !outcome.inserted.contains($0.key) }
             known.entries =
                 hidden.isEmpty

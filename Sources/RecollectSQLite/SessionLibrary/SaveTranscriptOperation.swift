@@ -42,7 +42,8 @@ struct SaveTranscriptOperation {
         let number = try openSession(db)
         var locations = try ChatMessageLocations(session: number, known: known, pending: pending, db)
         let found = try edit(&locations, number, &outcome, db)
-        let replies = try StreamingEntries(of: number, db)
+        let replies = try StreamingEntries(
+            of: number, for: zip(changed, found).lazy.filter { $1 == nil }.map(\.0), db)
         outcome.partlySaved.merge(try extendReplies(replies, found, db)) { _, new in new }
         if try isOrdered(found, &locations, db) {
             try insert(around: found, replies, &locations, number, pending, db)
@@ -233,7 +234,7 @@ struct SaveTranscriptOperation {
             let entry = changed[offset]
             if let part = replies.parts[entry.id] {
                 saved[entry.id] = savedFields(of: offset, in: [part])
-            } else if replies.isLaterPart(entry.id) {
+            } else if replies.laterParts.contains(entry.id) {
                 saved[entry.id] = savedFields(of: offset, in: [])
             } else if !entry.isComplete, let reply = replies.reply(entry.id) {
                 let message = try StreamingReplies.extend(reply, to: entry.content, db)
@@ -291,7 +292,7 @@ struct SaveTranscriptOperation {
         // A known entry without a message was deleted by another writer.
         if difference.unchanged.contains(entry.id) || known.isEnd(transcriptEntry(at: offset)) { return nil }
         let writer = replies.reply(entry.id)?.scope.agentId
-        if replies.parts[entry.id] != nil || replies.isLaterPart(entry.id) { return nil }
+        if replies.parts[entry.id] != nil || replies.laterParts.contains(entry.id) { return nil }
         if !entry.isComplete && writer != nil { return nil }
         var message = ConversationMessage(entry, answering: callId(answeredBy: offset))
         try message.checkSavable()

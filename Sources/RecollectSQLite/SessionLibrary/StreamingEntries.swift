@@ -7,23 +7,25 @@ struct StreamingEntries {
     private var replies: [UUID: StreamingReplies.Row] = [:]
     /// The entries of replies whose IDs are not those of their messages: replies of several parts, or without a UUID.
     private(set) var parts: [UUID: ChatMessage] = [:]
-    private var messageIds: [String] = []
+    /// The IDs of entries that are parts of these replies, but of no increment yet: a UI shows a reply before its increments
+    /// are saved.
+    private(set) var laterParts: Set<UUID> = []
 
-    init(of session: SessionRowID, _ db: Database) throws {
-        for row in try StreamingReplies.all(of: session, db) {
+    /// Creates the entries from the streaming replies of a session.
+    /// - Parameter entries: The entries that may be later parts.
+    init(of session: SessionRowID, for entries: some Sequence<ChatMessage>, _ db: Database) throws {
+        let rows = try StreamingReplies.all(of: session, db)
+        for row in rows {
             let own = UUID(uuidString: row.message.id)
-            messageIds.append(row.message.id)
             if let own, own.uuidString.hasSameBytes(as: row.message.id), replies[own] == nil { replies[own] = row }
             for entry in row.message.chatMessages() where entry.id != own { parts[entry.id] = entry }
         }
-    }
-
-    /// Whether an ID is that of a part of a reply that no increment has yet: the UI shows a reply before its increments are
-    /// saved.
-    func isLaterPart(_ id: UUID) -> Bool {
-        guard id.isNameBased, parts[id] == nil else { return false }
-        return messageIds.contains { name in
-            (0..<Self.maxParts).contains { ChatMessage.id(ofPart: $0, of: name) == id }
+        guard !rows.isEmpty else { return }
+        let others = Set(entries.map(\.id).filter { $0.isNameBased && parts[$0] == nil })
+        guard !others.isEmpty else { return }
+        for row in rows {
+            laterParts.formUnion(
+                (0..<Self.maxParts).map { ChatMessage.id(ofPart: $0, of: row.message.id) }.filter(others.contains))
         }
     }
 
