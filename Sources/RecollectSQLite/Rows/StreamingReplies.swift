@@ -277,18 +277,14 @@ extension [ContentPart] {
     /// rest is put behind the last of them.
     func keepingLongerText(of earlier: [ContentPart]) -> [ContentPart] {
         let (text, longer) = (compactMap(\.text).joined(), earlier.compactMap(\.text).joined())
-        if text.utf8.starts(with: longer.utf8) { return self }
-        // A UI may separate the texts in another way.
-        func letters(_ text: String) -> String { text.filter { !$0.isWhitespace } }
-        let (all, bubble) = (letters(text), letters(longer))
-        if all.starts(with: bubble) { return self }
-        let last = lastIndex { !letters($0.text ?? "").isEmpty } ?? firstIndex { $0.text != nil }
-        if let last, let end = self[last].text, bubble.starts(with: all) {
-            var rest = longer[...]
-            for _ in all { rest = rest.drop(while: \.isWhitespace).dropFirst() }
-            let space = end.reversed().prefix(while: \.isWhitespace).reversed()
+        if text.continues(longer) { return self }
+        let last = lastIndex { $0.text?.isBlank == false } ?? firstIndex { $0.text != nil }
+        if let last, let end = self[last].text, longer.continues(text) {
+            var rest = longer.unicodeScalars[...]
+            for _ in text.withoutWhiteSpace { rest = rest.drop(while: \.properties.isWhitespace).dropFirst() }
+            let space = end.unicodeScalars.reversed().prefix(while: \.properties.isWhitespace).reversed()
             var parts = self
-            parts[last] = .text(end + rest.trimmingPrefix(space))
+            parts[last] = .text(end + String(rest.trimmingPrefix(space)))
             return parts
         }
         // The texts go on in another way.

@@ -75,7 +75,8 @@ struct ChatMessageChange {
     func isEarlier(than stored: ChatMessage) -> Bool {
         if entry.content.hasSameBytes(as: stored.content) { return true }
         guard isStreaming, known?.hasSameContent(as: stored) != true else { return false }
-        return stored.content.continues(entry.content)
+        // White space between texts is an edit by the UI. It may only have trimmed its text.
+        return stored.content.utf8.starts(with: entry.content.trimmingCharacters(in: .whitespacesAndNewlines).utf8)
     }
 
     /// Whether the text of the entry contains the text of a stored one.
@@ -180,13 +181,6 @@ struct ChatMessageChange {
             metadata[key] = nil
             metadata[key] = value
         }
-    }
-}
-
-extension String {
-    /// Whether the text begins with another one, apart from blank text around that. UIs may trim texts.
-    func continues(_ text: String) -> Bool {
-        utf8.starts(with: text.trimmingCharacters(in: .whitespacesAndNewlines).utf8)
     }
 }
 

@@ -60,7 +60,20 @@ struct ChatMessageEdits {
             entries[index] = change.applying(to: entries[index])
             return (isOne ? .editedAsOne : .edited, isUnsaved)
         }
+        if isJoined(change, shown) {
+            entries[0] = change.applyingDetails(to: entries[0])
+            return (.edited, false)
+        }
         return isOne ? applyToAll(change) : (applyWithoutPart(change), isLate(change))
+    }
+
+    /// Whether the message is only the changed text by now, and no other entry shows it: another window has joined the parts
+    /// in the same way.
+    private func isJoined(_ change: ChatMessageChange, _ shown: () -> [KnownChatMessage]?) -> Bool {
+        guard let known = change.known, change.changesText, entries.count == 1,
+            change.entry.hasSameContent(as: entries[0])
+        else { return false }
+        return !(shown() ?? []).contains { $0.hash.id != known.hash.id && $0.hasSameContent(as: entries[0]) }
     }
 
     /// Brings back a removed entry. A part with its content, or the first parts with it together, are the entry, unless
@@ -89,7 +102,10 @@ struct ChatMessageEdits {
         let isThere =
             !shown.isEmpty && change.isEarlier(than: joined(shown))
             || change.known == nil && parts(among: shown) { $0.content.hasSameBytes(as: change.entry.content) } != nil
-        var replaced = change.known.flatMap { parts(among: shown, where: $0.hasSameContent) } ?? []
+        var replaced =
+            change.known.flatMap {
+                parts(among: shown, where: $0.hasSameContent) ?? parts(among: shown, where: $0.hasSameText)
+            } ?? []
         if change.isStreaming || change.known == nil {
             // A UI may separate the texts in another way.
             replaced = shown.filter { replaced.contains($0) || change.hasText(of: entries[$0]) }

@@ -10,7 +10,7 @@ struct KnownChatMessage: Sendable {
     /// Whether the text, the role, the type and the tool of an entry are the same.
     func hasSameContent(as other: ChatMessage) -> Bool { hash.hasSameContent(as: ChatMessageHash(other)) }
 
-    /// Whether the content of an entry is the same, apart from blank text around it. UIs may trim texts.
+    /// Whether the content of an entry is the same, apart from white space.
     func hasSameText(as other: ChatMessage) -> Bool {
         if hasSameContent(as: other) { return true }
         guard let entry, isContinued(by: other) else { return false }
@@ -19,7 +19,7 @@ struct KnownChatMessage: Sendable {
 
     /// Whether a text continues the text of the entry, known in full and not blank.
     func isContinued(by other: ChatMessage) -> Bool {
-        guard let text = entry?.content, text.contains(where: { !$0.isWhitespace }) else { return false }
+        guard let text = entry?.content, !text.isBlank else { return false }
         return other.content.continues(text)
     }
 }

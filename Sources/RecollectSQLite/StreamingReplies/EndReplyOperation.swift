@@ -139,8 +139,7 @@ extension ConversationMessage {
     /// Whether the message is one text.
     fileprivate var isProse: Bool { parts.count == 1 && parts[0].text != nil }
 
-    /// Whether the message begins with the text of another one, apart from blank text around it, and has all its other
-    /// parts.
+    /// Whether the message begins with the text of another one, apart from white space, and has all its other parts.
     func hasContent(of other: ConversationMessage) -> Bool {
         hasText(of: other) && hasParts(of: other)
     }
@@ -150,9 +149,6 @@ extension ConversationMessage {
         other.parts.allSatisfy { $0.text != nil || parts.contains($0) }
     }
 
-    /// Whether the message begins with the text of another one, apart from blank text around it. UIs may trim texts.
-    private func hasText(of other: ConversationMessage) -> Bool {
-        func trimmed(_ text: String) -> String { text.trimmingCharacters(in: .whitespacesAndNewlines) }
-        return trimmed(text).utf8.starts(with: trimmed(other.text).utf8)
-    }
+    /// Whether the message begins with the text of another one, apart from white space.
+    private func hasText(of other: ConversationMessage) -> Bool { text.continues(other.text) }
 }

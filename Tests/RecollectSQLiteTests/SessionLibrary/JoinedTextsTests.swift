@@ -1,0 +1,112 @@
+import Foundation
+import RecollectTestSupport
+import Testing
+
+@testable import RecollectCore
+@testable import RecollectSQLite
+
+/// A UI without tools shows a reply as one entry. It separates the texts in its own way, or trims them.
+@Suite("Replies shown as one entry, with other white space") struct JoinedTextsTests {
+    private let history = memory()
+    private static let call = ContentPart.toolCall(id: "call", name: "find", arguments: [:])
+
+    enum End: CaseIterable { case finish, given, interrupt }
+
+    /// The texts of a reply around a tool call, and the entry of a UI.
+    struct Shown: CustomTestStringConvertible {
+        let first: String
+        let second: String?
+        let entry: String
+
+        var testDescription: String { "\(first.debugDescription) as \(entry.debugDescription)" }
+
+        var parts: [ContentPart] {
+            [.text(first), JoinedTextsTests.call] + [second].compactMap { $0.map(ContentPart.text) }
+        }
+
+        static let all = [
+            Shown(first: "Look. ", second: "Found.", entry: "Look. Found."),
+            Shown(first: "Look.", second: "Found.", entry: "Look. Found."),
+            Shown(first: "Look. ", second: "Found.", entry: "Look. \n\nFound."),
+            Shown(first: "\n\nLook.", second: "Found.\n", entry: "Look.\n\nFound."),
+            Shown(first: "\n\nLook.", second: nil, entry: "Look."),
+        ]
+    }
+
+    private func window() -> SQLiteSessionStorage { SQLiteSessionStorage(history: history, userId: "ann") }
+
+    private func texts() async throws -> [String] {
+        let entries = try #require(try await window().getSession(id: "s")).messages
+        return entries.filter { $0.messageType == .text }.flatMap { $0.content.split(whereSeparator: \.isWhitespace) }
+            .map(String.init)
+    }
+
+    /// Saves a reply as one entry, before its end or after it. Returns the window and the entry.
+    private func saved(
+        _ shown: Shown, _ end: End, isEarly: Bool
+    ) async throws -> (window: SQLiteSessionStorage, entry: ChatMessage) {
+        let ui = window()
+        let reply = try await ui.beginReply(in: "s")
+        for part in shown.parts { reply.append(part) }
+        let entry = ChatMessage(
+            id: try #require(UUID(uuidString: reply.id)), role: .assistant, content: shown.entry,
+            wasCancelled: end == .interrupt)
+        if isEarly { try await ui.updateSessionMessages(id: "s", messages: [entry]) }
+        switch end {
+        case .finish: try await reply.finish()
+        case .given: try await reply.finish(ConversationMessage(id: reply.id, role: .assistant, parts: shown.parts))
+        case .interrupt: try await reply.interrupt()
+        }
+        if !isEarly { try await ui.updateSessionMessages(id: "s", messages: [entry]) }
+        return (ui, entry)
+    }
+
+    @Test("It is stored once, whether saved before or after the end", arguments: Shown.all, End.allCases)
+    func storedOnce(shown: Shown, end: End) async throws {
+        for isEarly in [true, false] {
+            _ = try await saved(shown, end, isEarly: isEarly)
+            #expect(try await texts() == ["Look."] + (shown.second == nil ? [] : ["Found."]), "early: \(isEarly)")
+            _ = try await history.deleteSession(SessionKey(userId: "ann", sessionId: "s"))
+        }
+    }
+
+    @Test("Its removal removes all its texts", arguments: Shown.all, End.allCases)
+    func removed(shown: Shown, end: End) async throws {
+        for isEarly in [true, false] {
+            let (ui, _) = try await saved(shown, end, isEarly: isEarly)
+            try await ui.updateSessionMessages(id: "s", messages: [])
+            let entries = try await window().getSession(id: "s")?.messages ?? []
+            #expect(entries.allSatisfy { $0.messageType != .text }, "early: \(isEarly)")
+            _ = try await history.deleteSession(SessionKey(userId: "ann", sessionId: "s"))
+        }
+    }
+
+    @Test("Its edit replaces all its texts", arguments: Shown.all, End.allCases)
+    func edited(shown: Shown, end: End) async throws {
+        for isEarly in [true, false] {
+            let (ui, shownEntry) = try await saved(shown, end, isEarly: isEarly)
+            var entry = shownEntry
+            entry.content = "Edited."
+            try await ui.updateSessionMessages(id: "s", messages: [entry])
+            #expect(try await texts() == ["Edited."], "early: \(isEarly)")
+            _ = try await history.deleteSession(SessionKey(userId: "ann", sessionId: "s"))
+        }
+    }
+
+    @Test("Two windows that join the texts of a message in the same way store them once")
+    func joinedTwice() async throws {
+        let parts: [ContentPart] = [.text("Look."), Self.call, .text("Found.")]
+        let key = SessionKey(userId: "ann", sessionId: "s")
+        try await history.append(
+            [ConversationMessage(id: "reply", role: .assistant, parts: parts)], to: key.scope(agentId: "a"))
+        var windows: [(SQLiteSessionStorage, ChatMessage)] = []
+        for _ in 0..<2 {
+            let ui = window()
+            var entry = try #require(try await ui.getSession(id: "s")?.messages.first)
+            entry.content = "Look. Found."
+            windows.append((ui, entry))
+        }
+        for (ui, entry) in windows { try await ui.updateSessionMessages(id: "s", messages: [entry]) }
+        #expect(try await texts() == ["Look.", "Found."])
+    }
+}
