@@ -72,17 +72,17 @@
         }
 
         /// Copies a file's metadata to a file on this device.
-        public func saveDetails(of path: WorkspacePath, to url: URL) throws {
+        public func saveMetadata(of path: WorkspacePath, to url: URL) throws {
             try requireContent(of: path)
-            try folder.saveDetails(of: path, to: url)
+            try folder.saveMetadata(of: path, to: url)
         }
 
-        /// Applies the metadata copied by `saveDetails` to a file.
-        public func applyDetails(
-            from url: URL, to path: WorkspacePath, holding expected: ContentHash, isDated: Bool
+        /// Applies the metadata copied by `saveMetadata` to a file.
+        public func applyMetadata(
+            from url: URL, to path: WorkspacePath, holding expected: ContentHash, setsModificationDate: Bool
         ) throws {
             try requireContent(of: path)
-            try folder.applyDetails(from: url, to: path, holding: expected, isDated: isDated)
+            try folder.applyMetadata(from: url, to: path, holding: expected, setsModificationDate: setsModificationDate)
         }
 
         /// Cleans up files left in a folder by killed writers. Not coordinated: no other program uses these files.

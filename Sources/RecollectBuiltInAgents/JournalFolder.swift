@@ -68,12 +68,12 @@ public final class JournalFolder: Journal {
     }
 
     /// Marks an entry as struck out, with the time in its heading. The rest of the file keeps its bytes.
-    public func strike(_ entry: JournalEntry, at moment: Date, in journal: JournalID) async throws {
+    public func strike(_ entry: JournalEntry, at date: Date, in journal: JournalID) async throws {
         let days = JournalDay.around(entry.date, in: timeZone)
         try await onFiles(of: journal) { sessionFolder in
             let folder = try sessionFolder.open(exclusively: true)
             let pages = try days.map { day in try folder.flatMap { try Self.page(of: day, in: $0) } }
-            guard let folder, let page = try JournalDays.striking(entry, at: moment, on: pages, of: days) else {
+            guard let folder, let page = try JournalDays.striking(entry, at: date, on: pages, of: days) else {
                 return
             }
             try Self.write(page, in: folder)

@@ -139,8 +139,8 @@ extension String {
 
 extension Character {
     /// Whether this character and a neighbor are letters of one word, in scripts with spaces between words.
-    fileprivate func continues(_ neighbour: Character) -> Bool {
-        isPartOfWord && neighbour.isPartOfWord
+    fileprivate func continues(_ neighbor: Character) -> Bool {
+        isPartOfWord && neighbor.isPartOfWord
     }
 
     private var isPartOfWord: Bool {

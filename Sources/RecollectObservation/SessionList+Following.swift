@@ -98,14 +98,14 @@ extension SessionList {
         if hasChanged || isOtherList { regroup() }
         if hasMore != new.hasMore { hasMore = new.hasMore }
         let gone = Set(fresh.filter { isGone($0.value) }.keys)
-        let away = Set(fresh.filter { isPutAway($0.value) }.keys)
+        let away = Set(fresh.filter { isLeavingList($0.value) }.keys)
         if results != nil, !gone.isEmpty || !away.isEmpty { results?.remove(gone.union(away)) }
         if !discarded.isEmpty {
             discarded.removeAll { entry in fresh[entry.id].map { $0?.discardedAt == nil } ?? false }
         }
         guard let selection else { return }
         if gone.contains(selection) || (away.contains(selection) && before.contains(selection)) {
-            self.selection = neighbour(of: selection, before: before)
+            self.selection = neighbor(of: selection, before: before)
         }
     }
 
@@ -116,14 +116,14 @@ extension SessionList {
 
     /// Whether a session left the list because it was archived or unarchived, or was restored from a list of
     /// discarded ones.
-    private func isPutAway(_ session: Session?) -> Bool {
+    private func isLeavingList(_ session: Session?) -> Bool {
         guard let session else { return false }
         return listed.query.isArchived.map { $0 != session.isArchived } ?? false
             || (listed.query.isDiscarded && session.discardedAt == nil)
     }
 
     /// The nearest remaining session below the given one, else the nearest above it.
-    private func neighbour(of id: SessionKey, before: [SessionKey]) -> SessionKey? {
+    private func neighbor(of id: SessionKey, before: [SessionKey]) -> SessionKey? {
         guard let position = before.firstIndex(of: id) else { return nil }
         let left = Set(shown).subtracting([id])
         return before[(position + 1)...].first(where: left.contains) ?? before[..<position].last(where: left.contains)

@@ -21,7 +21,7 @@ public final class DeviceChatStorage: ChatStorage {
     /// The underlying history, for operations beyond `ChatStorage`.
     public let history: any HistoryStore
 
-    private let sameRole: SameRole
+    private let sameRole: SameRolePolicy
 
     /// Creates a storage for a user, with a history in a folder of its own.
     ///
@@ -35,7 +35,7 @@ public final class DeviceChatStorage: ChatStorage {
     ///   - sameRole: The treatment of a message with the same role as the last one.
     public init(
         userId: String, baseURL: URL? = nil, inMemory: Bool = false, durability: Durability = .full,
-        retention: Retention = .window, sameRole: SameRole = .drop
+        retention: Retention = .window, sameRole: SameRolePolicy = .drop
     ) throws {
         let configuration = HistoryConfiguration(durability: durability, retention: retention)
         self.userId = userId
@@ -50,7 +50,7 @@ public final class DeviceChatStorage: ChatStorage {
 
     /// Creates a user's view of a history shared with other views. The durability and retention are those of the
     /// history.
-    public init(history: any HistoryStore, userId: String, sameRole: SameRole = .drop) {
+    public init(history: any HistoryStore, userId: String, sameRole: SameRolePolicy = .drop) {
         self.userId = userId
         self.history = history
         self.sameRole = sameRole

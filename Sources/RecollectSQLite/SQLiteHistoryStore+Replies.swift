@@ -23,10 +23,10 @@ extension SQLiteHistoryStore {
         message.isStreaming = false
         let (writer, saved) = try await write { [message, recovery, connection] db, cache in
             let saved = try Self.clearWay(for: message, in: scope, recovery, db, cache)
-            let lease = try connection.replyWriters?.enter()
-            let reply = try StreamingReplies.begin(message, in: scope, writer: lease?.writer ?? "", db)
+            let lock = try connection.replyWriters?.enter()
+            let reply = try StreamingReplies.begin(message, in: scope, writer: lock?.writer ?? "", db)
             let writer = HistoryReplyWriter(
-                history: self, reply: reply, scope: scope, maxMessages: maxMessages, lease: lease)
+                history: self, reply: reply, scope: scope, maxMessages: maxMessages, lock: lock)
             return (writer, saved)
         }
         saved.forEach(events.post)

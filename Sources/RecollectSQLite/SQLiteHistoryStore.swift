@@ -194,10 +194,10 @@ public final class SQLiteHistoryStore: HistoryStore {
     /// The deletion runs in small steps. A canceled task has deleted some of the messages. Throws `invalidArgument`
     /// for a date of NaN seconds.
     @discardableResult
-    public func deleteMessages(olderThan moment: Date) async throws -> Int {
-        try Self.refuseNotANumber(moment)
+    public func deleteMessages(olderThan date: Date) async throws -> Int {
+        try Self.refuseNotANumber(date)
         let count = try await perform {
-            try await Expiry(database: $0).deleteOlder(than: moment.millisecondsSince1970)
+            try await Expiry(database: $0).deleteOlder(than: date.millisecondsSince1970)
         }
         if count > 0 { await finishSteps() }
         return count
@@ -208,10 +208,10 @@ public final class SQLiteHistoryStore: HistoryStore {
     /// The sessions are deleted one by one, each with its branches. A canceled task has deleted some of them.
     /// Throws `invalidArgument` for a date of NaN seconds.
     @discardableResult
-    public func deleteSessions(discardedBefore moment: Date) async throws -> Int {
-        try Self.refuseNotANumber(moment)
+    public func deleteSessions(discardedBefore date: Date) async throws -> Int {
+        try Self.refuseNotANumber(date)
         let count = try await perform {
-            try await Expiry(database: $0).deleteDiscarded(before: moment.millisecondsSince1970)
+            try await Expiry(database: $0).deleteDiscarded(before: date.millisecondsSince1970)
         }
         if count > 0 { await finishSteps() }
         return count
@@ -228,8 +228,8 @@ public final class SQLiteHistoryStore: HistoryStore {
         return count
     }
 
-    private static func refuseNotANumber(_ moment: Date) throws {
-        guard moment.isNotANumber else { return }
+    private static func refuseNotANumber(_ date: Date) throws {
+        guard date.isNotANumber else { return }
         throw RecollectError(
             .invalidArgument, "the date is not a number; nothing was deleted; check how it was computed")
     }

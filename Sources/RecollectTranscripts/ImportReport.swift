@@ -28,7 +28,7 @@ public struct ImportReport: Hashable, Sendable {
     /// The number of messages already in the history.
     public var unchanged = 0
     /// The number of lines other than messages, by type.
-    public var notMessages: [String: Int] = [:]
+    public var skippedLines: [String: Int] = [:]
     /// Unreadable lines and files; the first 1,000 of them.
     public private(set) var unreadable: [Unreadable] = []
     /// The number of unreadable lines and files.
@@ -47,10 +47,10 @@ public struct ImportReport: Hashable, Sendable {
 
     /// Counts a line other than a message. Types are cut to 64 characters and limited to 100, since a file may
     /// have any number of them; further ones are counted as `others`.
-    mutating func add(notMessages kind: String) {
+    mutating func add(skippedLines kind: String) {
         let kind = String(kind.prefix(64))
-        let isListed = notMessages[kind] != nil || notMessages.count < 100
-        notMessages[isListed ? kind : "others", default: 0] += 1
+        let isListed = skippedLines[kind] != nil || skippedLines.count < 100
+        skippedLines[isListed ? kind : "others", default: 0] += 1
     }
 }
 

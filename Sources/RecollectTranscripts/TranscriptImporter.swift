@@ -110,6 +110,6 @@ extension ImportReport {
         messages += batch.messageCount
         unfinished += batch.unfinished
         batch.unreadable.forEach { add($0) }
-        batch.others.forEach { add(notMessages: $0) }
+        batch.others.forEach { add(skippedLines: $0) }
     }
 }

@@ -31,7 +31,7 @@
             #expect(report["messages"] == 3)
             #expect(report["added"] == 0)
             #expect(report["unchanged"] == 3)
-            #expect(report["notMessages"] == ["progress": 1, "summary": 1])
+            #expect(report["skippedLines"] == ["progress": 1, "summary": 1])
             #expect(report["unreadable"] == [])
             let text = try await recall.run("import", recall.folder + "/in")
             #expect(text.output.contains("0 new messages in 2 sessions; 3 were already stored"))

@@ -197,7 +197,7 @@ struct ClaudeCodeUITests {
         #expect(report.unreadableCount == 2)
         #expect(Set(report.unreadable.map(\.line)) == [1, 2])
         #expect(report.unreadable.allSatisfy { $0.file == file })
-        #expect(report.notMessages == ["table api_transcripts": 1])
+        #expect(report.skippedLines == ["table api_transcripts": 1])
         let all = try await imported.sessions()
         #expect(all.map(\.id.sessionId) == ["s", "unlisted"])
         let chat = try await imported.messages(all[1]).flatMap { $0.chatMessages() }.first

@@ -25,7 +25,7 @@ import Testing
     @Test(
         "Removing the selected session selects the session below, else the session above, else none",
         arguments: [true, false])
-    func neighbours(deletes: Bool) async throws {
+    func neighbors(deletes: Bool) async throws {
         let history = memory()
         try await history.fill(4)
         let list = await SessionList(history).started()

@@ -57,7 +57,7 @@ func turn(_ number: Int, of writer: String, padding: Int = 0) -> [ConversationMe
 
 /// Returns the store of an argument: `history:FOLDER` is a SQLite history, `relaxed:FOLDER` one of relaxed durability,
 /// `defaults:SUITE` a suite of user defaults, and anything else a folder of files.
-func store(at location: String, sameRole: SameRole) -> any ChatStorage {
+func store(at location: String, sameRole: SameRolePolicy) -> any ChatStorage {
     for (prefix, durability) in [("history:", Durability.full), ("relaxed:", .relaxed)] where location.hasPrefix(prefix)
     {
         let history = SQLiteHistoryStore(

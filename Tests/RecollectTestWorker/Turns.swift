@@ -29,7 +29,7 @@ private struct Counter: AgentProtocol {
 /// it, over a store that drops or keeps repeated roles (`drop`, `keep`). Prints `piece N` for each number and `kept
 /// TEXT` after each turn.
 func turns(_ arguments: [String]) async throws {
-    let store = store(at: arguments[0], sameRole: SameRole(rawValue: arguments[1]))
+    let store = store(at: arguments[0], sameRole: SameRolePolicy(rawValue: arguments[1]))
     let orchestrator = Orchestrator(agents: [Counter()], store: store, maxMessages: nil)
     for count in arguments.dropFirst(2) {
         for try await event in orchestrator.route(.text(count), userId: "u", sessionId: "s") {

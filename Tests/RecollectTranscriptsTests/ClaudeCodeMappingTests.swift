@@ -11,7 +11,7 @@ struct ClaudeCodeMappingTests {
         let imported = Imported()
         let report = try await imported.fixture("one-api-message-over-several-lines.jsonl")
         #expect(report.messages == 7)
-        #expect(report.notMessages == ["file-history-snapshot": 1, "progress": 1, "queue-operation": 1])
+        #expect(report.skippedLines == ["file-history-snapshot": 1, "progress": 1, "queue-operation": 1])
         #expect(report.unreadable.isEmpty)
         let messages = try await imported.messages(imported.only(), agentId: TranscriptReader.mainAgentId)
         #expect(messages.map(\.id) == ["u1", "a1", "a2", "a3", "u2", "a4", "s1"])
@@ -120,7 +120,7 @@ struct ClaudeCodeMappingTests {
     func newerVersions() async throws {
         let imported = Imported()
         let report = try await imported.fixture("blocks-and-fields-of-newer-versions.jsonl")
-        #expect(report.notMessages == ["brand-new-kind": 1])
+        #expect(report.skippedLines == ["brand-new-kind": 1])
         let messages = try await imported.messages(imported.only())
         #expect(
             messages[0].parts == [

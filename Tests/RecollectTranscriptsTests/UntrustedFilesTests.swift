@@ -223,8 +223,8 @@ struct UntrustedFilesTests {
         let report = try await Imported().run(folder.write("s.jsonl", userLine("1") + bad))
         #expect(report.unreadable.count == 1_000)
         #expect(report.unreadableCount == 3_000)
-        #expect(report.notMessages.count <= 101)
-        #expect(report.notMessages.values.reduce(0, +) == 3_000)
+        #expect(report.skippedLines.count <= 101)
+        #expect(report.skippedLines.values.reduce(0, +) == 3_000)
     }
 
     @Test("Files beyond the limit of an import are reported once, not one by one")

@@ -46,7 +46,7 @@
                 for session in sessions { try await history.deleteSession(session.id) }
                 let isErased = try await isErased(history)
                 try await confirmDeletion(of: sessions, in: history)
-                let setAside = try await history.setAsideFiles()
+                let setAside = try await history.filesSetAside()
                 try await Output.open { [names] output in
                     guard options.json else {
                         for name in names { try await output.line("Deleted \(name)") }

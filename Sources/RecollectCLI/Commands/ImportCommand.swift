@@ -14,7 +14,7 @@
                 an Agent Squad file storage, with all its users (--user imports only one). The format is detected. Importing \
                 again adds only new messages. Imported files are never changed.
 
-                JSON keys: sessions, users, messages, added, unchanged, notMessages (lines by kind), unreadable (a list of \
+                JSON keys: sessions, users, messages, added, unchanged, skippedLines (lines by kind), unreadable (a list of \
                 file, line, reason; at most 1,000), unreadableCount, unfinished (files with an incomplete last line). Exit \
                 code 2: some lines or files are unreadable or skipped (links in a folder, names that are not UTF-8, Agent \
                 Squad chats beside transcripts); the rest is imported.

@@ -32,7 +32,7 @@
             let added = "\(Format.count(self.added, "new message")) in \(Format.count(sessions, "session"))"
             let unchanged = "\(Format.grouped(self.unchanged)) \(self.unchanged == 1 ? "was" : "were") already stored"
             var lines = ["\(style.bold("Imported")) \(added); \(unchanged)."]
-            let left = notMessages.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+            let left = skippedLines.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
             if !left.isEmpty {
                 let kinds = left.prefix(6).map { "\($0.key.oneLine) \(Format.grouped($0.value))" }
                 let more = left.count > 6 ? ", …" : ""
@@ -73,7 +73,7 @@
                 "sessions": .integer(Int64(sessions)), "users": .array(users.map { .string($0) }),
                 "messages": .integer(Int64(messages)),
                 "added": .integer(Int64(added)), "unchanged": .integer(Int64(unchanged)),
-                "notMessages": .object(notMessages.mapValues { .integer(Int64($0)) }),
+                "skippedLines": .object(skippedLines.mapValues { .integer(Int64($0)) }),
                 "unreadable": .array(
                     unreadable.map {
                         ["file": .string($0.file), "line": .integer(Int64($0.line)), "reason": .string($0.reason)]

@@ -300,7 +300,7 @@ public struct MessageEdit: Hashable, Sendable {
 public struct AppendOptions: Hashable, Sendable {
     /// The treatment of a message with the same role as the last stored one. Histories keep it, `ChatStorage` views
     /// drop it.
-    public var sameRole: SameRole
+    public var sameRole: SameRolePolicy
     /// The budget for the scope's window after the append, in messages; `nil` trims nothing.
     public var maxMessages: Int?
     /// Whether a message stored under the empty agent ID, by a UI without agents, moves to this scope.
@@ -315,7 +315,8 @@ public struct AppendOptions: Hashable, Sendable {
 
     /// Creates options.
     public init(
-        sameRole: SameRole = .keep, maxMessages: Int? = nil, claimsUnassigned: Bool = false, staysRead: Bool = false
+        sameRole: SameRolePolicy = .keep, maxMessages: Int? = nil, claimsUnassigned: Bool = false,
+        staysRead: Bool = false
     ) {
         self.sameRole = sameRole
         self.maxMessages = maxMessages

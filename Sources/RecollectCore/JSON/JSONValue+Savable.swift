@@ -8,15 +8,15 @@ extension JSONValue {
 
     /// The maximum nesting of an external value, in levels: of a model's tool arguments, of tool results, and of
     /// other programs' transcripts. Deeper values are saved as a string with their JSON text.
-    public static let outsideDepthLimit = 128
+    public static let externalDepthLimit = 128
 
     /// Whether the value exceeds the maximum nesting of external values.
-    var isDeepForOutside: Bool { nests(deeperThan: Self.outsideDepthLimit) }
+    var exceedsExternalDepthLimit: Bool { nests(deeperThan: Self.externalDepthLimit) }
 
     /// The external value in the form for a history: as its JSON text if it is nested too deeply, and with text in
     /// place of numbers without a JSON representation.
     package var fromOutside: JSONValue {
-        if isDeepForOutside { return .string(jsonString) }
+        if exceedsExternalDepthLimit { return .string(jsonString) }
         return hasNumberWithoutJSON ? writingNumbersWithoutJSON() : self
     }
 
@@ -116,7 +116,7 @@ extension ConversationMessage {
         // Applied to members one level down, because importers collect all fields without a counterpart under one
         // name.
         message.metadata = metadata.mapValues { value in
-            guard value.isDeepForOutside, case .object(let members) = value else { return value.fromOutside }
+            guard value.exceedsExternalDepthLimit, case .object(let members) = value else { return value.fromOutside }
             return .object(members.mapValues(\.fromOutside))
         }
         return message

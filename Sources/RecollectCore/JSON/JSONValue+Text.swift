@@ -29,7 +29,7 @@ extension JSONValue {
     package init(fromOutside text: String) {
         // The error is ignored, because the text itself is preserved.
         let value = try? JSONValue(parsing: text)
-        self = value.map { $0.isDeepForOutside ? .string(text) : $0 } ?? .string(text)
+        self = value.map { $0.exceedsExternalDepthLimit ? .string(text) : $0 } ?? .string(text)
     }
 
     /// The value as JSON text without white space, keys in order, so that equal values have equal text.

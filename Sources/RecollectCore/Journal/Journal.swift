@@ -20,7 +20,7 @@ public protocol Journal: Sendable {
 
     /// Marks an entry as struck out, with its text unchanged. An entry already struck out stays unchanged.
     /// - Throws: `notFound` if the journal does not have the entry.
-    func strike(_ entry: JournalEntry, at moment: Date, in journal: JournalID) async throws
+    func strike(_ entry: JournalEntry, at date: Date, in journal: JournalID) async throws
 }
 
 /// The identifier of a journal, for a user and the agent writing it. Compared by UTF-8 bytes.

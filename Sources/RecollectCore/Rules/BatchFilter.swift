@@ -10,14 +10,14 @@ struct BatchFilter {
     /// `isKnown` returns whether the scope already has an ID. Such a message keeps its first content; of two
     /// messages with one ID in the batch, the first is accepted.
     init(
-        of batch: [ConversationMessage], sameRole: SameRole, lastRole: Role?, isKnown: (ByteString) -> Bool
+        of batch: [ConversationMessage], sameRole: SameRolePolicy, lastRole: Role?, isKnown: (ByteString) -> Bool
     ) {
         var lastRole = lastRole
         var taken: Set<ByteString> = []
         for message in batch {
             let id = ByteString(message.id)
             if isKnown(id) || taken.contains(id) { continue }
-            if sameRole == .drop, SameRole.repeats(message, after: lastRole) {
+            if sameRole == .drop, SameRolePolicy.repeats(message, after: lastRole) {
                 dropped.append(message)
                 continue
             }

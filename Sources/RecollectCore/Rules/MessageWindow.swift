@@ -24,12 +24,12 @@ extension ChatStorage {
     public func isConsecutiveSameRole(
         _ session: [ConversationMessage], _ newMessage: ConversationMessage
     ) -> Bool {
-        SameRole.repeats(newMessage, after: session.last?.role)
+        SameRolePolicy.repeats(newMessage, after: session.last?.role)
     }
 }
 
 /// The treatment of a message with the same role as the last stored one.
-public struct SameRole: RawRepresentable, Hashable, Sendable {
+public struct SameRolePolicy: RawRepresentable, Hashable, Sendable {
     /// The rule's name.
     public let rawValue: String
 
@@ -40,9 +40,9 @@ public struct SameRole: RawRepresentable, Hashable, Sendable {
 
     /// The message is dropped, with a log entry and an event, unless it has a tool call or result. The rule of the
     /// guides.
-    public static let drop = SameRole(rawValue: "drop")
+    public static let drop = SameRolePolicy(rawValue: "drop")
     /// Every message is saved.
-    public static let keep = SameRole(rawValue: "keep")
+    public static let keep = SameRolePolicy(rawValue: "keep")
 
     /// Whether `message` repeats `lastRole` and has no tool call or result.
     package static func repeats(_ message: ConversationMessage, after lastRole: Role?) -> Bool {

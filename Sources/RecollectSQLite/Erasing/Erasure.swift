@@ -36,7 +36,7 @@ extension SQLiteHistoryStore {
     ///
     /// They may contain text deleted since, until they are removed. Throws `permissionDenied` or `inputOutput` for
     /// an unreadable folder.
-    public func setAsideFiles() async throws -> [String] {
+    public func filesSetAside() async throws -> [String] {
         guard let files = connection.files else { return [] }
         return try await blocking { try files.setAside() }
     }

@@ -34,7 +34,7 @@ struct AppendOperation {
             let adopted = try held.flatMap { try adoptable($0, in: row, db) }
             if held?.scope == row.scope {
                 result.outcome.alreadyStored += 1
-            } else if options.sameRole == .drop, SameRole.repeats(adopted ?? message, after: row.lastRole) {
+            } else if options.sameRole == .drop, SameRolePolicy.repeats(adopted ?? message, after: row.lastRole) {
                 result.outcome.dropped += 1
                 result.dropped.append(message.id)
             } else if let held, let adopted {

@@ -273,7 +273,7 @@ enum StreamingReplies {
 
 extension [ContentPart] {
     /// Returns the parts of a reply with the rest of an earlier state that continues their texts: a UI has saved more of
-    /// them. The bubble of a UI without tools may have the later texts in its first one: these are not repeated, and its
+    /// them. A UI without tools may have the later texts in its first one: these are not repeated, and its
     /// rest is put behind the last of them.
     func keepingLongerText(of earlier: [ContentPart]) -> [ContentPart] {
         let (text, longer) = (compactMap(\.text).joined(), earlier.compactMap(\.text).joined())

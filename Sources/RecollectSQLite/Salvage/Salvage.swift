@@ -78,7 +78,7 @@ struct Salvage {
         if let made {
             let names = SalvageNames(salvaged: made, files)
             for suffix in ["-wal", "-shm", "-journal", ""] {
-                try folder.renameIfThere(files.databaseName + suffix, to: names.setAside + suffix)
+                try folder.renameIfPresent(files.databaseName + suffix, to: names.setAside + suffix)
             }
             // The log of the old database must not be beside the new one.
             try folder.synchronize()
@@ -197,7 +197,7 @@ extension HistoryFiles {
 }
 
 extension OpenFolder {
-    fileprivate func renameIfThere(_ name: String, to newName: String) throws {
+    fileprivate func renameIfPresent(_ name: String, to newName: String) throws {
         do {
             try rename(name, to: newName)
         } catch let failure as POSIXFailure where failure.number == ENOENT {

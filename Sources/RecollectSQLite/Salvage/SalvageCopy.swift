@@ -57,7 +57,7 @@ final class SalvageCopy {
             try copyRows()
             try refuseNewer()
             try restoreOwners()
-            try copyDoubted()
+            try copySuspect()
             try restoreSessions()
             try makeScopes()
         }
@@ -104,7 +104,7 @@ final class SalvageCopy {
     }
 
     /// Copies the sessions of the doubted pages again, after other rows were restored.
-    private func copyDoubted() throws {
+    private func copySuspect() throws {
         for number in doubted.sorted() {
             guard let page = pages.page(number) else { continue }
             for cell in page.cells {

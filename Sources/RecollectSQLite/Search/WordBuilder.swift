@@ -93,12 +93,12 @@ struct WordBuilder {
             // The end of the word may come from its last character: `℉` is `f` after a separator.
             let end = max(end, lastSource.upperBound)
             reader.word(term(0..<count, start..<end))
-            if caseBoundaryCount > 0, hasLower, !isCut { giveParts(end, &reader) }
+            if caseBoundaryCount > 0, hasLower, !isCut { emitParts(end, &reader) }
         }
         self = WordBuilder(letters: letters, caseBoundaries: caseBoundaries)
     }
 
-    private mutating func giveParts<Reader: SearchTermReader>(_ end: Int, _ reader: inout Reader) {
+    private mutating func emitParts<Reader: SearchTermReader>(_ end: Int, _ reader: inout Reader) {
         dropPlurals()
         // Random letters have a hump at every other position. Nobody searches for those.
         guard caseBoundaryCount > 0, count >= 2 * (caseBoundaryCount + 1) else { return }

@@ -1,6 +1,6 @@
 import RecollectCore
 
-/// Saves the increments of one streaming reply in its history. Its lease ends with it, or with its reply.
+/// Saves the increments of one streaming reply in its history. The lock is released at the end of the reply, or when the last copy of this writer is gone.
 struct HistoryReplyWriter: ReplyWriter {
     let history: SQLiteHistoryStore
     let reply: ReplyRowID
@@ -8,7 +8,7 @@ struct HistoryReplyWriter: ReplyWriter {
     /// The budget for trimming the scope's window at the end of the reply.
     let maxMessages: Int?
     /// `nil` in memory, because other processes cannot find the reply.
-    let lease: ReplyLease?
+    let lock: ReplyWriterLock?
     /// Called at the end of the reply with the message as saved and as given, before `finish` returns.
     var onEnd: (@Sendable ([SavedReply]) -> Void)?
 
@@ -21,6 +21,6 @@ struct HistoryReplyWriter: ReplyWriter {
         let saved = try await history.endReply(
             reply, begunIn: scope, as: message, isAppended: isAppended, maxMessages: maxMessages)
         onEnd?(saved)
-        await lease?.end()
+        await lock?.end()
     }
 }

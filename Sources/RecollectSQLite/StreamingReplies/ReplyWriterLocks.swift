@@ -25,7 +25,7 @@ final class ReplyWriterLocks: Sendable {
     private struct Held {
         let writer: String
         let file: OpenFile
-        var leases = 0
+        var replyCount = 0
     }
 
     private let folder: URL
@@ -38,24 +38,24 @@ final class ReplyWriterLocks: Sendable {
     }
 
     /// Acquires this process's lock for one more reply. In a write transaction.
-    func enter() throws -> ReplyLease {
+    func enter() throws -> ReplyWriterLock {
         let writer = try held.withLock { held in
             // A lock on a deleted file protects no reply.
             if let writer = held?.writer, hasEnded(writer) { held = nil }
             var now = try held ?? lockNewFile()
-            now.leases += 1
+            now.replyCount += 1
             held = now
             return now.writer
         }
-        return ReplyLease(writer: writer, of: self)
+        return ReplyWriterLock(writer: writer, of: self)
     }
 
     /// Releases the lock if this was its last reply.
     fileprivate func leave(_ writer: String) {
         held.withLock { held in
             guard let now = held, now.writer == writer else { return }
-            held?.leases -= 1
-            guard now.leases == 1 else { return }
+            held?.replyCount -= 1
+            guard now.replyCount == 1 else { return }
             // A remaining file does no harm. The next opening removes it.
             try? remove(writer)
             held = nil
@@ -122,7 +122,7 @@ final class ReplyWriterLocks: Sendable {
 }
 
 /// One reply's share of its process's lock, from its beginning to its end.
-final class ReplyLease: Sendable {
+final class ReplyWriterLock: Sendable {
     /// The name of the lock.
     let writer: String
 
@@ -140,7 +140,7 @@ final class ReplyLease: Sendable {
         Self.queue.async { [writers, writer] in writers.leave(writer) }
     }
 
-    /// Ends the lease once. At its return the lock is released if this was the last lease.
+    /// Ends the share once. At its return, the lock is released if this was the last one.
     func end() async {
         let isFirst = hasEnded.withLock { hasEnded in
             defer { hasEnded = true }

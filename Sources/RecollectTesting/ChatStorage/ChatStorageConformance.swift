@@ -15,7 +15,7 @@ public typealias ChatStorageCheck = ConformanceCheck<any ChatStorage>
 /// ```
 ///
 /// In XCTest, loop over `checks` in one test method. In a plain program, call `report(on:)`. The checks need no
-/// particular order and may run at the same time. The guide "Write a store, prove it" describes them.
+/// particular order and may run at the same time. The guide "Write and verify a store" describes them.
 public enum ChatStorageConformance {
     /// All checks, in the order of the rules.
     public static let checks: [ChatStorageCheck] =

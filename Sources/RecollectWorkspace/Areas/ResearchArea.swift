@@ -94,7 +94,7 @@ public struct ResearchArea: Sendable {
                 let isLocal = item.state == .local || item.state == .conflicted
                 let file =
                     isLocal && item.size <= workspace.configuration.maxFileSize
-                    ? try workspace.scanner.fileIfThere(at: item.path) : nil
+                    ? try workspace.scanner.fileIfPresent(at: item.path) : nil
                 let first = file?.text.split(maxSplits: 1, whereSeparator: \.isNewline).first ?? ""
                 let title = first.hasPrefix("# ") ? String(first.dropFirst(2)) : item.path.name
                 return Source(path: item.path, title: title, state: item.state)

@@ -85,7 +85,7 @@ public struct WorkspaceJournal: Journal {
     /// Marks an entry as struck out, with the date in its heading. The rest of the file stays unchanged, byte for
     /// byte.
     /// - Throws: `notFound` if the journal does not have the entry.
-    public func strike(_ entry: JournalEntry, at moment: Date, in journal: JournalID) async throws {
+    public func strike(_ entry: JournalEntry, at date: Date, in journal: JournalID) async throws {
         let author = Self.author(of: journal)
         let days = JournalDay.around(entry.date, in: timeZone)
         for day in days {
@@ -93,11 +93,11 @@ public struct WorkspaceJournal: Journal {
             else { continue }
             try await workspace.update(Self.path(of: day, by: author), by: author) { file in
                 let page = file.map { JournalPage(day: day, bytes: $0.bytes) }
-                return try JournalDays.striking(entry, at: moment, on: [page], of: days)?.bytes ?? file?.bytes ?? []
+                return try JournalDays.striking(entry, at: date, on: [page], of: days)?.bytes ?? file?.bytes ?? []
             }
             return
         }
-        _ = try JournalDays.striking(entry, at: moment, on: [], of: days)
+        _ = try JournalDays.striking(entry, at: date, on: [], of: days)
     }
 
     private func append(_ entry: JournalEntry, by author: WorkspaceAuthor) async throws {

@@ -22,6 +22,11 @@ import RecollectCore
 /// a deleted message. `replaced` has the states replaced by a message, each as its numbers and the hash of its content.
 /// A state that is not among them was made at the same time. The title has `titleRevision` and `titleReplaced`.
 public struct ChatProjection: Equatable, Sendable {
+    /// The entries by the bytes of their message IDs.
+    var entriesByID: [ByteString: Entry] {
+        Dictionary(entries.map { (ByteString($0.message.id), $0) }) { first, _ in first }
+    }
+
     /// A message and its position in the session.
     struct Entry: Equatable, Sendable {
         /// The agents with the message in their scopes, in byte order; at least one.

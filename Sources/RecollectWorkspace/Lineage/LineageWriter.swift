@@ -12,12 +12,16 @@ struct LineageWriter: Codable {
     /// folder.
     private(set) var wasThere = false
     /// The position in the archive's log up to the last copied line; `nil` before the first line.
-    var moment: VersionLog.Moment?
+    var position: VersionLog.Position?
     /// The segment's lines, for detecting writes by another device.
     private var lines = ""
 
-    init(moment: VersionLog.Moment? = nil) {
-        self.moment = moment
+    private enum CodingKeys: String, CodingKey {
+        case device, number, wasThere, position = "moment", lines
+    }
+
+    init(position: VersionLog.Position? = nil) {
+        self.position = position
     }
 
     /// The name of the segment's file.
@@ -38,7 +42,7 @@ struct LineageWriter: Codable {
         // Another device has a copy of this state folder and writes under this name. Its file stays; this device takes
         // a new name.
         if let file, let theirs = LineageSegment(file), !segment.lines.starts(with: theirs.lines) {
-            self = LineageWriter(moment: moment)
+            self = LineageWriter(position: position)
             wasThere = true
         }
         let first = number

@@ -19,7 +19,7 @@ extension VersionArchive {
     func addToLineage(over file: [UInt8]?) throws -> (written: [LineageSegment], removed: [String]) {
         try locked { folder, log in
             var writer = try lineageWriter()
-            let changes = try log.lines(since: writer.moment, in: folder)
+            let changes = try log.lines(since: writer.position, in: folder)
             var versions: [WorkspacePath: [WorkspaceVersion: WorkspaceVersion]] = [:]
             for path in Set(changes.map(\.path)) {
                 guard let file = log.index.files[path] else { continue }
@@ -33,7 +33,7 @@ extension VersionArchive {
             }
             guard !published.isEmpty else { return ([], []) }
             let result = writer.add(published, file: file)
-            writer.moment = log.moment
+            writer.position = log.position
             let note = try JSONEncoder().encode(writer)
             // Not synced to the disk: after a power cut the device writes a new log at worst.
             let (name, _) = try folder.stage { try $0.write(Array(note), at: 0) }

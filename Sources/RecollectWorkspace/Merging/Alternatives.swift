@@ -81,11 +81,11 @@ struct Alternatives: Equatable {
             byKey.merge(other.byKey, uniquingKeysWith: max)
             if byKey.count > 1 { byKey = byKey.mapValues { Alternative(text: $0.text) } }
         }
-        dropNothing()
+        removeEmptyText()
     }
 
     /// Removes the empty text, if there is another one.
-    private mutating func dropNothing() {
+    private mutating func removeEmptyText() {
         if byKey.count > 1 { byKey[ByteText("")] = nil }
     }
 
@@ -171,7 +171,7 @@ struct Alternatives: Equatable {
             let taken = version.byKey.filter { added.contains($0.key) || isDecisive && old.contains($0.key) }
             result.byKey.merge(taken, uniquingKeysWith: max)
         }
-        result.dropNothing()
+        result.removeEmptyText()
         return result
     }
 

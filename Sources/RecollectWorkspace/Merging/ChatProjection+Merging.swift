@@ -122,11 +122,6 @@ extension ChatProjection {
             $0.text.isEmpty ? $0.json.string : $0.text
         }
     }
-
-    /// The entries by the bytes of their message IDs.
-    var entriesByID: [ByteString: Entry] {
-        Dictionary(entries.map { (ByteString($0.message.id), $0) }) { first, _ in first }
-    }
 }
 
 extension ConversationMessage {

@@ -72,14 +72,14 @@ struct ConflictBlock: Hashable {
 
     /// Adds a backslash to a line similar to a mark.
     private static func escaped(_ line: String) -> String {
-        isMarkLike(line) ? "\\" + line : line
+        looksLikeMarker(line) ? "\\" + line : line
     }
 
     private static func unescaped(_ line: String) -> String {
-        line.hasPrefix("\\") && isMarkLike(line) ? String(line.dropFirst()) : line
+        line.hasPrefix("\\") && looksLikeMarker(line) ? String(line.dropFirst()) : line
     }
 
-    private static func isMarkLike(_ line: String) -> Bool {
+    private static func looksLikeMarker(_ line: String) -> Bool {
         line.drop { $0 == "\\" }.hasPrefix(mark) || line.drop { $0 == "\\" } == label
     }
 }

@@ -7,7 +7,7 @@ enum WorkspaceName {
         if let scalar = name.unicodeScalars.first(where: isForbidden) {
             return "it contains the character \(scalar.escaped(asASCII: true)), which some systems do not allow"
         }
-        guard hasGoodJoiners(name) else { return "it contains an invisible joining character in the wrong position" }
+        guard hasValidJoiners(name) else { return "it contains an invisible joining character in the wrong position" }
         if name == "." || name == ".." {
             return "'.' and '..' are not allowed: use a path relative to the workspace folder"
         }
@@ -49,7 +49,7 @@ enum WorkspaceName {
 
     /// Whether each joiner is between two characters it can join. At other positions, joiners create names of the
     /// same appearance.
-    private static func hasGoodJoiners(_ name: String) -> Bool {
+    private static func hasValidJoiners(_ name: String) -> Bool {
         guard name.unicodeScalars.contains(where: isJoiner) else { return true }
         let scalars = Array(name.unicodeScalars)
         func isJoined(_ index: Int) -> Bool {

@@ -131,8 +131,8 @@ final class ConflictResolver: Sendable {
         _ path: WorkspacePath, _ copies: [WorkspacePath], knowing logs: LineageLogs, isPreview: Bool
     ) throws -> ResolvedConflict {
         let isFolder = try provider.item(at: path)?.isFolder ?? false
-        let main = try isFolder ? nil : scanner.fileIfThere(at: path)
-        let files = try copies.compactMap { try scanner.fileIfThere(at: $0) }
+        let main = try isFolder ? nil : scanner.fileIfPresent(at: path)
+        let files = try copies.compactMap { try scanner.fileIfPresent(at: $0) }
         let versions = try main == nil ? [] : provider.conflictVersions(of: path)
         let all = try versions + files.flatMap { try provider.conflictVersions(of: $0.path) }
         let file = try main == nil ? nil : archive.index().files[path]

@@ -5,7 +5,7 @@ import RecollectCore
 final class LineagePublisher: Sendable {
     private struct State {
         /// The position in the archive's log up to which other devices have the lineage.
-        var moment: VersionLog.Moment?
+        var position: VersionLog.Position?
         /// The date of the last publication after a write.
         var date: Date?
     }
@@ -27,13 +27,13 @@ final class LineagePublisher: Sendable {
     func publish() {
         state.withLock { state in
             do {
-                let moment = try archive.snapshot().moment
-                guard moment != state.moment else { return }
+                let position = try archive.snapshot().position
+                guard position != state.position else { return }
                 let file = try provider.lineageFile(archive.lineageWriter().segmentName)
                 let (written, removed) = try archive.addToLineage(over: file?.bytes)
                 for segment in written { try provider.writeLineageFile(segment.name, segment.bytes) }
                 for name in removed { try provider.writeLineageFile(name, nil) }
-                state.moment = moment
+                state.position = position
             } catch {
                 configuration.logger.debug(
                     "cannot write the lineage of \(provider.rootURL.path): \(error)")

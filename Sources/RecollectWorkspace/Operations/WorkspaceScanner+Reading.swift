@@ -22,7 +22,8 @@ extension WorkspaceScanner {
         let files = try archive.index().files
         if files.isEmpty { try noteRoot(rootIdentity) }
         // The recorded mass deletion is only a reason to scan: the files may be back.
-        guard try files[path]?.content != nil || isGuardKept() || isRootReplaced(), try scan().isMassDeletion else {
+        guard try files[path]?.content != nil || isMassDeletionRecorded() || isRootReplaced(), try scan().isMassDeletion
+        else {
             return
         }
         throw RecollectError(
@@ -33,7 +34,7 @@ extension WorkspaceScanner {
 
     /// Returns the current file; `nil` if it is missing.
     /// - Throws: `notLocal`.
-    func fileIfThere(at path: WorkspacePath) throws -> WorkspaceFile? {
+    func fileIfPresent(at path: WorkspacePath) throws -> WorkspaceFile? {
         do {
             guard let file = try file(at: path) else { throw notLocal(path) }
             return file

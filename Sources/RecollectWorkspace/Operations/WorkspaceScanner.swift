@@ -39,7 +39,7 @@ final class WorkspaceScanner: Sendable {
     /// - Parameter acceptingDeletions: Whether all missing files are recorded as deleted, even in a mass deletion.
     func scan(acceptingDeletions: Bool = false) throws -> WorkspaceScan {
         try state.withLock { state in
-            let (index, moment) = try archive.snapshot()
+            let (index, position) = try archive.snapshot()
             let now = configuration.now()
             let table = try state.table ?? FileTable(bytes: archive.note(Self.tableName) ?? [])
             let known = Self.known(index, table)
@@ -50,26 +50,26 @@ final class WorkspaceScanner: Sendable {
                     throw RecollectError(
                         .unavailable, "\(provider.rootURL.path) is missing: no deletions are recorded")
                 }
-                try stand(guard: true, &state)
+                try recordMassDeletion(true, &state)
                 return WorkspaceScan(
                     index: index, table: table, missing: known.sorted(), isMassDeletion: true, isAvailable: false)
             }
             var found = table
             var there = Set<WorkspacePath>(minimumCapacity: listing.items.count)
             var batch = ObservedBatch()
-            for position in listing.items.indices where !listing.items[position].isFolder {
-                let path = listing.items[position].path
+            for item in listing.items.indices where !listing.items[item].isFolder {
+                let path = listing.items[item].path
                 there.insert(path)
                 let row = table.rows[path]
                 let isContested = listing.conflicted.contains(path)
-                let current = try take(&listing.items[position], row, index, isContested, now: now, &batch)
+                let current = try take(&listing.items[item], row, index, isContested, now: now, &batch)
                 if current != row { found.rows[path] = current }
                 if batch.isFull {
-                    try archive.found(batch.contents, since: moment, now: now)
+                    try archive.found(batch.contents, since: position, now: now)
                     batch = ObservedBatch()
                 }
             }
-            try archive.found(batch.contents, since: moment, now: now)
+            try archive.found(batch.contents, since: position, now: now)
             let latest = try archive.index()
             let absent = known.filter { !there.contains($0) }
             let gone = absent.filter { !listing.isHidden($0) }.sorted()
@@ -84,10 +84,11 @@ final class WorkspaceScanner: Sendable {
             }
             let hidden = absent.count - gone.count
             let isMassDeletion =
-                try !acceptingDeletions && isTooMuch(missing: unexplained, of: known.count - hidden, hidden: hidden)
-            try stand(guard: isMassDeletion, &state)
+                try !acceptingDeletions
+                && countsAsMassDeletion(missing: unexplained, of: known.count - hidden, hidden: hidden)
+            try recordMassDeletion(isMassDeletion, &state)
             if !isMassDeletion {
-                try archive.recordDeleted(gone, since: moment, now: now)
+                try archive.recordDeleted(gone, since: position, now: now)
                 if absent.isEmpty || absent.count < known.count { try noteRoot(root) }
             }
             if found.rows.count > there.count {
@@ -125,7 +126,7 @@ final class WorkspaceScanner: Sendable {
     }
 
     private static let tableName = "scans"
-    private static let guardName = "massDeletion"
+    private static let massDeletionNote = "massDeletion"
     private static let rootName = "root"
 
     /// Returns everything in the root, and settles leftovers of killed writers in the first scan, then at most once an
@@ -209,9 +210,9 @@ final class WorkspaceScanner: Sendable {
     /// Whether the missing files are a mass deletion: at least four and over half of the known files, or all of them
     /// together with the lineage, or in another root folder than before. A recorded mass deletion lasts until no file is
     /// missing, or hidden in an unreadable folder.
-    private func isTooMuch(missing: Int, of known: Int, hidden: Int) throws -> Bool {
+    private func countsAsMassDeletion(missing: Int, of known: Int, hidden: Int) throws -> Bool {
         guard missing + hidden > 0 else { return false }
-        return try missing >= 4 && missing * 2 > known || isGuardKept()
+        return try missing >= 4 && missing * 2 > known || isMassDeletionRecorded()
             || missing == known && (lineage.isMissing() || isRootReplaced())
     }
 
@@ -233,17 +234,17 @@ final class WorkspaceScanner: Sendable {
     }
 
     /// Whether the last scan by any process found a mass deletion.
-    func isGuardKept() throws -> Bool { try archive.note(Self.guardName) != nil }
+    func isMassDeletionRecorded() throws -> Bool { try archive.note(Self.massDeletionNote) != nil }
 
     /// Publishes the lineage after a write, unless a mass deletion is recorded.
-    func publishLineageOfWrite() { lineage.publishAfterWrite(unless: isGuardKept) }
+    func publishLineageOfWrite() { lineage.publishAfterWrite(unless: isMassDeletionRecorded) }
 
     /// Returns the lineage logs of all devices.
     func lineageLogs() throws -> LineageLogs { try lineage.logs() }
 
-    private func stand(guard isMassDeletion: Bool, _ state: inout State) throws {
-        if try (archive.note(Self.guardName) != nil) != isMassDeletion {
-            try archive.setNote(Self.guardName, isMassDeletion ? [] : nil)
+    private func recordMassDeletion(_ isMassDeletion: Bool, _ state: inout State) throws {
+        if try (archive.note(Self.massDeletionNote) != nil) != isMassDeletion {
+            try archive.setNote(Self.massDeletionNote, isMassDeletion ? [] : nil)
         }
         defer { state.isGuarded = isMassDeletion }
         if isMassDeletion, !state.isGuarded { events.post(StoreEvent(kind: .massDeletion)) }

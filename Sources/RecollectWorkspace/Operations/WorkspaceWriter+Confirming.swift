@@ -25,7 +25,7 @@ extension WorkspaceWriter {
         guard let doubtful = try archive.inDoubt(at: file.path), doubtful.version.hash == file.version,
             replacing == file.version
                 || doubtful.version.kind == kind && doubtful.version.parents == (replacing.map { [$0] } ?? []),
-            try scanner.fileIfThere(at: file.path)?.version == file.version
+            try scanner.fileIfPresent(at: file.path)?.version == file.version
         else { return false }
         do {
             // After a failed sync, a later success proves nothing, so the bytes are written again.

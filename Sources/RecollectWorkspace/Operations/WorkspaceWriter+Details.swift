@@ -4,18 +4,19 @@ import RecollectCore
 /// modification date. Failures are only logged.
 extension WorkspaceWriter {
     /// Saves the metadata of a file, for a later restoration or for its new path.
-    func saveDetails(of path: WorkspacePath) {
-        logging("saved") { try provider.saveDetails(of: path, to: archive.detailsURL(of: path)) }
+    func saveMetadata(of path: WorkspacePath) {
+        logging("saved") { try provider.saveMetadata(of: path, to: archive.metadataURL(of: path)) }
     }
 
     /// Applies the saved metadata of one path to the file at another.
-    func applyDetails(
-        of path: WorkspacePath, to newPath: WorkspacePath, holding version: ContentHash, isDated: Bool
+    func applyMetadata(
+        of path: WorkspacePath, to newPath: WorkspacePath, holding version: ContentHash, setsModificationDate: Bool
     ) {
         guard archive.hasDetails(of: path) else { return }
         logging("restored") {
-            try provider.applyDetails(
-                from: archive.detailsURL(of: path), to: newPath, holding: version, isDated: isDated)
+            try provider.applyMetadata(
+                from: archive.metadataURL(of: path), to: newPath, holding: version,
+                setsModificationDate: setsModificationDate)
         }
     }
 
@@ -23,8 +24,8 @@ extension WorkspaceWriter {
     func copyDetails(of path: WorkspacePath, to copy: WorkspaceFile) {
         logging("copied") {
             guard let item = try provider.item(at: path), !item.isFolder else { return }
-            try provider.saveDetails(of: path, to: archive.detailsURL(of: copy.path))
-            applyDetails(of: copy.path, to: copy.path, holding: copy.version, isDated: false)
+            try provider.saveMetadata(of: path, to: archive.metadataURL(of: copy.path))
+            applyMetadata(of: copy.path, to: copy.path, holding: copy.version, setsModificationDate: false)
             forgetDetails(of: copy.path)
         }
     }

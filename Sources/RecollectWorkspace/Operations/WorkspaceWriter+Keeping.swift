@@ -14,7 +14,7 @@ extension WorkspaceWriter {
         for copyPath in KeptCopyName.paths(for: hash, beside: path) {
             let there: WorkspaceFile?
             do {
-                there = try scanner.fileIfThere(at: copyPath)
+                there = try scanner.fileIfPresent(at: copyPath)
             } catch let error as RecollectError where error.code == .notLocal {
                 try provider.requestDownload(of: copyPath)
                 throw error
@@ -38,7 +38,7 @@ extension WorkspaceWriter {
         guard let main, !versions.isEmpty else { return }
         for bytes in versions.map(\.bytes) + [main.bytes] {
             let found = ObservedContent(path: main.path, hash: ContentHash(of: bytes), bytes: bytes, isContested: true)
-            try archive.found([found], since: archive.snapshot().moment, now: configuration.now())
+            try archive.found([found], since: archive.snapshot().position, now: configuration.now())
         }
     }
 }

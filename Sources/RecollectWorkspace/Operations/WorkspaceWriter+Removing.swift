@@ -7,7 +7,7 @@ extension WorkspaceWriter {
         guard path != newPath else { return try refuseFolder(path) }
         let (path, newPath) = try (provider.spelling(of: path), provider.spelling(of: newPath))
         try refuseFolder(path)
-        guard let file = try scanner.fileIfThere(at: path) else { throw scanner.notFound(path) }
+        guard let file = try scanner.fileIfPresent(at: path) else { throw scanner.notFound(path) }
         _ = try current(path, holding: file.version)
         let date = configuration.now().wholeMilliseconds
         let arrival = VersionLine(
@@ -19,7 +19,7 @@ extension WorkspaceWriter {
             version: WorkspaceVersion(
                 hash: file.version, date: date, author: author, kind: .movedAway, otherPath: newPath))
         let begun = try archive.begin([arrival, departure], keeping: [file.bytes])
-        saveDetails(of: path)
+        saveMetadata(of: path)
         defer { forgetDetails(of: path) }
         do {
             try changing(newPath, from: nil, to: file.version, begun) {
@@ -35,7 +35,7 @@ extension WorkspaceWriter {
             throw error.cause
         }
         confirmDoubtful(at: newPath)
-        applyDetails(of: path, to: newPath, holding: file.version, isDated: true)
+        applyMetadata(of: path, to: newPath, holding: file.version, setsModificationDate: true)
         finish([begun[0]])
         do {
             try changing(path, from: file.version, to: nil, [begun[1]]) {
@@ -46,7 +46,7 @@ extension WorkspaceWriter {
         } catch {
             // If the file is still at the old path, the new one is removed. If the old path is unreadable, both
             // stay: the new file may be the only copy.
-            if (try? scanner.fileIfThere(at: path)) ?? nil != nil {
+            if (try? scanner.fileIfPresent(at: path)) ?? nil != nil {
                 try takeBack(file, from: newPath, because: error) {
                     try discard(WorkspaceFile(path: newPath, bytes: file.bytes), by: author)
                 }
@@ -65,7 +65,7 @@ extension WorkspaceWriter {
         do {
             try removal()
         } catch {
-            if case .success(nil) = Result(catching: { try scanner.fileIfThere(at: newPath) }) { return }
+            if case .success(nil) = Result(catching: { try scanner.fileIfPresent(at: newPath) }) { return }
             throw RecollectError(
                 .conflict,
                 "the move of \(file.path) to \(newPath) was neither completed nor undone: compare the files, and trash one",
@@ -89,7 +89,7 @@ extension WorkspaceWriter {
             version: WorkspaceVersion(
                 hash: file.version, date: configuration.now().wholeMilliseconds, author: author, kind: .trashed))
         let begun = try archive.begin([change], keeping: [file.bytes])
-        saveDetails(of: file.path)
+        saveMetadata(of: file.path)
         try changing(file.path, from: file.version, to: nil, begun) {
             try remove(file, keepingVersionsBeside: file.path)
         }

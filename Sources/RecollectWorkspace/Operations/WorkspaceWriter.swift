@@ -41,7 +41,7 @@ final class WorkspaceWriter: Sendable {
     ) throws -> WorkspaceFile {
         var pause: useconds_t = 200
         for _ in 0..<Self.mostAttempts {
-            let file = try scanner.fileIfThere(at: path)
+            let file = try scanner.fileIfPresent(at: path)
             do {
                 if let file, try isInDoubt(change, of: file, by: author) {
                     return try put(file.bytes, to: path, replacing: file.version, by: author)
@@ -99,7 +99,9 @@ final class WorkspaceWriter: Sendable {
         }
         confirmDoubtful(at: path)
         if replacing == nil {
-            if kind == .restored { applyDetails(of: path, to: path, holding: file.version, isDated: false) }
+            if kind == .restored {
+                applyMetadata(of: path, to: path, holding: file.version, setsModificationDate: false)
+            }
             forgetDetails(of: path)
         }
         warn(of: file)
@@ -138,7 +140,7 @@ final class WorkspaceWriter: Sendable {
             throw FileChangedError(path: path, current: mismatch.current.map { WorkspaceFile(path: path, bytes: $0) })
         } catch {
             // A change may fail after it is made, for example in the last sync. The next scan then finds it.
-            switch Result(catching: { try scanner.fileIfThere(at: path)?.version }) {
+            switch Result(catching: { try scanner.fileIfPresent(at: path)?.version }) {
             case .success(old):
                 // A remaining `begun` line is harmless.
                 try? archive.withdraw(changes)
@@ -159,10 +161,10 @@ final class WorkspaceWriter: Sendable {
     /// - Throws: `FileChangedError` if the file has another version or is missing; `notLocal`; `busy`.
     func current(_ path: WorkspacePath, holding expected: ContentHash) throws -> [UInt8] {
         for _ in 0..<Self.mostAttempts {
-            let (index, moment) = try archive.snapshot()
+            let (index, position) = try archive.snapshot()
             let isKnown = index.files[path]?.content == expected
             let item = isKnown ? nil : try provider.item(at: path)
-            let file = try scanner.fileIfThere(at: path)
+            let file = try scanner.fileIfPresent(at: path)
             guard let file, file.version == expected else { throw FileChangedError(path: path, current: file) }
             if isKnown { return file.bytes }
             let copies = try scanner.conflictCopies(of: path)
@@ -171,7 +173,7 @@ final class WorkspaceWriter: Sendable {
                 isEdited: try item.map { try scanner.isEdited($0, index) } ?? false)
             // A service may replace a copy with the copy of the next conflict before a scan.
             let others = try copies.items.compactMap { try scanner.observed($0, index) }
-            try archive.found([found] + others, since: moment, now: configuration.now())
+            try archive.found([found] + others, since: position, now: configuration.now())
             if try archive.index().files[path]?.content == expected { return file.bytes }
             // Another writer recorded something since the snapshot, so this content was not recorded.
         }

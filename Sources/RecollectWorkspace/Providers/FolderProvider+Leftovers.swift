@@ -64,7 +64,7 @@ extension FolderProvider {
         }
         let shown = original?.name ?? (bytes?.isText ?? false ? "unnamed.txt" : "unnamed")
         let names = Self.keptNames(for: shown, holding: hash, name, at: path)
-        let given = try giveName(to: name, of: hash, in: folder, among: names)
+        let given = try renameToFirstFreeName(to: name, of: hash, in: folder, among: names)
         if let kept = try? path.appending(given) { report.kept.append(kept) }
     }
 

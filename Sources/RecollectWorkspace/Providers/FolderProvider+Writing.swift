@@ -185,7 +185,7 @@ extension FolderProvider {
         // Files that cannot be read are put back unread.
         let hash = try? content(of: aside, in: folder)
         let kept = Self.keptNames(for: name, holding: hash, aside, at: parent)
-        _ = try giveName(to: aside, of: hash, in: folder, among: [name] + kept)
+        _ = try renameToFirstFreeName(to: aside, of: hash, in: folder, among: [name] + kept)
     }
 
     /// Returns the possible names for a temporary file as a kept copy of another file, in order of preference.
@@ -208,7 +208,7 @@ extension FolderProvider {
     /// Renames a temporary file to the first free name. If a file with one of the names has the same content,
     /// removes the temporary file instead.
     /// - Returns: The name of the file with the content.
-    func giveName(
+    func renameToFirstFreeName(
         to aside: String, of hash: ContentHash?, in folder: OpenFolder, among names: [String]
     ) throws -> String {
         for name in names {

@@ -55,16 +55,17 @@ public protocol WorkspaceProvider: Sendable {
     func removeFolder(_ path: WorkspacePath) throws -> Bool
 
     /// Copies a file's metadata (permissions, owner, extended attributes, modification date) to an empty file
-    /// elsewhere on this device, as far as possible. `applyDetails` applies it to another file.
-    func saveDetails(of path: WorkspacePath, to url: URL) throws
+    /// elsewhere on this device, as far as possible. `applyMetadata` applies it to another file.
+    func saveMetadata(of path: WorkspacePath, to url: URL) throws
 
-    /// Applies the metadata copied by `saveDetails` to a file with an expected version.
+    /// Applies the metadata copied by `saveMetadata` to a file with an expected version.
     /// - Parameters:
-    ///   - url: The file written by `saveDetails`.
+    ///   - url: The file written by `saveMetadata`.
     ///   - path: The path of the file to change.
     ///   - expected: The version of this file.
-    ///   - isDated: Whether to set the modification date, too.
-    func applyDetails(from url: URL, to path: WorkspacePath, holding expected: ContentHash, isDated: Bool) throws
+    ///   - setsModificationDate: Whether to set the modification date, too.
+    func applyMetadata(from url: URL, to path: WorkspacePath, holding expected: ContentHash, setsModificationDate: Bool)
+        throws
 
     /// Removes or renames the temporary files of killed writers in a folder.
     ///
@@ -115,11 +116,11 @@ extension WorkspaceProvider {
     public func spelling(of path: WorkspacePath) throws -> WorkspacePath { path }
 
     /// Does nothing: files have no metadata.
-    public func saveDetails(of path: WorkspacePath, to url: URL) throws {}
+    public func saveMetadata(of path: WorkspacePath, to url: URL) throws {}
 
     /// Does nothing.
-    public func applyDetails(
-        from url: URL, to path: WorkspacePath, holding expected: ContentHash, isDated: Bool
+    public func applyMetadata(
+        from url: URL, to path: WorkspacePath, holding expected: ContentHash, setsModificationDate: Bool
     ) throws {}
 
     /// Does nothing: killed writers leave no files.

@@ -123,7 +123,9 @@ extension WorkspaceTools {
         }
         var notes: [String] = []
         if found.files.isEmpty { notes.append("No files were found: try fewer or different words.") }
-        if found.isCut || files.isFull { notes.append("There may be more files: add words, or specify a folder.") }
+        if found.isTruncated || files.isFull {
+            notes.append("There may be more files: add words, or specify a folder.")
+        }
         if found.filesNotLocal > 0 {
             notes.append("Files not searched because they are not on this device: \(found.filesNotLocal).")
         }

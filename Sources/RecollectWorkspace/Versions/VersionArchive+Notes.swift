@@ -74,13 +74,13 @@ extension VersionArchive {
     // MARK: Metadata of files
 
     /// Returns the URL of an empty file with a trashed file's metadata.
-    func detailsURL(of path: WorkspacePath) -> URL {
+    func metadataURL(of path: WorkspacePath) -> URL {
         URL(fileURLWithPath: self.path + "/" + Self.detailsFolder + "/" + Self.detailsName(path), isDirectory: false)
     }
 
     /// Whether the archive has metadata of a file.
     func hasDetails(of path: WorkspacePath) -> Bool {
-        FileManager.default.fileExists(atPath: detailsURL(of: path).path)
+        FileManager.default.fileExists(atPath: metadataURL(of: path).path)
     }
 
     /// Removes the archived metadata of a file.

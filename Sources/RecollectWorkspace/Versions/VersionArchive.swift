@@ -13,7 +13,7 @@ import RecollectFileSystem
 ///
 /// All calls block, and throw `RecollectError`.
 final class VersionArchive: Sendable {
-    typealias Moment = VersionLog.Moment
+    typealias Position = VersionLog.Position
 
     /// The folder's path.
     let path: String
@@ -35,8 +35,8 @@ final class VersionArchive: Sendable {
     }
 
     /// Returns the current state of the log, and its position.
-    func snapshot() throws -> (index: VersionIndex, moment: Moment) {
-        try reading { ($0.index, $0.moment) }
+    func snapshot() throws -> (index: VersionIndex, position: Position) {
+        try reading { ($0.index, $0.position) }
     }
 
     /// Returns the versions of a path, newest first.
@@ -139,15 +139,15 @@ final class VersionArchive: Sendable {
     /// All contents to archive reach the disk before the first line naming one of them. If a file has the content
     /// of a begun change, the change is recorded as made.
     /// - Parameters:
-    ///   - contents: The observed contents. Files with a line recorded since `moment` are ignored.
-    ///   - moment: The log's position before the first of the files was read.
+    ///   - contents: The observed contents. Files with a line recorded since `position` are ignored.
+    ///   - position: The log's position before the first of the files was read.
     ///   - now: The date of the scan.
-    func found(_ contents: [ObservedContent], since moment: Moment, now: Date) throws {
+    func found(_ contents: [ObservedContent], since position: Position, now: Date) throws {
         guard !contents.isEmpty else { return }
         try locked { folder, log in
             var lines: [VersionLine] = []
             var kept: [ContentHash: [UInt8]] = [:]
-            for found in contents where log.isUntouched(found.path, since: moment) {
+            for found in contents where log.isUntouched(found.path, since: position) {
                 let file = log.index.files[found.path, default: .init()]
                 if file.content == found.hash { continue }
                 if let own = file.open.last(where: { $0.version.hash == found.hash && !$0.version.kind.isAbsence }) {
@@ -172,14 +172,14 @@ final class VersionArchive: Sendable {
         }
     }
 
-    /// Records files as removed. Files with a line recorded since `moment` are ignored.
+    /// Records files as removed. Files with a line recorded since `position` are ignored.
     ///
     /// If a removal of the file was begun, that change is recorded as made.
-    func recordDeleted(_ paths: [WorkspacePath], since moment: Moment, now: Date) throws {
+    func recordDeleted(_ paths: [WorkspacePath], since position: Position, now: Date) throws {
         guard !paths.isEmpty else { return }
         try locked { folder, log in
             let lines = paths.compactMap { path -> VersionLine? in
-                guard log.isUntouched(path, since: moment), let file = log.index.files[path],
+                guard log.isUntouched(path, since: position), let file = log.index.files[path],
                     let content = file.content
                 else { return nil }
                 if let own = log.index.removal(of: path, now: now) { return own.marked(.done) }
@@ -232,13 +232,13 @@ final class VersionArchive: Sendable {
     /// recorded as removed. Begun changes stay for a day, because they may be in progress. Contents without a version stay if
     /// they were saved since the date: the log may have lost their versions. After visible damage to the log, all of them
     /// stay until `recover` adds versions.
-    func prune(olderThan moment: Date, now: Date) throws {
+    func prune(olderThan date: Date, now: Date) throws {
         try locked { folder, log in
             let lines = log.index.lines(
-                keeping: { $0.date >= moment }, isOpen: { VersionIndex.mayBeInProgress($0, now: now) })
+                keeping: { $0.date >= date }, isOpen: { VersionIndex.mayBeInProgress($0, now: now) })
             let contents = ContentStore(in: folder)
             let isGuarded = try note(Self.unnamedName) != nil
-            let saved = try contents.all().filter { isGuarded || $0.value >= moment }
+            let saved = try contents.all().filter { isGuarded || $0.value >= date }
             let unnamed = Set(saved.keys).subtracting(log.index.hashes)
             try log.begin(anew: lines, in: folder)
             try contents.removeAll(but: unnamed.union(lines.map(\.version.hash)))

@@ -8,7 +8,7 @@ import RecollectFileSystem
 /// that change the file require the lock of its folder. All calls block.
 struct VersionLog {
     /// A position in a log.
-    struct Moment: Hashable, Codable {
+    struct Position: Hashable, Codable {
         fileprivate let header: [UInt8]
         fileprivate let end: Int
     }
@@ -21,13 +21,13 @@ struct VersionLog {
     private var end = 0
 
     /// The position at the end of the lines read so far.
-    var moment: Moment { Moment(header: header, end: end) }
+    var position: Position { Position(header: header, end: end) }
 
     /// Whether no line about a path was recorded since a position. `true` for a path without lines; for any other
     /// path, `false` if the log was replaced since.
-    func isUntouched(_ path: WorkspacePath, since moment: Moment) -> Bool {
+    func isUntouched(_ path: WorkspacePath, since position: Position) -> Bool {
         guard let file = index.files[path] else { return true }
-        return header == moment.header && file.end <= moment.end
+        return header == position.header && file.end <= position.end
     }
 
     /// Applies the complete lines added since the last reading. A replaced log is read from its beginning.
@@ -63,10 +63,10 @@ struct VersionLog {
 
     /// Returns the lines since a position, from the last megabyte of the log. Returns none if the log was replaced
     /// since.
-    /// - Parameter moment: The position; `nil` for the beginning of the log.
-    func lines(since moment: Moment?, in folder: OpenFolder) throws -> [VersionLine] {
-        let start = moment?.end ?? header.count
-        guard moment == nil || moment?.header == header, start < end,
+    /// - Parameter position: The position; `nil` for the beginning of the log.
+    func lines(since position: Position?, in folder: OpenFolder) throws -> [VersionLine] {
+        let start = position?.end ?? header.count
+        guard position == nil || position?.header == header, start < end,
             let log = try ifThere({ try folder.file(Self.name, forWriting: false) })
         else { return [] }
         let first = max(start, end - 1_000_000)

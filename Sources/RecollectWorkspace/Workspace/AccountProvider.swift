@@ -84,12 +84,12 @@ final class AccountProvider: WorkspaceProvider {
 
     func removeFolder(_ path: WorkspacePath) throws -> Bool { try provider().removeFolder(path) }
 
-    func saveDetails(of path: WorkspacePath, to url: URL) throws { try provider().saveDetails(of: path, to: url) }
+    func saveMetadata(of path: WorkspacePath, to url: URL) throws { try provider().saveMetadata(of: path, to: url) }
 
-    func applyDetails(
-        from url: URL, to path: WorkspacePath, holding expected: ContentHash, isDated: Bool
+    func applyMetadata(
+        from url: URL, to path: WorkspacePath, holding expected: ContentHash, setsModificationDate: Bool
     ) throws {
-        try provider().applyDetails(from: url, to: path, holding: expected, isDated: isDated)
+        try provider().applyMetadata(from: url, to: path, holding: expected, setsModificationDate: setsModificationDate)
     }
 
     func resolveLeftovers(

@@ -52,7 +52,7 @@ extension SharedWorkspace {
             guard let resolution = try self.archive.versions(of: path).first(where: { $0.kind == .merged }) else {
                 throw RecollectError(.notFound, "no conflict of \(path) was resolved on this device")
             }
-            let current = try self.scanner.fileIfThere(at: path)?.version
+            let current = try self.scanner.fileIfPresent(at: path)?.version
             let wanted = resolution.parents.filter { $0 != current && $0 != resolution.hash }
             // All versions are read first: if one is missing, none is restored.
             let contents = try wanted.map { version in

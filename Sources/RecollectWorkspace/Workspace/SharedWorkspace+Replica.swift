@@ -66,8 +66,8 @@ extension SharedWorkspace {
         for _ in 0..<20 {
             do {
                 // The file is missing if another process merged it.
-                guard let file = try await source.readIfThere(path, download: .ask) else { return }
-                let mine = try await readIfThere(path, download: download)
+                guard let file = try await source.readIfPresent(path, download: .ask) else { return }
+                let mine = try await readIfPresent(path, download: download)
                 let kept = try await writing { try self.take(file, of: source, over: mine) }
                 try await source.trash(path, replacing: file.version)
                 if let kept { result.kept[path] = kept } else { result.merged.append(path) }
@@ -79,7 +79,7 @@ extension SharedWorkspace {
         if let changed { throw changed }
     }
 
-    private func readIfThere(_ path: WorkspacePath, download: DownloadPolicy) async throws -> WorkspaceFile? {
+    private func readIfPresent(_ path: WorkspacePath, download: DownloadPolicy) async throws -> WorkspaceFile? {
         do {
             return try await read(path, download: download)
         } catch let error as RecollectError where error.code == .notFound {
@@ -116,7 +116,7 @@ extension SharedWorkspace {
             // A kept copy from an earlier merge, changed or removed since, is not written again.
             let paths = KeptCopyName.paths(for: file.version, beside: path)
             if let kept = there.versions.last.flatMap({ last in paths.first { here.took(last, to: $0) } }),
-                case .success(let now) = Result(catching: { try scanner.fileIfThere(at: kept) }),
+                case .success(let now) = Result(catching: { try scanner.fileIfPresent(at: kept) }),
                 now?.version != file.version
             {
                 return nil

@@ -22,7 +22,7 @@ extension SharedWorkspace {
         result.foldersNotSearched = items.count { $0.isFolder && $0.state == .unreadable }
         for item in items where !item.isFolder {
             guard result.files.count < max(0, query.limit) else {
-                result.isCut = true
+                result.isTruncated = true
                 break
             }
             let inPath = words.found(in: item.path.description)
@@ -31,7 +31,7 @@ extension SharedWorkspace {
             switch item.state {
             case .local, .conflicted:
                 if item.size > bytesLeft, item.size <= configuration.maxFileSize {
-                    result.isCut = true
+                    result.isTruncated = true
                 } else if let searched = try await reading({
                     try self.searched(item.path, words, most: query.linesPerFile)
                 }) {

@@ -115,7 +115,7 @@ extension SharedWorkspace {
     /// Deletes archived versions before a date, trashed files included. The current content of each file is kept, and so are
     /// the starting point for its next merge, the version replaced by the first one since the date, and writes begun after that
     /// version without a record of their end.
-    public func pruneVersions(olderThan moment: Date) async throws {
-        try await writing { try self.archive.prune(olderThan: moment, now: self.configuration.now()) }
+    public func pruneVersions(olderThan date: Date) async throws {
+        try await writing { try self.archive.prune(olderThan: date, now: self.configuration.now()) }
     }
 }

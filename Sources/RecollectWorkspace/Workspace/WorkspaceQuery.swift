@@ -44,7 +44,7 @@ public struct WorkspaceSearchResult: Hashable, Sendable {
     /// The number of folders not searched because they are unreadable.
     public var foldersNotSearched = 0
     /// Whether a limit of the query ended the search, so that further files may match.
-    public var isCut = false
+    public var isTruncated = false
 
     /// Creates an empty result.
     public init() {}

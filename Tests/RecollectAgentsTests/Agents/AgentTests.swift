@@ -279,7 +279,7 @@ struct AgentTests {
     }
 
     @Test("A tool that throws a cancellation error ends the agent's run")
-    func cancelledTool() async throws {
+    func canceledTool() async throws {
         let cancelled = AgentTool(name: "cancelled", description: "Stops.") { _, _ in throw CancellationError() }
         let model = ScriptedModel(says: [.toolCall(id: "1", name: "cancelled", arguments: [:])])
         await #expect(throws: CancellationError.self) { try await agent(model, [cancelled]).run("Go") }

@@ -91,7 +91,7 @@ struct EndedIterationTests {
     }
 
     @Test("Canceling a task before its first event request does not stop the turn")
-    func cancelledBefore() async throws {
+    func canceledBefore() async throws {
         let stream = route()
         let mayBegin = Gate()
         let task = Task {

@@ -36,8 +36,8 @@ struct RepeatedInputTests {
 
     @Test(
         "An input whose reply streams is refused, even if another input was asked since",
-        arguments: [SameRole.keep, .drop], [nil, 2])
-    func streamsBehindAnother(sameRole: SameRole, window: Int?) async throws {
+        arguments: [SameRolePolicy.keep, .drop], [nil, 2])
+    func streamsBehindAnother(sameRole: SameRolePolicy, window: Int?) async throws {
         let history = SQLiteHistoryStore.inMemory(HistoryConfiguration(retention: .everything))
         let store = DeviceChatStorage(history: history, userId: "user", sameRole: sameRole)
         let (hasBegun, finish) = (Gate(), Gate())
@@ -59,8 +59,8 @@ struct RepeatedInputTests {
 
     @Test(
         "An input whose reply ends behind another input is not answered again, at whatever point of this turn it ends",
-        arguments: [SameRole.keep, .drop], 0..<8)
-    func endsBehindAnother(sameRole: SameRole, point: Int) async throws {
+        arguments: [SameRolePolicy.keep, .drop], 0..<8)
+    func endsBehindAnother(sameRole: SameRolePolicy, point: Int) async throws {
         let store = DeviceChatStorage(history: SQLiteHistoryStore.inMemory(), userId: "user", sameRole: sameRole)
         let (hasBegun, finish) = (Gate(), Gate())
         let first = Task { try await Self.slow(store, hasBegun, finish).say(Self.question) }

@@ -450,8 +450,8 @@ struct TwoOrchestratorsTests {
 
     @Test(
         "A turn saves no interrupted reply while the other orchestrator's reply is pending",
-        arguments: [SameRole.keep, .drop])
-    func noPhantom(sameRole: SameRole) async throws {
+        arguments: [SameRolePolicy.keep, .drop])
+    func noPhantom(sameRole: SameRolePolicy) async throws {
         let history = SQLiteHistoryStore.inMemory()
         let store = DeviceChatStorage(history: history, userId: "user", sameRole: sameRole)
         let (hasBegun, finish) = (Gate(), Gate())
@@ -474,8 +474,8 @@ struct TwoOrchestratorsTests {
 
     @Test(
         "A turn that reads before the other reply has begun saves no interrupted reply",
-        arguments: [SameRole.keep, .drop], 4..<8)
-    func noPhantomBeforeTheReply(sameRole: SameRole, point: Int) async throws {
+        arguments: [SameRolePolicy.keep, .drop], 4..<8)
+    func noPhantomBeforeTheReply(sameRole: SameRolePolicy, point: Int) async throws {
         let history = SQLiteHistoryStore.inMemory()
         let store = DeviceChatStorage(history: history, userId: "user", sameRole: sameRole)
         let pausing = PausingStorage.over(store, throwsWhereCancelled: false)

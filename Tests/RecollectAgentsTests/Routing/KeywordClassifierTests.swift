@@ -77,7 +77,7 @@ struct KeywordClassifierTests {
     @Test("Recent messages weigh more than older ones")
     func recency() async throws {
         let agents = [
-            SilentAgent("Anna", "A friend."), SilentAgent("Bert", "A colleague."), SilentAgent("Carl", "A neighbour."),
+            SilentAgent("Anna", "A friend."), SilentAgent("Bert", "A colleague."), SilentAgent("Carl", "A neighbor."),
         ]
         let history = session([
             "The ferry is late", "[anna] I see.", "The ferry is cancelled", "[bert] I see.", "My knee hurts",

@@ -200,7 +200,7 @@ struct FileProcessTests {
     }
 
     @Test("A canceled save either saves the whole batch or throws and saves nothing")
-    func cancelledMidSave() async throws {
+    func canceledMidSave() async throws {
         for number in 0..<60 {
             let messages = turn(number)
             let task = Task { try await store.save(messages) }

@@ -6,7 +6,7 @@ import Testing
 /// A kind of store that every test of this file runs on; `make` creates a new one.
 struct SimpleStore: CustomTestStringConvertible, Sendable {
     let testDescription: String
-    let make: @Sendable (SameRole) throws -> (store: any ChatStorage, keep: AnyObject & Sendable)
+    let make: @Sendable (SameRolePolicy) throws -> (store: any ChatStorage, keep: AnyObject & Sendable)
 
     static let all = [
         SimpleStore(testDescription: "memory") { (InMemoryChatStorage(sameRole: $0), Token()) },

@@ -295,7 +295,7 @@ struct FailureTests {
     }
 
     @Test("Canceling the task closes the connection, before the head and in the middle")
-    func cancelledTask() async throws {
+    func canceledTask() async throws {
         let asked = Gate()
         let heard = Gate()
         let server = try await ModelServer.start { request in

@@ -66,7 +66,7 @@ import Testing
     // MARK: After a commit
 
     @Test("A committed save never throws a cancellation error")
-    func cancelledInFlight() async throws {
+    func canceledInFlight() async throws {
         let trimming = AppendOptions(maxMessages: 2)
         var outcomes: [Bool: Int] = [:]
         var spins = 64

@@ -51,7 +51,7 @@
                 if try !folder.names.filter({ $0.hasPrefix("history.damaged-") }).isEmpty { break }
             }
             let history = folder.history()
-            #expect(try await history.setAsideFiles().count >= 1, "\(kind): nothing was salvaged")
+            #expect(try await history.filesSetAside().count >= 1, "\(kind): nothing was salvaged")
             let (missing, changed) = try await store.missing(in: history, "\(kind)")
             #expect(missing <= page.messages && changed == 0)
             #expect((kind == "leaf" || kind == "overflow") == (missing > 0))

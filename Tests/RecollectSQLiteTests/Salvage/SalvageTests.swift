@@ -63,7 +63,7 @@ import Testing
         let history = try history(bytes, in: "damaged")
         #expect(try await store.missing(in: history, "\(length)") == (0, 0))
         #expect(history.events.takeUndelivered().map(\.kind) == [.salvaged])
-        #expect(try await history.setAsideFiles().contains { $0.hasPrefix("history.damaged-") })
+        #expect(try await history.filesSetAside().contains { $0.hasPrefix("history.damaged-") })
         for scope in SalvageStore.scopes {
             let tags = try await history.session(scope.session)?.tags
             #expect(tags == ["tag \(scope.sessionId)"])

@@ -100,7 +100,7 @@ final class WorkspaceLife {
     private func write(_ path: WorkspacePath, on index: Int) async throws {
         let workspace = devices[index].workspace
         try await attempt("\(devices[index].name) writes \(path)") {
-            let old = try await self.readIfThere(path, workspace)
+            let old = try await self.readIfPresent(path, workspace)
             if let old, self.ledger.isOneIn(3) { self.devices[index].read[path] = old }
             let new = LifeTexts(ledger: self.ledger).next(at: path.text, after: old?.bytes)
             let written = try await workspace.write(new, to: path, replacing: old?.version, by: self.author())
@@ -179,7 +179,7 @@ final class WorkspaceLife {
         let path = try WorkspacePath(spelling(of: path.text, on: devices[index].device))
         let workspace = devices[index].workspace
         try await attempt("\(devices[index].name) trashes \(path)") {
-            guard let old = try await self.readIfThere(path, workspace) else { return }
+            guard let old = try await self.readIfPresent(path, workspace) else { return }
             // The file may have come in another spelling since.
             let stored = try self.devices[index].device.provider.spelling(of: path)
             try await workspace.trash(path, replacing: old.version)
@@ -251,7 +251,7 @@ final class WorkspaceLife {
 
     private func author() -> WorkspaceAuthor { ledger.isOneIn(2) ? .user : .agent("ahab") }
 
-    private func readIfThere(_ path: WorkspacePath, _ workspace: SharedWorkspace) async throws -> WorkspaceFile? {
+    private func readIfPresent(_ path: WorkspacePath, _ workspace: SharedWorkspace) async throws -> WorkspaceFile? {
         do {
             return try await workspace.read(path, download: .ask)
         } catch let error as RecollectError where error.code == .notFound {

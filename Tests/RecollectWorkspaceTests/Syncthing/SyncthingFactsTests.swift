@@ -108,7 +108,7 @@ extension SyncthingTests {
         }
 
         @Test("Decomposed names become composed on both devices")
-        func normalisation() async throws {
+        func normalization() async throws {
             let pair = try await SyncthingPair.shared()
             let (left, right) = try pair.makeFolders()
             try write("text", left.appendingPathComponent("Cafe\u{301}.md"))

@@ -25,7 +25,7 @@ import Testing
     private func find(_ text: String) throws {
         let found = ObservedContent(
             path: try path("a.md"), hash: ContentHash(of: text.utf8), bytes: Array(text.utf8), isContested: false)
-        try archive.found([found], since: archive.snapshot().moment, now: Date(millisecondsSince1970: 2))
+        try archive.found([found], since: archive.snapshot().position, now: Date(millisecondsSince1970: 2))
     }
 
     /// The texts and authors of the file's versions, oldest first.
@@ -92,8 +92,8 @@ import Testing
 private struct LateLife {
     private enum Step {
         case idle
-        /// The text that was read after the log's moment.
-        case read(String, VersionLog.Moment, isScan: Bool)
+        /// The text that was read after the log's position.
+        case read(String, VersionLog.Position, isScan: Bool)
         case begun([VersionLine], text: String, over: String)
         case written([VersionLine])
     }
@@ -133,9 +133,9 @@ private struct LateLife {
         switch actors[actor] {
         case .idle:
             let isScan = Int.random(in: 0..<3, using: &random) == 0
-            actors[actor] = .read(current, try archive.snapshot().moment, isScan: isScan)
-        case .read(let text, let moment, let isScan):
-            try find(text, since: moment)
+            actors[actor] = .read(current, try archive.snapshot().position, isScan: isScan)
+        case .read(let text, let position, let isScan):
+            try find(text, since: position)
             // A writer reads again if another one recorded something in between.
             let isRecorded = try archive.index().contents[file] == ContentHash(of: text.utf8)
             actors[actor] = isScan || !isRecorded ? .idle : try begin(over: text, by: actor)
@@ -154,11 +154,11 @@ private struct LateLife {
         }
     }
 
-    private func find(_ text: String, since moment: VersionLog.Moment) throws {
+    private func find(_ text: String, since position: VersionLog.Position) throws {
         guard try archive.index().contents[file] != ContentHash(of: text.utf8) else { return }
         let found = ObservedContent(
             path: file, hash: ContentHash(of: text.utf8), bytes: Array(text.utf8), isContested: false)
-        try archive.found([found], since: moment, now: Date(millisecondsSince1970: Int64(count)))
+        try archive.found([found], since: position, now: Date(millisecondsSince1970: Int64(count)))
     }
 
     private mutating func begin(over old: String, by actor: Int) throws -> Step {
@@ -180,7 +180,7 @@ private struct LateLife {
                 try go(actor)
             }
         }
-        try find(current, since: archive.snapshot().moment)
+        try find(current, since: archive.snapshot().position)
         let versions = try archive.versions(of: file)
         #expect(try archive.index().contents[file] == ContentHash(of: current.utf8))
         #expect(Set(versions.filter { $0.author == nil }.map(\.hash)).isSubset(of: foreign))

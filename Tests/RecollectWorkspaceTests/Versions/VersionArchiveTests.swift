@@ -286,7 +286,7 @@ import Testing
 
     @Test("Contents observed together are stored like single ones, and lines written meanwhile take priority")
     func together() throws {
-        let moment = try archive.snapshot().moment
+        let moment = try archive.snapshot().position
         try note("ours", .written, at: "3.md")
         try archive.found(found(20), since: moment, now: Date(millisecondsSince1970: 5))
         for number in 0..<20 {
@@ -297,8 +297,9 @@ import Testing
         #expect(try archive.size().contents == 20)
         // A damaged content is repaired.
         try Data("te".utf8).write(to: object("text 5"))
-        try archive.recordDeleted([path("5.md")], since: archive.snapshot().moment, now: Date(millisecondsSince1970: 6))
-        try archive.found(found(20), since: archive.snapshot().moment, now: Date(millisecondsSince1970: 7))
+        try archive.recordDeleted(
+            [path("5.md")], since: archive.snapshot().position, now: Date(millisecondsSince1970: 6))
+        try archive.found(found(20), since: archive.snapshot().position, now: Date(millisecondsSince1970: 7))
         #expect(try archive.bytes(of: ContentHash(of: "text 5".utf8)) == Array("text 5".utf8))
         #expect(try archive.versions(of: path("5.md")).map(\.kind) == [.observed, .removed, .observed])
     }
@@ -325,7 +326,7 @@ import Testing
         let disk = try CuttableDisk(in: folder)
         let state = disk.url.appendingPathComponent("state")
         let archive = VersionArchive(path: state.path)
-        try archive.found(found(count), since: archive.snapshot().moment, now: Date(millisecondsSince1970: 5))
+        try archive.found(found(count), since: archive.snapshot().position, now: Date(millisecondsSince1970: 5))
         // The lines may become durable at any time from now on; here, immediately.
         let log = try FileHandle(forWritingTo: state.appendingPathComponent("log"))
         try log.synchronize()

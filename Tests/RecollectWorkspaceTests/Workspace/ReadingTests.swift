@@ -88,7 +88,7 @@ import Testing
         #expect(result.files.map(\.path.description) == ["Journal/user/2026-11-21.md", "b.md"])
         #expect(result.files.map { $0.lines.map(\.number) } == [[2], [2, 3]])
         #expect(result.files[0].lines[0].text == "The Café of Ähren")
-        #expect((result.filesNotLocal, result.filesNotSearched, result.isCut) == (1, 1, false))
+        #expect((result.filesNotLocal, result.filesNotSearched, result.isTruncated) == (1, 1, false))
         #expect(try await test.workspace.search(WorkspaceQuery("moby whale")).files.count == 1)
         #expect(try await test.workspace.search(WorkspaceQuery("whale", in: path("Journal"))).files.isEmpty)
         #expect(try await test.workspace.search(WorkspaceQuery("away")).files.map(\.path) == [away])
@@ -122,19 +122,19 @@ import Testing
         test.files.put(String(repeating: "word ", count: 5000), at: "toolarge.md")
         var query = WorkspaceQuery("word", limit: 3, linesPerFile: 2)
         var result = try await test.workspace.search(query)
-        #expect(result.files.map { $0.lines.map(\.number) } == [[1, 2], [1, 2], [1, 2]] && result.isCut)
+        #expect(result.files.map { $0.lines.map(\.number) } == [[1, 2], [1, 2], [1, 2]] && result.isTruncated)
         query.limit = 50
         result = try await test.workspace.search(query)
-        #expect(result.files.count == 6 && result.filesNotSearched == 1 && !result.isCut)
+        #expect(result.files.count == 6 && result.filesNotSearched == 1 && !result.isTruncated)
         let line = try #require(result.files.last?.lines.first?.text)
         #expect(line.count < 300 && line.contains("Word") && line.hasPrefix("…") && line.hasSuffix("…"))
         // A file that is not read does not count toward the byte limit.
         query.byteLimit = 20_000
         result = try await test.workspace.search(query)
-        #expect(result.files.count == 6 && result.filesNotSearched == 1 && !result.isCut)
+        #expect(result.files.count == 6 && result.filesNotSearched == 1 && !result.isTruncated)
         query.byteLimit = 300
         result = try await test.workspace.search(query)
-        #expect(result.files.count == 1 && result.isCut)
+        #expect(result.files.count == 1 && result.isTruncated)
     }
 
     // MARK: Changes

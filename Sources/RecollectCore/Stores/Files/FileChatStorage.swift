@@ -38,7 +38,7 @@ public final class FileChatStorage: ChatStorage {
     /// The folder of all files.
     public let baseURL: URL
 
-    private let sameRole: SameRole
+    private let sameRole: SameRolePolicy
     private let queues: SessionQueues
 
     /// Creates a store. Accesses no file before the first call.
@@ -52,7 +52,7 @@ public final class FileChatStorage: ChatStorage {
     ///   - logger: The log of the store. Message bodies are never logged.
     public convenience init(
         baseURL: URL? = nil, fileManager: FileManager = .default, durability: Durability = .full,
-        sameRole: SameRole = .drop, logger: Logger = Logger(label: "recollect")
+        sameRole: SameRolePolicy = .drop, logger: Logger = Logger(label: "recollect")
     ) {
         self.init(
             baseURL: baseURL, fileManager: fileManager, durability: durability, sameRole: sameRole, logger: logger,
@@ -60,7 +60,8 @@ public final class FileChatStorage: ChatStorage {
     }
 
     init(
-        baseURL: URL?, fileManager: FileManager = .default, durability: Durability = .full, sameRole: SameRole = .drop,
+        baseURL: URL?, fileManager: FileManager = .default, durability: Durability = .full,
+        sameRole: SameRolePolicy = .drop,
         logger: Logger = Logger(label: "recollect"), maxWait: Duration
     ) {
         let base = baseURL ?? DefaultDirectory.caches(of: fileManager).appendingPathComponent("AgentSquadChats")

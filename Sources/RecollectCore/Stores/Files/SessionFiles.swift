@@ -132,7 +132,7 @@ final class SessionFiles {
     /// Saves a batch for an agent, and trims to `window` messages.
     /// - Returns: The accepted and the dropped messages of the batch.
     func save(
-        _ batch: [ConversationMessage], for agentId: String, window: Int?, sameRole: SameRole
+        _ batch: [ConversationMessage], for agentId: String, window: Int?, sameRole: SameRolePolicy
     ) throws -> BatchFilter {
         let folder = try sessionFolder.make()
         let names = try names(in: folder)

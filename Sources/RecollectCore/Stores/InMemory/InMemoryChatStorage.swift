@@ -14,7 +14,7 @@ public final class InMemoryChatStorage: ChatStorage {
     public let events: StoreEvents
 
     private let seed: Seed
-    private let sameRole: SameRole
+    private let sameRole: SameRolePolicy
     private let sessions = Locked<[SessionKey: SessionMessages]>([:])
 
     /// Creates a store in which every scope, of every user and session, begins with `messages`.
@@ -27,7 +27,8 @@ public final class InMemoryChatStorage: ChatStorage {
     ///   - sameRole: The treatment of a message with the same role as the last stored one.
     ///   - logger: The logger of this store. Message bodies are never logged.
     public init(
-        _ messages: [ConversationMessage] = [], sameRole: SameRole = .drop, logger: Logger = Logger(label: "recollect")
+        _ messages: [ConversationMessage] = [], sameRole: SameRolePolicy = .drop,
+        logger: Logger = Logger(label: "recollect")
     ) {
         seed = Seed(messages: messages, ids: Set(messages.map { ByteString($0.id) }))
         self.sameRole = sameRole
@@ -101,7 +102,7 @@ private struct SessionMessages {
     var saves = 0
 
     mutating func save(
-        _ batch: [ConversationMessage], agent: ByteString, seed: Seed, sameRole: SameRole,
+        _ batch: [ConversationMessage], agent: ByteString, seed: Seed, sameRole: SameRolePolicy,
         trim: ([ConversationMessage]) -> [ConversationMessage]
     ) -> BatchFilter {
         // Removed and put back, because otherwise every save would copy the array.

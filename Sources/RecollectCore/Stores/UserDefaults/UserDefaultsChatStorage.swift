@@ -33,7 +33,7 @@ public final class UserDefaultsChatStorage: ChatStorage {
     public let events: StoreEvents
 
     private let defaults: UserDefaultsSuite
-    private let sameRole: SameRole
+    private let sameRole: SameRolePolicy
 
     /// Creates a store in a suite of user defaults.
     /// - Parameters:
@@ -41,7 +41,8 @@ public final class UserDefaultsChatStorage: ChatStorage {
     ///     defaults.
     ///   - sameRole: The rule for a message with the last stored role.
     ///   - logger: The log of the store. Message bodies are never logged.
-    public init(suiteName: String? = nil, sameRole: SameRole = .drop, logger: Logger = Logger(label: "recollect")) {
+    public init(suiteName: String? = nil, sameRole: SameRolePolicy = .drop, logger: Logger = Logger(label: "recollect"))
+    {
         defaults = UserDefaultsSuite(name: suiteName)
         self.sameRole = sameRole
         events = StoreEvents(logger: logger)

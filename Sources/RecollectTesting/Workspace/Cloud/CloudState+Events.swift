@@ -46,7 +46,7 @@ extension CloudState {
             let composed = SimulatedDisk.composed(path)
             if composed != path && disk.known[path] == nil {
                 if disk.files[path] == nil || disk.files[composed] == nil { events.append(.compose(device, path)) }
-            } else if !isTooMuch(path, from: disk) {
+            } else if !exceedsQuota(path, from: disk) {
                 events.append(.upload(device, path))
             }
         }
@@ -126,7 +126,7 @@ extension CloudState {
     // MARK: - Obstacles
 
     /// Whether an upload would exceed the quota. Deletions never do.
-    func isTooMuch(_ path: ByteString, from disk: SimulatedDisk) -> Bool {
+    func exceedsQuota(_ path: ByteString, from disk: SimulatedDisk) -> Bool {
         guard let quota, let file = disk.files[path] else { return false }
         return used - (bytes(at: path)?.count ?? 0) + file.bytes.count > quota
     }

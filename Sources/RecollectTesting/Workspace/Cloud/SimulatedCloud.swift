@@ -61,7 +61,7 @@ public final class SimulatedCloud: Sendable {
     /// Whether an upload is waiting because it would exceed the quota.
     public var isOverQuota: Bool {
         read { state in
-            state.disks.values.contains { disk in disk.edited.contains { state.isTooMuch($0, from: disk) } }
+            state.disks.values.contains { disk in disk.edited.contains { state.exceedsQuota($0, from: disk) } }
         }
     }
 

@@ -61,7 +61,7 @@ public struct SimulatedProvider: WorkspaceProvider {
 
     private func upload(of name: ByteString, _ state: CloudState, _ disk: SimulatedDisk) -> UploadState {
         guard disk.edited.contains(name) || disk.unwritten[name] != nil else { return .done }
-        return state.isTooMuch(name, from: disk) ? .overQuota : .waiting
+        return state.exceedsQuota(name, from: disk) ? .overQuota : .waiting
     }
 
     /// Returns the bytes of a file. Starts no download.

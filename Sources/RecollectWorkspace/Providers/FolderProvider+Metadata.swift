@@ -15,7 +15,7 @@ extension FolderProvider {
     /// attributes set by users and programs, and its modification date. Replaces an existing file. Metadata that
     /// cannot be copied is left out.
     /// - Throws: `notFound`, `notLocal`, and disk errors.
-    public func saveDetails(of path: WorkspacePath, to url: URL) throws {
+    public func saveMetadata(of path: WorkspacePath, to url: URL) throws {
         try explaining("read", self.path(of: path)) {
             guard let parent = path.parent, let folder = try folder(at: parent),
                 let file = try FoundFile(path, in: folder)?.open()
@@ -29,16 +29,16 @@ extension FolderProvider {
         }
     }
 
-    /// Applies the metadata copied by `saveDetails` to a file with an expected content. A file with other content
+    /// Applies the metadata copied by `saveMetadata` to a file with an expected content. A file with other content
     /// stays unchanged.
     /// - Parameters:
-    ///   - url: The file written by `saveDetails`.
+    ///   - url: The file written by `saveMetadata`.
     ///   - path: The path of the file to change.
     ///   - expected: The version of this file.
-    ///   - isDated: Whether to set the modification date, too.
+    ///   - setsModificationDate: Whether to set the modification date, too.
     /// - Throws: `notFound`, also if the copied metadata is missing; `notLocal`; and disk errors.
-    public func applyDetails(
-        from url: URL, to path: WorkspacePath, holding expected: ContentHash, isDated: Bool
+    public func applyMetadata(
+        from url: URL, to path: WorkspacePath, holding expected: ContentHash, setsModificationDate: Bool
     ) throws {
         try explaining("change", self.path(of: path)) {
             guard let parent = path.parent, let folder = try folder(at: parent),
@@ -50,7 +50,7 @@ extension FolderProvider {
             else { throw notFound(path) }
             guard ContentHash(of: try FoundFile.read(file)) == expected else { return }
             try Self.copyDetails(of: copy, to: file)
-            if isDated { try Self.copyDate(of: copy, to: file) }
+            if setsModificationDate { try Self.copyDate(of: copy, to: file) }
         }
     }
 

@@ -6,7 +6,7 @@ import RecollectTestSupport
 import Testing
 
 @Suite("Turns canceled during store calls")
-struct CancelledTurnTests {
+struct CanceledTurnTests {
     private static let names = ["One", "Two"]
 
     /// An agent whose reply calls a tool, so that no rule drops it when it is saved twice.
@@ -24,7 +24,7 @@ struct CancelledTurnTests {
     /// Runs a turn whose listener leaves at the given call of the store; returns the received events, and whether the
     /// turn reached that call.
     private func turn(
-        over store: PausingStorage, cancelledAt point: Int, input: AgentInput
+        over store: PausingStorage, canceledAt point: Int, input: AgentInput
     ) async throws -> (heard: [AgentEvent], isReached: Bool) {
         let heard = Locked<[AgentEvent]>([])
         let go = Gate()
@@ -63,7 +63,7 @@ struct CancelledTurnTests {
                             agentId: "two", maxMessages: nil)
                     }
                     let store = PausingStorage.over(below, throwsWhereCancelled: throwsThen)
-                    let result = try await turn(over: store, cancelledAt: point, input: .text("two first", id: "first"))
+                    let result = try await turn(over: store, canceledAt: point, input: .text("two first", id: "first"))
                     isReached = result.isReached
                     let saved = try await below.all("two") + below.all("one")
                     let turn = saved.drop {
