@@ -1,6 +1,8 @@
 #if CommandLine
     import Dispatch
     import Foundation
+
+    import RecollectTestSupport
     import RecollectCore
     import Testing
 
@@ -29,7 +31,7 @@
             let reading = output.fileHandleForReading
             DispatchQueue(label: "test.recall").async {
                 var rest = Data()
-                while case let bytes = reading.availableData, !bytes.isEmpty {
+                while case let bytes = nextBytes(of: reading), !bytes.isEmpty {
                     rest += bytes
                     while let end = rest.firstIndex(of: 0x0A) {
                         let line = String(decoding: rest[rest.startIndex..<end], as: UTF8.self)

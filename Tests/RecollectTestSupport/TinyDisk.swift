@@ -70,7 +70,7 @@ package func run(_ command: String...) throws {
     let messages = Pipe()
     process.standardError = messages
     try process.run()
-    let output = try messages.fileHandleForReading.readToEnd() ?? Data()
+    let output = remainingBytes(of: messages.fileHandleForReading)
     process.waitUntilExit()
     guard process.terminationStatus == 0 else {
         throw CommandFailure(command: command, output: String(decoding: output, as: UTF8.self))

@@ -27,7 +27,7 @@ package final class Worker: @unchecked Sendable {
     private func hear(lines count: Int) -> [String] {
         var text = Data()
         while text.count(where: { $0 == UInt8(ascii: "\n") }) < count {
-            let more = output.fileHandleForReading.availableData
+            let more = nextBytes(of: output.fileHandleForReading)
             if more.isEmpty { break }
             text += more
         }
@@ -66,7 +66,7 @@ package final class Worker: @unchecked Sendable {
     }
 
     private func hearTheRest() -> [String] {
-        heard += output.fileHandleForReading.readDataToEndOfFile()
+        heard += remainingBytes(of: output.fileHandleForReading)
         process.waitUntilExit()
         return lines
     }

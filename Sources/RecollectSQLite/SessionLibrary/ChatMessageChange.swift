@@ -14,6 +14,8 @@ struct ChatMessageChange {
     let known: KnownChatMessage?
     /// Whether the entry has the content of a reply ended by its own window, and no transcript had it as complete before.
     private let isEnd: Bool
+    /// Whether the entry is of a reply ended by its own window, and no transcript had it as complete before.
+    private let isOfEnded: Bool
     private let hash: ChatMessageHash
 
     /// Creates the change of an entry.
@@ -22,11 +24,16 @@ struct ChatMessageChange {
     ///   - kept: The same entry, with attachments stored by hash.
     ///   - isEnd: Whether the entry has the content of a reply ended by its own window, and no transcript had it as complete
     ///     before.
-    init(_ entry: ChatMessage, keptAs kept: ChatMessage, from known: KnownChatMessage?, isEnd: Bool = false) {
+    ///   - isOfEnded: Whether the entry is one of such a reply, with this content or another.
+    init(
+        _ entry: ChatMessage, keptAs kept: ChatMessage, from known: KnownChatMessage?, isEnd: Bool = false,
+        isOfEnded: Bool = false
+    ) {
         self.entry = entry
         attachments = kept.attachments
         self.known = known
         self.isEnd = isEnd
+        self.isOfEnded = isOfEnded
         hash = ChatMessageHash(entry)
     }
 
@@ -67,8 +74,9 @@ struct ChatMessageChange {
         return saved
     }
 
-    /// Whether the entry was incomplete when it was shown or saved before.
-    var isStreaming: Bool { known.map { !$0.hash.isComplete } ?? !entry.isComplete }
+    /// Whether the entry was incomplete when it was shown or saved before. A UI may complete a reply of its own with the text
+    /// it has shown last.
+    var isStreaming: Bool { known.map { !$0.hash.isComplete } ?? (isOfEnded || !entry.isComplete) }
 
     /// Whether a stored entry is a later state of this one: it has the same text, or another writer's continuation of a
     /// streaming text.
@@ -76,7 +84,8 @@ struct ChatMessageChange {
         if entry.content.hasSameBytes(as: stored.content) { return true }
         guard isStreaming, known?.hasSameContent(as: stored) != true else { return false }
         // White space between texts is an edit by the UI. It may only have trimmed its text.
-        return stored.content.utf8.starts(with: entry.content.trimmingCharacters(in: .whitespacesAndNewlines).utf8)
+        return stored.content.drop(while: \.isWhitespace).utf8
+            .starts(with: entry.content.trimmingCharacters(in: .whitespacesAndNewlines).utf8)
     }
 
     /// Whether the text of the entry contains the text of a stored one.

@@ -37,7 +37,8 @@ import RecollectCore
 ///   a message of its own. A part that another writer has made a message of its own is edited and removed there.
 /// - A UI without tools may show a message of several parts as one entry. The changed text of this entry replaces the texts
 ///   that it showed, or the first one if other writers have changed all of them. Tool calls, results and other texts stay,
-///   also if the entry is removed.
+///   also if the entry is removed. But an entry that `getSession` returned, and a saved transcript lacks, is removed: such a
+///   UI saves the tool calls and results, too.
 /// - A removed entry saved again replaces no part of its message. Unless parts have its content, it becomes a message of its
 ///   own.
 /// - The entry of a streaming reply is saved by the reply. Before the end, a removed one is shown again, and removed

@@ -135,7 +135,7 @@ struct SaveTranscriptOperation {
             guard let location = found[index], !difference.unchanged.contains(entry.id) else { continue }
             let change = ChatMessageChange(
                 transcriptEntry(at: index), keptAs: entry, from: known.entries[entry.id],
-                isEnd: known.isEnd(transcriptEntry(at: index)))
+                isEnd: known.isEnd(transcriptEntry(at: index)), isOfEnded: known.ended[entry.id] != nil)
             let others = change.known == nil ? knownEntries(beside: entry.id, of: location.message) : []
             var isMissing = false
             for sequence in location.all {

@@ -93,6 +93,47 @@ import Testing
         }
     }
 
+    @Test(
+        "A reply read while it was streaming, and completed by a trimming UI with that text, loses no later text",
+        arguments: ["Look", " Look", "\n\nLook"])
+    func trimmedBeginning(first: String) async throws {
+        let reply = try await history.beginReply(
+            ConversationMessage(id: UUID().uuidString, role: .assistant, text: first),
+            in: SessionKey(userId: "ann", sessionId: "s").scope(agentId: "a"))
+        let ui = window()
+        var entry = try #require(try await ui.getSession(id: "s")?.messages.first)
+        reply.append(" here.")
+        try await reply.finish()
+        (entry.content, entry.isComplete) = ("Look", true)
+        try await ui.updateSessionMessages(id: "s", messages: [entry])
+        #expect(try await texts() == ["Look", "here."])
+    }
+
+    @Test(
+        "A reply completed by its UI with the text shown last, after the end, loses no later text",
+        arguments: End.allCases)
+    func shownBeginning(end: End) async throws {
+        let ui = window()
+        let question = ChatMessage(role: .user, content: "Where?")
+        try await ui.updateSessionMessages(id: "s", messages: [question])
+        let reply = try await ui.beginReply(in: "s")
+        reply.append("Look")
+        reply.append(" here.")
+        var entry = ChatMessage(
+            id: try #require(UUID(uuidString: reply.id)), role: .assistant, content: "Look",
+            wasCancelled: end == .interrupt)
+        switch end {
+        case .finish: try await reply.finish()
+        case .given: try await reply.finish(ConversationMessage(id: reply.id, role: .assistant, text: "Look here."))
+        case .interrupt: try await reply.interrupt()
+        }
+        try await ui.updateSessionMessages(id: "s", messages: [question, entry])
+        #expect(try await texts() == ["Where?", "Look", "here."])
+        entry.content = "Edited."
+        try await ui.updateSessionMessages(id: "s", messages: [question, entry])
+        #expect(try await texts() == ["Where?", "Edited."])
+    }
+
     @Test("Two windows that join the texts of a message in the same way store them once")
     func joinedTwice() async throws {
         let parts: [ContentPart] = [.text("Look."), Self.call, .text("Found.")]

@@ -189,7 +189,7 @@ final class SyncthingDevice: @unchecked Sendable {
         process.standardOutput = pipe
         process.standardError = FileHandle.nullDevice
         try process.run()
-        let output = pipe.fileHandleForReading.readDataToEndOfFile()
+        let output = remainingBytes(of: pipe.fileHandleForReading)
         process.waitUntilExit()
         guard process.terminationStatus == 0 else {
             throw RecollectError(.inputOutput, "\(command.path) \(arguments) failed")
