@@ -34,11 +34,12 @@ import RecollectCore
 ///   both have edited its text, the later save wins.
 /// - An entry belongs to the message shown or saved as this entry, also after a merge gave the message a new ID. Another
 ///   message with the entry's ID is edited or removed only if it has the known content. Otherwise the edited entry becomes
-///   a message of its own. A part that another writer has made a message of its own is edited and removed there.
+///   a message of its own. The entry of a streaming reply has no known message and is found by its ID alone. A part that
+///   another writer has made a message of its own is edited and removed there.
 /// - A UI without tools may show a message of several parts as one entry. The changed text of this entry replaces the texts
 ///   that it showed, or the first one if other writers have changed all of them. Tool calls, results and other texts stay,
-///   also if the entry is removed. But an entry that `getSession` returned, and a saved transcript lacks, is removed: such a
-///   UI saves the tool calls and results, too.
+///   also if the entry is removed. Their own entries are removed if `getSession` returned them and a saved transcript lacks
+///   them, so such a UI must save these entries, too.
 /// - A removed entry saved again replaces no part of its message. Unless parts have its content, it becomes a message of its
 ///   own.
 /// - The entry of a streaming reply is saved by the reply. Before the end, a removed one is shown again, and removed

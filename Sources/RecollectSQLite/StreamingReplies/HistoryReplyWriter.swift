@@ -1,6 +1,7 @@
 import RecollectCore
 
-/// Saves the increments of one streaming reply in its history. The lock is released at the end of the reply, or when the last copy of this writer is gone.
+/// Saves the increments of one streaming reply in its history. The lock is released at the end of the
+/// reply, or with the last copy of this writer.
 struct HistoryReplyWriter: ReplyWriter {
     let history: SQLiteHistoryStore
     let reply: ReplyRowID
