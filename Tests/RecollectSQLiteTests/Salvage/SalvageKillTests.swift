@@ -51,22 +51,17 @@ import Testing
         #expect(number > 2)
     }
 
-    @Test("Files left by killed salvages are removed at the next opening and when a user is deleted")
+    @Test("Files left by killed salvages are removed at the next opening")
     func leftovers() async throws {
         let folder = try TemporaryFolder()
-        try await folder.history().append(messages(0..<2), to: scope)
-        for name in ["history.salvaging-1.sqlite", "history.mending-2", "history.mending-2-wal"] {
-            try Data("private".utf8).write(to: folder.file(name))
-        }
         let history = folder.history()
-        try await history.deleteUser("bob")
-        #expect(try !folder.names.contains { $0.contains("salvaging") || $0.contains("mending") })
+        try await history.append(messages(0..<2), to: scope)
+        // Another store of the same process opens the history only if no store has it open.
         await history.close()
-        for name in ["history.salvaging-1.sqlite", "history.mending-2"] {
-            try Data("private".utf8).write(to: folder.file(name))
-        }
+        let leftovers = ["history.salvaging-1.sqlite", "history.mending-2", "history.mending-2-wal"]
+        for name in leftovers { try Data("private".utf8).write(to: folder.file(name)) }
         try await history.open()
-        #expect(try !folder.names.contains { $0.contains("salvaging") || $0.contains("mending") })
+        #expect(try Set(folder.names).isDisjoint(with: leftovers))
         #expect(try await history.window(of: scope, maxMessages: nil) == messages(0..<2))
     }
 
