@@ -4,6 +4,8 @@ import RecollectCore
 extension KnownTranscripts {
     /// The entries of a session, and their messages.
     struct Known: Sendable {
+        /// Whether the storage has read or saved a transcript of the session.
+        var hasTranscript = false
         var entries = KnownChatMessages.whole([])
         /// The owners of entries not named by their IDs, or `nil` if they are unknown.
         var owners: [UUID: Transcript.Owner]?
@@ -24,6 +26,9 @@ extension KnownTranscripts {
         /// The entries of replies ended by the storage, until a transcript has them as complete. They count as neither shown
         /// nor saved.
         var ended: [UUID: EndedReply] = [:]
+        /// The maximum number of entries of ended replies in a session without a transcript, not counting those of its last
+        /// reply.
+        private static let endedLimit = 256
         /// The entries known before a read of the session as missing. A save writes them, and removes none.
         var absent: Set<UUID> = []
 
@@ -35,9 +40,19 @@ extension KnownTranscripts {
         }
 
         /// Whether an entry has the content of a reply ended by the storage, and no transcript had it as complete since.
+        /// Without a transcript, the session may have been deleted before the end was noted: a save writes the entry.
         func isEnd(_ entry: ChatMessage) -> Bool {
-            guard !absent.contains(entry.id), let reply = ended[entry.id] else { return false }
+            guard hasTranscript, !absent.contains(entry.id), let reply = ended[entry.id] else { return false }
             return reply.hashes.contains { $0.hasSameContent(as: ChatMessageHash(entry)) }
+        }
+
+        /// Notes the entries of ended replies, except those that a transcript had as complete or removed before.
+        mutating func note(_ new: [UUID: EndedReply]) {
+            // A session without a transcript may never have one: its storage may only write.
+            if !hasTranscript, ended.count >= Self.endedLimit { ended = [:] }
+            for (id, reply) in new where entries[id]?.hash.isComplete != true && !removed.contains(id) {
+                ended[id] = EndedReply(hashes: (ended[id]?.hashes ?? []) + reply.hashes, reply: reply.reply)
+            }
         }
 
         /// Forgets the ended replies found as complete in a transcript.

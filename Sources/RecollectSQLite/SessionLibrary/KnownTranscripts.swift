@@ -44,8 +44,6 @@ final class KnownTranscripts: Sendable {
         var moves: [ByteString: (newId: String, call: Int)] = [:]
         /// The last moves of sessions, until their earlier IDs are used again.
         var newIDs: [ByteString: (newId: ByteString, call: Int)] = [:]
-        /// The ended replies noted under the new IDs of sessions before the moves are noted.
-        var early: [ByteString: [UUID: EndedReply]] = [:]
         /// The sessions with transcripts kept in full, the most recently used at the end.
         var whole: [ByteString] = []
 
@@ -90,7 +88,7 @@ final class KnownTranscripts: Sendable {
                 sessions[session] = known
                 return
             }
-            var known = Known()
+            var known = Known(hasTranscript: true)
             known.entries = .whole(transcript.entries)
             known.owners = transcript.owners
             known.messages = EntryMessages(transcript.messages)
@@ -173,7 +171,6 @@ final class KnownTranscripts: Sendable {
                 guard state.calls[session]?.isEmpty == true else { continue }
                 state.calls[session] = nil
                 guard let session else { continue }
-                state.early[session] = nil
                 if let last = state.reads[session]?.last { state.reads[session] = [last] }
             }
         }
@@ -240,6 +237,7 @@ final class KnownTranscripts: Sendable {
     func note(_ saved: TranscriptDifference, _ outcome: SaveTranscriptOperation.Outcome, of id: String) {
         state.withLock { state in
             var known = state.known(ByteString(id))
+            known.hasTranscript = true
             known.messages.update(with: outcome.messages)
             var transcript = saved.transcript
             if !outcome.partlySaved.isEmpty { transcript = transcript.map { outcome.partlySaved[$0.id] ?? $0 } }
@@ -282,24 +280,10 @@ final class KnownTranscripts: Sendable {
         guard let first = entries.first?.id else { return }
         let ended = Dictionary(
             entries.map { ($0.id, EndedReply(hashes: [ChatMessageHash($0)], reply: first)) }, uniquingKeysWith: { $1 })
-        func both(_ one: EndedReply, _ other: EndedReply) -> EndedReply {
-            EndedReply(hashes: one.hashes + other.hashes, reply: one.reply)
-        }
         state.withLock { state in
             var session = ByteString(id)
-            while state.sessions[session] == nil, let move = state.newIDs[session], move.call > call {
-                session = move.newId
-            }
-            if let known = state.sessions[session] {
-                // A transcript may have had the reply as complete before its end.
-                let new = ended.filter {
-                    known.entries[$0.key]?.hash.isComplete != true && !known.removed.contains($0.key)
-                }
-                state.sessions[session]?.ended.merge(new, uniquingKeysWith: both)
-            } else if state.calls[session] != nil {
-                // A running move may not be noted yet. Without entries of the session, the next save of the reply adds to it.
-                state.early[session, default: [:]].merge(ended, uniquingKeysWith: both)
-            }
+            while let move = state.newIDs[session], move.call > call { session = move.newId }
+            state.sessions[session, default: Known()].note(ended)
         }
     }
 
@@ -311,7 +295,8 @@ final class KnownTranscripts: Sendable {
             guard var moved = state.remove(ByteString(id)) else { return }
             moved.entries = .hashes(moved.entries.hashes, inOrder: false)
             moved.owners = nil
-            moved.ended.merge(state.early.removeValue(forKey: ByteString(newId)) ?? [:]) { $1 }
+            // A reply may have ended under the new ID before this.
+            moved.note(state.known(ByteString(newId)).ended)
             state.sessions[ByteString(newId)] = moved
         }
     }
@@ -339,9 +324,9 @@ final class KnownTranscripts: Sendable {
             known.branched.formUnion(other.branched)
             known.removed = moved.removed.union(other.removed).subtracting(own).subtracting(others)
             known.ended.merge(other.ended) { own, _ in own }
-            known.ended.merge(state.early.removeValue(forKey: ByteString(newId)) ?? [:]) { $1 }
             known.absent = moved.absent.union(other.absent).subtracting(own).subtracting(others)
             known.isMerged = true
+            known.hasTranscript = known.hasTranscript || other.hasTranscript
             known.groups = moved.groups + other.groups
             // Without a known transcript of the other session, no window has it.
             if isOtherShown {

@@ -111,11 +111,13 @@ import Testing
 
     @Test(
         "A reply completed by its UI with the text shown last, after the end, loses no later text",
-        arguments: End.allCases)
-    func shownBeginning(end: End) async throws {
-        let ui = window()
+        arguments: End.allCases, [true, false])
+    func shownBeginning(end: End, isFirst: Bool) async throws {
         let question = ChatMessage(role: .user, content: "Where?")
+        // The window may have neither saved nor read the session before.
+        var ui = window()
         try await ui.updateSessionMessages(id: "s", messages: [question])
+        if isFirst { ui = window() }
         let reply = try await ui.beginReply(in: "s")
         reply.append("Look")
         reply.append(" here.")
