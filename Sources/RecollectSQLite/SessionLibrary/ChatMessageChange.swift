@@ -88,6 +88,11 @@ struct ChatMessageChange {
             .starts(with: entry.content.trimmingCharacters(in: .whitespacesAndNewlines).utf8)
     }
 
+    /// Whether the entry has only the beginning of a reply ended by its own window, apart from white space.
+    func isBeginning(of stored: ChatMessage) -> Bool {
+        isOfEnded && stored.content.continues(entry.content) && !entry.content.continues(stored.content)
+    }
+
     /// Whether the text of the entry contains the text of a stored one.
     func hasText(of stored: ChatMessage) -> Bool {
         entry.content.contains(stored.content.trimmingCharacters(in: .whitespacesAndNewlines))

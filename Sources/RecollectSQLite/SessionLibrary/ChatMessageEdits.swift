@@ -101,11 +101,9 @@ struct ChatMessageEdits {
         guard let first = emptyPart(of: change) ?? shown.first else { return (applyWithoutPart(change), isLate) }
         let isThere =
             !shown.isEmpty && change.isEarlier(than: joined(shown))
+            || !shown.isEmpty && change.isBeginning(of: joined(shown))
             || change.known == nil && parts(among: shown) { $0.content.hasSameBytes(as: change.entry.content) } != nil
-        var replaced =
-            change.known.flatMap {
-                parts(among: shown, where: $0.hasSameContent) ?? parts(among: shown, where: $0.hasSameText)
-            } ?? []
+        var replaced = change.known.flatMap { texts(among: shown, shownAs: $0) } ?? []
         if change.isStreaming || change.known == nil {
             // A UI may separate the texts in another way.
             replaced = shown.filter { replaced.contains($0) || change.hasText(of: entries[$0]) }
@@ -166,7 +164,7 @@ struct ChatMessageEdits {
         }
         guard isAlone, let known, let first = entries.first(where: { $0.messageType == .text }) else { return }
         let texts = entries.indices.filter { self.isShown($0, as: first) }
-        removed.formUnion((parts(among: texts, where: known.hasSameText) ?? []).filter { !isShown($0) })
+        removed.formUnion((self.texts(among: texts, shownAs: known) ?? []).filter { !isShown($0) })
     }
 
     // MARK: Parts
@@ -237,7 +235,19 @@ struct ChatMessageEdits {
     /// Returns the first entry with a condition, or the first entries with it when joined.
     private func parts(among indices: [Int], where isMeant: (ChatMessage) -> Bool) -> [Int]? {
         indices.first { isMeant(entries[$0]) }.map { [$0] }
-            ?? indices.indices.lazy.map { Array(indices[...$0]) }.first { isMeant(joined($0)) }
+            ?? firstParts(of: indices, where: isMeant)
+    }
+
+    /// Returns the first entries with a condition when joined, as few as possible.
+    private func firstParts(of indices: [Int], where isMeant: (ChatMessage) -> Bool) -> [Int]? {
+        indices.indices.lazy.map { Array(indices[...$0]) }.first { isMeant(joined($0)) }
+    }
+
+    /// Returns the texts shown as one entry: those with its text or, if it was shown in part, the first ones beginning with
+    /// its text.
+    private func texts(among indices: [Int], shownAs known: KnownChatMessage) -> [Int]? {
+        parts(among: indices, where: known.hasSameContent) ?? parts(among: indices, where: known.hasSameText)
+            ?? firstParts(of: indices, where: known.isContinued)
     }
 
     /// Whether the message has the ID of an entry.

@@ -28,7 +28,7 @@ extension KnownTranscripts {
         var ended: [UUID: EndedReply] = [:]
         /// The maximum number of entries of ended replies in a session without a transcript, not counting those of its last
         /// reply.
-        private static let endedLimit = 256
+        private static let endedLimit = 4_096
         /// The entries known before a read of the session as missing. A save writes them, and removes none.
         var absent: Set<UUID> = []
 

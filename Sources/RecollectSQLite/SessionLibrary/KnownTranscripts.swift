@@ -136,6 +136,13 @@ final class KnownTranscripts: Sendable {
             if let later = reads.removeValue(forKey: session) { reads[ByteString(newId), default: []] += later }
         }
 
+        /// Returns the ID of a session after its moves since a call.
+        func currentID(of session: ByteString, after call: Int) -> ByteString {
+            var session = session
+            while let move = newIDs[session], move.call > call { session = move.newId }
+            return session
+        }
+
         /// Returns the entries of a session; none of an unknown one.
         func known(_ session: ByteString) -> Known { sessions[session] ?? Known() }
     }
@@ -281,10 +288,13 @@ final class KnownTranscripts: Sendable {
         let ended = Dictionary(
             entries.map { ($0.id, EndedReply(hashes: [ChatMessageHash($0)], reply: first)) }, uniquingKeysWith: { $1 })
         state.withLock { state in
-            var session = ByteString(id)
-            while let move = state.newIDs[session], move.call > call { session = move.newId }
-            state.sessions[session, default: Known()].note(ended)
+            state.sessions[state.currentID(of: ByteString(id), after: call), default: Known()].note(ended)
         }
+    }
+
+    /// Returns the ID of a session after its moves since a call.
+    func currentID(of id: String, after call: Int) -> String {
+        state.withLock { $0.currentID(of: ByteString(id), after: call).string }
     }
 
     /// Moves the entries of a session with another ID.

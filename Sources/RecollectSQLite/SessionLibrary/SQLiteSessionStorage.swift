@@ -18,7 +18,8 @@ import RecollectCore
 /// it and from their agents. A message of several parts is shown as several entries (see
 /// `ConversationMessage.chatMessages()`). A streaming reply is the last entry, with `isComplete` false.
 ///
-/// `updateSessionMessages` writes the difference from the transcript last saved or read by this storage:
+/// `updateSessionMessages` writes the difference from the transcript last saved or read by this storage. A transcript is
+/// whole: a UI that keeps only the last entries of a session in memory adds the others before it saves, or they are removed.
 /// - Appending costs the same for long and short sessions.
 /// - It removes only messages shown or saved by this storage, so messages added by an agent meanwhile stay. An entry removed
 ///   by the UI is removed with later edits by other writers.
@@ -65,7 +66,7 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
     public let agentId: String
 
     private let known = KnownTranscripts()
-    private let operations = SessionOperationQueue()
+    let operations = SessionOperationQueue()
 
     /// Creates a library in a database of its own. Nothing is read or created before the first call.
     /// - Parameters:
@@ -230,7 +231,9 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
     /// Returns entries of a session by pages, with all entries of a message on one page. For UIs opening a long
     /// session at its end.
     ///
-    /// These entries do not count as shown. To edit or remove some of them, read the session by `getSession` first.
+    /// These entries do not count as shown, so a save without them does not remove them. Once saved in a transcript, they
+    /// count as saved like all others, and a later transcript without them removes them. To edit or remove some of them, read
+    /// the session by `getSession` first.
     /// - Parameters:
     ///   - id: The session's ID.
     ///   - page: The page, counted in messages. Pass `PageRequest(limit: 100, before: nil)` for the end.
@@ -258,6 +261,12 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
             var writer = try await history.saveReply(reply, in: scope)
             writer.onEnd = { [known] replies in
                 for reply in replies { known.note(ended: reply.message, in: reply.scope.sessionId, begunAfter: call) }
+            }
+            // A save must not run between the end and its note: it would take the reply for another writer's. Nothing cancels
+            // the task of the end.
+            writer.runEnd = { [known, operations] end in
+                let ids = [id, known.currentID(of: id, after: call)]
+                try await operations.run(on: ids) { try await end() }
             }
             return StreamingReply(reply, scope: scope, writer: writer)
         }

@@ -12,6 +12,8 @@ struct HistoryReplyWriter: ReplyWriter {
     let lock: ReplyWriterLock?
     /// Called at the end of the reply with the message as saved and as given, before `finish` returns.
     var onEnd: (@Sendable ([SavedReply]) -> Void)?
+    /// Runs the end of the reply, with `onEnd`, in its order among other operations on the session.
+    var runEnd: @Sendable (_ end: @Sendable () async throws -> Void) async throws -> Void = { try await $0() }
 
     func save(_ text: String?, behind parts: [ContentPart]?) async throws {
         try parts?.checkSavable()
@@ -19,9 +21,11 @@ struct HistoryReplyWriter: ReplyWriter {
     }
 
     func finish(_ message: ConversationMessage, isAppended: Bool) async throws {
-        let saved = try await history.endReply(
-            reply, begunIn: scope, as: message, isAppended: isAppended, maxMessages: maxMessages)
-        onEnd?(saved)
+        try await runEnd {
+            let saved = try await history.endReply(
+                reply, begunIn: scope, as: message, isAppended: isAppended, maxMessages: maxMessages)
+            onEnd?(saved)
+        }
         await lock?.end()
     }
 }

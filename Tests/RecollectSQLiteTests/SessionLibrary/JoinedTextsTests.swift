@@ -9,6 +9,7 @@ import Testing
 @Suite("Replies shown as one entry, with other white space") struct JoinedTextsTests {
     private let history = memory()
     private static let call = ContentPart.toolCall(id: "call", name: "find", arguments: [:])
+    private static let call2 = ContentPart.toolCall(id: "call2", name: "find", arguments: [:])
 
     enum End: CaseIterable { case finish, given, interrupt }
 
@@ -52,11 +53,7 @@ import Testing
             id: try #require(UUID(uuidString: reply.id)), role: .assistant, content: shown.entry,
             wasCancelled: end == .interrupt)
         if isEarly { try await ui.updateSessionMessages(id: "s", messages: [entry]) }
-        switch end {
-        case .finish: try await reply.finish()
-        case .given: try await reply.finish(ConversationMessage(id: reply.id, role: .assistant, parts: shown.parts))
-        case .interrupt: try await reply.interrupt()
-        }
+        try await finish(reply, end, shown.parts)
         if !isEarly { try await ui.updateSessionMessages(id: "s", messages: [entry]) }
         return (ui, entry)
     }
@@ -124,16 +121,109 @@ import Testing
         var entry = ChatMessage(
             id: try #require(UUID(uuidString: reply.id)), role: .assistant, content: "Look",
             wasCancelled: end == .interrupt)
-        switch end {
-        case .finish: try await reply.finish()
-        case .given: try await reply.finish(ConversationMessage(id: reply.id, role: .assistant, text: "Look here."))
-        case .interrupt: try await reply.interrupt()
-        }
+        try await finish(reply, end, [.text("Look here.")])
         try await ui.updateSessionMessages(id: "s", messages: [question, entry])
         #expect(try await texts() == ["Where?", "Look", "here."])
         entry.content = "Edited."
         try await ui.updateSessionMessages(id: "s", messages: [question, entry])
         #expect(try await texts() == ["Where?", "Edited."])
+    }
+
+    @Test(
+        "A reply completed by its UI with its beginning, after the end, can be removed and edited",
+        arguments: [("Look", "Look here. "), ("Look here. Fou", "Look here. ")], End.allCases)
+    func partlyShown(texts: (shown: String, first: String), end: End) async throws {
+        for isRemoval in [true, false] {
+            let ui = window()
+            let question = ChatMessage(role: .user, content: "Where?")
+            try await ui.updateSessionMessages(id: "s", messages: [question])
+            let reply = try await ui.beginReply(in: "s")
+            let parts: [ContentPart] = [Self.call, .text(texts.first), Self.call2, .text("Found.")]
+            for part in parts { reply.append(part) }
+            try await finish(reply, end, parts)
+            var entry = ChatMessage(
+                id: try #require(UUID(uuidString: reply.id)), role: .assistant, content: texts.shown,
+                wasCancelled: end == .interrupt)
+            try await ui.updateSessionMessages(id: "s", messages: [question, entry])
+            #expect(try await self.texts() == ["Where?", "Look", "here.", "Found."])
+            entry.content = "Edited."
+            try await ui.updateSessionMessages(id: "s", messages: [question] + (isRemoval ? [] : [entry]))
+            // A text never shown stays.
+            let others = texts.shown == "Look" ? ["Found."] : []
+            #expect(try await self.texts() == ["Where?"] + (isRemoval ? [] : ["Edited."]) + others)
+            _ = try await history.deleteSession(SessionKey(userId: "ann", sessionId: "s"))
+        }
+    }
+
+    @Test(
+        "A first save after the end, with the beginning and other white space, stores nothing twice",
+        arguments: End.allCases)
+    func spacedBeginning(end: End) async throws {
+        let ui = window()
+        let reply = try await ui.beginReply(in: "s")
+        let parts: [ContentPart] = [.text("Look."), Self.call, .text("Found. Done.")]
+        for part in parts { reply.append(part) }
+        try await finish(reply, end, parts)
+        let entry = ChatMessage(
+            id: try #require(UUID(uuidString: reply.id)), role: .assistant, content: "Look.\n\nFound.",
+            wasCancelled: end == .interrupt)
+        try await ui.updateSessionMessages(id: "s", messages: [entry])
+        #expect(try await texts() == ["Look.", "Found.", "Done."])
+    }
+
+    @Test("The end of a reply and a save of its beginning, called at once, lose no text", arguments: [false, true])
+    func simultaneousEnd(isInterrupted: Bool) async throws {
+        for round in 0..<60 {
+            let ui = window()
+            let reply = try await ui.beginReply(in: "s")
+            reply.append("Look")
+            reply.append(" here.")
+            let entry = ChatMessage(
+                id: try #require(UUID(uuidString: reply.id)), role: .assistant, content: "Look",
+                wasCancelled: isInterrupted)
+            let end = Task { if isInterrupted { try await reply.interrupt() } else { try await reply.finish() } }
+            let save = Task { try await ui.updateSessionMessages(id: "s", messages: [entry]) }
+            try await end.value
+            try await save.value
+            #expect(try await texts() == ["Look", "here."], "round \(round)")
+            _ = try await history.deleteSession(SessionKey(userId: "ann", sessionId: "s"))
+        }
+    }
+
+    @Test("The end of a reply waits for the operation of its window, though its task is canceled")
+    func endInOrder() async throws {
+        let ui = window()
+        let reply = try await ui.beginReply(in: "s")
+        reply.append("Look here.")
+        let (began, gate) = (Gate(), Gate())
+        let operation = Task {
+            try await ui.operations.run(on: ["s"]) {
+                began.open()
+                try await gate.wait()
+            }
+        }
+        try await began.wait()
+        let end = Task { try await reply.interrupt() }
+        end.cancel()
+        for _ in 0..<20 {
+            let replies = try await history.streamingReplies(in: SessionKey(userId: "ann", sessionId: "s"))
+            #expect(replies.count == 1)
+        }
+        gate.open()
+        try await operation.value
+        try await end.value
+        #expect(try await texts() == ["Look", "here."])
+        let replies = try await history.streamingReplies(in: SessionKey(userId: "ann", sessionId: "s"))
+        #expect(replies.isEmpty)
+    }
+
+    /// Ends a reply. It has all its parts.
+    private func finish(_ reply: StreamingReply, _ end: End, _ parts: [ContentPart]) async throws {
+        switch end {
+        case .finish: try await reply.finish()
+        case .given: try await reply.finish(ConversationMessage(id: reply.id, role: .assistant, parts: parts))
+        case .interrupt: try await reply.interrupt()
+        }
     }
 
     @Test("Two windows that join the texts of a message in the same way store them once")
