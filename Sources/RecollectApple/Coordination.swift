@@ -5,8 +5,8 @@
 
     /// Coordinated file access, with other processes and iCloud: limited in time, and never nested.
     struct Coordination: Sendable {
-        /// The longest wait for other processes. Work already begun is always finished.
-        let limit: DispatchTimeInterval
+        /// The maximum wait for other processes. Work already begun is always finished.
+        let limit: Duration
 
         /// Performs blocking work while no process writes the file.
         func reading<Value: Sendable>(_ url: URL, _ work: @escaping @Sendable () throws -> Value) throws -> Value {

@@ -19,10 +19,10 @@
         ///
         /// - Parameters:
         ///   - documents: The folder.
-        ///   - seconds: The longest wait for other processes, before `timedOut` is thrown.
-        public init(documents: URL, waiting seconds: Int = 10) throws {
+        ///   - timeout: The maximum wait for other processes, before `timedOut` is thrown.
+        public init(documents: URL, timeout: Duration = .seconds(10)) throws {
             folder = try FolderProvider(root: documents)
-            coordination = Coordination(limit: .seconds(seconds))
+            coordination = Coordination(limit: timeout)
         }
 
         /// Returns the items of a folder, with their states in iCloud.
@@ -102,11 +102,11 @@
         public func lineageFiles() throws -> [LineageFile] { try folder.lineageFiles() }
 
         /// Returns a file of the lineage folder; `nil` if it is not local.
-        public func lineageFile(_ name: String) throws -> LineageFile? { try folder.lineageFile(name) }
+        public func lineageFile(named name: String) throws -> LineageFile? { try folder.lineageFile(named: name) }
 
         /// Replaces or removes a file of the lineage folder. Not coordinated: no other process writes it.
-        public func writeLineageFile(_ name: String, _ bytes: [UInt8]?) throws {
-            try folder.writeLineageFile(name, bytes)
+        public func writeLineageFile(named name: String, _ bytes: [UInt8]?) throws {
+            try folder.writeLineageFile(named: name, bytes)
         }
 
         /// Returns a stream with an element for each change of documents reported by iCloud. Needs a main run loop.
@@ -151,8 +151,8 @@
             let versions = NSFileVersion.unresolvedConflictVersionsOfItem(at: url) ?? []
             return try versions.filter(\.hasLocalContents).map { version in
                 let bytes = [UInt8](try Data(contentsOf: version.url))
-                let moment = version.modificationDate?.timeIntervalSince1970 ?? 0
-                return (version, "\(idPrefix)\(moment)-\(ContentHash(of: bytes).rawValue)", bytes)
+                let date = version.modificationDate?.timeIntervalSince1970 ?? 0
+                return (version, "\(idPrefix)\(date)-\(ContentHash(of: bytes).rawValue)", bytes)
             }
         }
 

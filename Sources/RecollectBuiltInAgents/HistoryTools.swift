@@ -93,8 +93,8 @@ public struct HistoryTools: Sendable {
         var query = SearchQuery(userId: context.userId, text: try arguments.requiredText("query"))
         query.agentId = try arguments.text("agent")
         query.roles = try arguments.choice("role", of: ["user", "assistant"]).map { [Role(rawValue: $0)] } ?? []
-        query.from = try arguments.moment("since", isEnd: false)
-        query.until = try arguments.moment("until", isEnd: true)
+        query.from = try arguments.date("since", isEnd: false)
+        query.until = try arguments.date("until", isEnd: true)
         let limit = try arguments.number("limit", in: 1...20, default: 8)
         // One more, because the current input may be among the hits.
         query.limit = limit + 1
@@ -191,23 +191,23 @@ private struct SessionPages {
     /// The message adjacent to the next page; `nil` if there is none.
     private(set) var next: StoredMessage?
 
-    private static let mostBytes = 16_000
-    private static let mostBytesOfMessage = 4_000
+    private static let maxBytes = 16_000
+    private static let maxMessageBytes = 4_000
 
     init(_ page: Page<StoredMessage, MessageCursor>, isBackward: Bool, calendar: Calendar) {
         var bytes = 0
         var taken: [StoredMessage] = []
         for stored in isBackward ? page.elements.reversed() : page.elements {
             let text = Self.text(of: stored.message)
-            bytes += min(text.utf8.count, Self.mostBytesOfMessage) + 200
-            if bytes > Self.mostBytes, !taken.isEmpty { break }
+            bytes += min(text.utf8.count, Self.maxMessageBytes) + 200
+            if bytes > Self.maxBytes, !taken.isEmpty { break }
             taken.append(stored)
             var message: [String: JSONValue] = [
                 "message": .string(stored.message.id), "agent": .string(stored.agentId),
                 "role": .string(stored.message.role.rawValue), "when": stored.message.timestamp.forModel(in: calendar),
                 "text": .string(Self.cut(text)),
             ]
-            if text.utf8.count > Self.mostBytesOfMessage { message["cut"] = true }
+            if text.utf8.count > Self.maxMessageBytes { message["cut"] = true }
             messages.append(.object(message))
         }
         if isBackward { messages.reverse() }
@@ -227,8 +227,8 @@ private struct SessionPages {
     }
 
     private static func cut(_ text: String) -> String {
-        guard text.utf8.count > mostBytesOfMessage else { return text }
-        var end = text.utf8.index(text.startIndex, offsetBy: mostBytesOfMessage)
+        guard text.utf8.count > maxMessageBytes else { return text }
+        var end = text.utf8.index(text.startIndex, offsetBy: maxMessageBytes)
         while String.Index(end, within: text) == nil { end = text.utf8.index(before: end) }
         return String(text[..<end])
     }

@@ -71,8 +71,8 @@ public struct JournalTools: Sendable {
         ) { arguments, context in
             let words = try arguments.text("words")?.split(whereSeparator: \.isWhitespace).map(String.init) ?? []
             let query = JournalQuery(
-                words: words, from: try arguments.moment("since", isEnd: false),
-                until: try arguments.moment("until", isEnd: true),
+                words: words, from: try arguments.date("since", isEnd: false),
+                until: try arguments.date("until", isEnd: true),
                 limit: try arguments.number("limit", in: 1...50, default: 20))
             let entries = try await journal.entries(
                 query, in: JournalID(userId: context.userId, agentId: agentId))
@@ -84,7 +84,7 @@ public struct JournalTools: Sendable {
         var bytes = 0
         let fitting = entries.reversed().prefix { entry in
             bytes += entry.text.utf8.count + 200
-            return bytes <= Self.mostBytes
+            return bytes <= Self.maxBytes
         }
         var result: [String: JSONValue] = [
             "notes": .array(
@@ -103,5 +103,5 @@ public struct JournalTools: Sendable {
         return .object(result)
     }
 
-    private static let mostBytes = 16_000
+    private static let maxBytes = 16_000
 }

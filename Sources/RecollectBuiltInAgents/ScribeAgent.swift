@@ -69,7 +69,7 @@ public struct ScribeAgent: AgentProtocol {
             let entry = JournalEntry(
                 id: UUID(name: name, in: Self.entries).uuidString, date: input.message.timestamp, text: text)
             try await journal.append(entry, to: journalId)
-            return message("Noted (\(date(entry.date))): “\(text.onOneLine(atMost: 200))”", about: [entry])
+            return message("Noted (\(dateText(entry.date))): “\(text.onOneLine(atMost: 200))”", about: [entry])
         case .read(let words, let time):
             let entries = try await journal.entries(
                 JournalQuery(words: words.plain, from: time?.from, until: time?.until), in: journalId)
@@ -81,7 +81,7 @@ public struct ScribeAgent: AgentProtocol {
             }
             try await journal.strike(last, at: now(), in: journalId)
             return message(
-                "Struck out (noted \(date(last.date))): “\(last.text.onOneLine(atMost: 200))”. It stays in the journal, marked as struck out.",
+                "Struck out (noted \(dateText(last.date))): “\(last.text.onOneLine(atMost: 200))”. It stays in the journal, marked as struck out.",
                 about: [last])
         }
     }
@@ -92,7 +92,7 @@ public struct ScribeAgent: AgentProtocol {
         return entries.reduce("Your notes\(subject):") { text, entry in
             // The note is shown unchanged, with its lines indented.
             let lines = entry.text.split(separator: "\n", omittingEmptySubsequences: false).joined(separator: "\n  ")
-            return "\(text)\n\n• \(date(entry.date))\n  \(lines)"
+            return "\(text)\n\n• \(dateText(entry.date))\n  \(lines)"
         }
     }
 
@@ -106,8 +106,8 @@ public struct ScribeAgent: AgentProtocol {
             metadata: entries.isEmpty ? [:] : ["notes": .array(entries.map { .string($0.id) })])
     }
 
-    private func date(_ moment: Date) -> String {
-        moment.formatted(for: calendar)
+    private func dateText(_ date: Date) -> String {
+        date.formatted(for: calendar)
     }
 
     /// The namespace of the entries' IDs.

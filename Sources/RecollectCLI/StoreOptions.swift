@@ -76,7 +76,7 @@
                 var facts: [String] = []
                 if let count = event.recoveredMessages { facts.append("\(Format.count(count, "message")) recovered") }
                 if let count = event.lostMessages { facts.append("\(Format.count(count, "message")) lost") }
-                if let file = event.setAside {
+                if let file = event.setAsideURL {
                     facts.append("the \(event.kind == .salvaged ? "damaged " : "")file is now \(file.path)")
                 }
                 let what =

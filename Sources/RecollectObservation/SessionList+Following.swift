@@ -4,7 +4,7 @@ import RecollectCore
 /// Reading the history and showing the result.
 extension SessionList {
     /// The number of changed sessions above which the list is read again as a whole, in two queries.
-    private static let mostReadOneByOne = 24
+    private static let maxReadOneByOne = 24
 
     /// The query with the list's user and without a search text.
     var listing: SessionQuery {
@@ -66,7 +66,7 @@ extension SessionList {
     /// Reads changed sessions again.
     func read(_ changed: Set<SessionKey>, orEverything isEverything: Bool = false) async throws {
         try await reads.run { [self] in
-            let isMuch = isEverything || changed.count > Self.mostReadOneByOne
+            let isMuch = isEverything || changed.count > Self.maxReadOneByOne
             // Read these one by one: only that shows if they are gone.
             let watched = Set(discarded.map(\.id) + [selection].compactMap(\.self))
             var fresh: [SessionKey: Session?] = [:]
@@ -132,12 +132,12 @@ extension SessionList {
     /// Divides the list into sections, and returns the duration until midnight, when they change.
     @discardableResult
     func regroup() -> Duration {
-        let moment = now()
+        let date = now()
         let sections = SessionSection.sections(
-            of: sessions, by: listed.query.order, at: moment, calendar: calendar)
+            of: sessions, by: listed.query.order, at: date, calendar: calendar)
         if sections != self.sections { self.sections = sections }
-        let tomorrow = calendar.dateInterval(of: .day, for: moment)?.end ?? moment.addingTimeInterval(3600)
-        return .milliseconds(max(1, tomorrow.millisecondsSince1970 - moment.millisecondsSince1970))
+        let tomorrow = calendar.dateInterval(of: .day, for: date)?.end ?? date.addingTimeInterval(3600)
+        return .milliseconds(max(1, tomorrow.millisecondsSince1970 - date.millisecondsSince1970))
     }
 
     func selectionDidChange() {
@@ -177,7 +177,7 @@ extension SessionList {
 
 /// Runs operations one at a time, in order of arrival.
 @MainActor
-final class Lane {
+final class SerialTaskQueue {
     private var last: Task<Void, any Error>?
 
     /// Adds an operation to the end of the queue. It runs even if its caller is canceled.

@@ -90,9 +90,9 @@ public final class SessionList {
     @ObservationIgnored private var following: Task<Void, Never>?
     @ObservationIgnored private var days: Task<Void, Never>?
     /// Runs each read together with showing its result, one at a time: the list never goes back to an older state.
-    let reads = Lane()
+    let reads = SerialTaskQueue()
     /// Runs this list's writes one at a time.
-    let writes = Lane()
+    let writes = SerialTaskQueue()
     let pageSize: Int
     let searchDelay: Duration
     let spacing: Duration

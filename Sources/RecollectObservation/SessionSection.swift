@@ -38,12 +38,12 @@ public struct SessionSection: Hashable, Sendable, Identifiable {
     /// - Parameters:
     ///   - sessions: the list, in order.
     ///   - order: the order of the list. It determines the date used: last activity, last access, or creation.
-    ///   - moment: the current date.
+    ///   - date: the current date.
     ///   - calendar: the calendar for days and months.
     public static func sections(
-        of sessions: [Session], by order: SessionQuery.Order, at moment: Date, calendar: Calendar
+        of sessions: [Session], by order: SessionQuery.Order, at date: Date, calendar: Calendar
     ) -> [SessionSection] {
-        var days = RecentDays(moment, calendar)
+        var days = RecentDays(date, calendar)
         var sections: [SessionSection] = []
         var positions: [Kind: Int] = [:]
         for session in sessions.filter(\.isPinned) + sessions.filter({ !$0.isPinned }) {
@@ -81,9 +81,9 @@ private struct RecentDays {
     /// The month of the previous call. Neighbors in a list are mostly of the same month, and a calendar is slow.
     private var month: DateInterval?
 
-    init(_ moment: Date, _ calendar: Calendar) {
+    init(_ date: Date, _ calendar: Calendar) {
         self.calendar = calendar
-        today = calendar.startOfDay(for: moment)
+        today = calendar.startOfDay(for: date)
         // Step back by the last second of each previous day. Subtracting days would need a midnight, and some days
         // have none.
         var start = today

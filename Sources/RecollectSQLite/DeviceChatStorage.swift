@@ -83,7 +83,7 @@ public final class DeviceChatStorage: ChatStorage {
     ) async throws {
         try await history.append(
             messages, to: scope(userId, sessionId, agentId),
-            options: AppendOptions(sameRole: sameRole, maxMessages: maxMessages, claimsUnassigned: true))
+            options: AppendOptions(sameRole: sameRole, maxMessages: maxMessages, adoptsUnassigned: true))
     }
 
     /// Returns all messages of a session, with the bytes of their attachments: see `ChatStorage`.

@@ -13,7 +13,7 @@ public struct HistoryConfiguration: Sendable {
     /// The time an operation waits for another process before it throws `busy`, in steps of a millisecond. Values are
     /// clamped to the range from 0 to one day.
     public var busyTimeout: Duration {
-        didSet { busyTimeout = Self.possible(busyTimeout) }
+        didSet { busyTimeout = Self.clamped(busyTimeout) }
     }
     /// The logger for events.
     public var logger: Logger
@@ -26,12 +26,12 @@ public struct HistoryConfiguration: Sendable {
         self.durability = durability
         self.retention = retention
         self.indexesInBackground = indexesInBackground
-        self.busyTimeout = Self.possible(busyTimeout)
+        self.busyTimeout = Self.clamped(busyTimeout)
         self.logger = logger
     }
 
     /// Clamps a duration to the range valid for SQLite and for deadlines.
-    private static func possible(_ duration: Duration) -> Duration {
+    private static func clamped(_ duration: Duration) -> Duration {
         min(max(duration, .zero), .seconds(86_400))
     }
 

@@ -324,11 +324,11 @@ public final class SQLiteHistoryStore: HistoryStore {
         guard database.cannotWrite == nil else { return }
         var limit = 1000
         while try await database.read({ try SearchIndex.isBehind($0) }) {
-            let bite = limit
+            let batch = limit
             let taken: Duration
             do {
                 taken = try await ContinuousClock().measure {
-                    _ = try await database.write { try SearchIndex.advance($0, limit: bite) }
+                    _ = try await database.write { try SearchIndex.advance($0, limit: batch) }
                 }
             } catch let error as DatabaseError where error.hasNoSpace {
                 // A full disk does not stop a search: it finds the indexed messages.

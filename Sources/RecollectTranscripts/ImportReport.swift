@@ -18,15 +18,15 @@ public struct ImportReport: Hashable, Sendable {
     }
 
     /// The number of sessions read.
-    public var sessions = 0
+    public var sessionCount = 0
     /// The users of these sessions, sorted.
     public var users: [String] = []
     /// The number of messages read.
-    public var messages = 0
+    public var messageCount = 0
     /// The number of messages new in the history.
-    public var added = 0
+    public var addedCount = 0
     /// The number of messages already in the history.
-    public var unchanged = 0
+    public var unchangedCount = 0
     /// The number of lines other than messages, by type.
     public var skippedLines: [String: Int] = [:]
     /// Unreadable lines and files; the first 1,000 of them.
@@ -34,7 +34,7 @@ public struct ImportReport: Hashable, Sendable {
     /// The number of unreadable lines and files.
     public private(set) var unreadableCount = 0
     /// The number of files with an incomplete last line. The next import adds that line.
-    public var unfinished = 0
+    public var unfinishedCount = 0
 
     /// Creates an empty report.
     public init() {}

@@ -6,7 +6,7 @@ import RecollectCore
 ///
 /// ```swift
 /// let report = try await TranscriptImporter(history: history, userId: "ana").run([folder.path])
-/// print(report.added, "new messages in", report.sessions, "sessions")
+/// print(report.addedCount, "new messages in", report.sessionCount, "sessions")
 /// ```
 ///
 /// Each line of conversation becomes one message, in the order of its file. Files are read in the order of their
@@ -67,16 +67,16 @@ public struct TranscriptImporter: Sendable {
             sessions.note(current)
             try await sessions.prepare(current, in: history)
             for outcome in try await save(current) {
-                report.added += outcome.added
-                report.unchanged += outcome.alreadyStored
+                report.addedCount += outcome.added
+                report.unchangedCount += outcome.alreadyStored
             }
             report.count(current)
             progress(
                 ImportProgress(
-                    bytesRead: current.bytesRead, bytesTotal: current.bytesTotal, messages: report.messages))
+                    bytesRead: current.bytesRead, bytesTotal: current.bytesTotal, messages: report.messageCount))
             batch = try await following
         }
-        report.sessions = sessions.count
+        report.sessionCount = sessions.count
         report.users = sessions.users
         try await sessions.update(history)
         return report
@@ -107,8 +107,8 @@ public struct TranscriptImporter: Sendable {
 
 extension ImportReport {
     fileprivate mutating func count(_ batch: TranscriptBatch) {
-        messages += batch.messageCount
-        unfinished += batch.unfinished
+        messageCount += batch.messageCount
+        unfinishedCount += batch.unfinished
         batch.unreadable.forEach { add($0) }
         batch.others.forEach { add(skippedLines: $0) }
     }

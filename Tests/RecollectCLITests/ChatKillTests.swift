@@ -16,9 +16,9 @@
         @Test(
             "A kill at any point of a reply loses no finished message, and the next turn works",
             arguments: KillPoint.all)
-        func kill(at moment: KillPoint) async throws {
+        func kill(at point: KillPoint) async throws {
             let recall = try RecallProcess()
-            let model = try await ScriptedTurns(moment)
+            let model = try await ScriptedTurns(point)
             let agents = try recall.write("agents.yaml", model.agentsFile)
             let before = [
                 ConversationMessage(id: "u0", role: .user, text: "Where is the harbour?"),
@@ -29,17 +29,17 @@
 
             let arguments = ["chat", "--json", "--agents", agents, "--session", "harbours", "And the pier?"]
             let running = try RunningRecall(recall, arguments)
-            switch moment.sign {
+            switch point.sign {
             case .asked(let count): try await model.asked[count - 1].wait()
             case .printed(let kind, let count): try await running.wait(for: kind, count: count)
             }
             let end = await running.end(by: SIGKILL)
-            #expect(end.wasKilled || moment.isFlowing, "if the server continues, the turn may end first")
+            #expect(end.wasKilled || point.isFlowing, "if the server continues, the turn may end first")
 
             let next = try await recall.run(["chat", "--agents", agents, "--session", "harbours", "And now?"])
             #expect(next.code == 0, "\(next.messages)")
             #expect(next.output == "All is well.\n")
-            try await check(moment, recall, id, before: before)
+            try await check(point, recall, id, before: before)
             try check(request: try #require(model.server.requests.last))
             try await model.server.stop()
         }
@@ -47,8 +47,8 @@
         @Test("Reply text read by another process survives a kill of the streaming process")
         func keepsPieces() async throws {
             let recall = try RecallProcess()
-            let moment = try #require(KillPoint.all.first { $0.testDescription == "after piece 9" })
-            let model = try await ScriptedTurns(moment)
+            let point = try #require(KillPoint.all.first { $0.testDescription == "after piece 9" })
+            let model = try await ScriptedTurns(point)
             let agents = try recall.write("agents.yaml", model.agentsFile)
             let running = try RunningRecall(recall, ["chat", "--json", "--agents", agents, "And the pier?"])
             let printed = try await running.wait(for: "text", count: 9)
@@ -70,7 +70,7 @@
         }
 
         private func check(
-            _ moment: KillPoint, _ recall: RecallProcess, _ id: SessionKey, before: [ConversationMessage]
+            _ point: KillPoint, _ recall: RecallProcess, _ id: SessionKey, before: [ConversationMessage]
         ) async throws {
             try await withHistory(recall) { history in
                 let messages = try await history.messages(of: id, agentId: nil, page: PageRequest(limit: .max))
@@ -83,9 +83,9 @@
                 let reply = messages[3]
                 let whole = KillPoint.pieces.joined()
                 #expect(whole.hasPrefix(reply.text), "\(reply.text)")
-                if moment.isFinished {
+                if point.isFinished {
                     #expect(reply.text == whole && !reply.isInterrupted)
-                } else if !moment.isFlowing {
+                } else if !point.isFlowing {
                     #expect(reply.isInterrupted)
                 }
                 #expect(messages[5].text == "All is well." && !messages[5].isInterrupted)
@@ -126,13 +126,13 @@
         }
     }
 
-    /// A model server that answers one turn as `moment` defines, and the next turn completely.
+    /// A model server that answers one turn as `point` defines, and the next turn completely.
     private struct ScriptedTurns {
         let server: ModelServer
         /// Opened by the turn's first and second request.
         let asked: [Gate]
 
-        init(_ moment: KillPoint) async throws {
+        init(_ point: KillPoint) async throws {
             let asked = [Gate(), Gate()]
             let count = Locked(0)
             self.asked = asked
@@ -146,9 +146,9 @@
                 }
                 asked[min(index, 1)].open()
                 // A request without an answer gets nothing, not even a head.
-                guard index < moment.answers.count else { return .raw([.silence]) }
-                let goesOn = moment.isFlowing || index < moment.answers.count - 1 || moment.endsInCall(index)
-                return .stream(moment.answers[index] + (goesOn ? [] : [.silence]))
+                guard index < point.answers.count else { return .raw([.silence]) }
+                let goesOn = point.isFlowing || index < point.answers.count - 1 || point.endsInCall(index)
+                return .stream(point.answers[index] + (goesOn ? [] : [.silence]))
             }
         }
 

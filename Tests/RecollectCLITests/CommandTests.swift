@@ -182,7 +182,7 @@
             #expect(outcome.code == 0)
             let report = try outcome.json()
             #expect(report["directory"] == .string(recall.store))
-            #expect((report["sessions"], report["messages"], report["users"]) == (2, 3, 1))
+            #expect((report["sessionCount"], report["messageCount"], report["userCount"]) == (2, 3, 1))
             #expect(report["problems"] == [])
             #expect(report["version"]?.stringValue?.isEmpty == false)
             #expect(report["sqliteVersion"]?.stringValue?.isEmpty == false)

@@ -211,8 +211,8 @@
             #expect(try await recall.run("workspace", "journal", "Ann likes tea.", "--agent", "scribe").code == 0)
 
             // A test that runs at midnight has its entries on two days.
-            let moment = try #require(entry["date"]?.integerValue)
-            let day = JournalDay(of: Date(timeIntervalSince1970: Double(moment) / 1000), in: .gmt).name
+            let date = try #require(entry["date"]?.integerValue)
+            let day = JournalDay(of: Date(timeIntervalSince1970: Double(date) / 1000), in: .gmt).name
             let both = [day, "0d"].map { ["--day", $0] }
             var read: [JSONValue] = []
             for day in both {

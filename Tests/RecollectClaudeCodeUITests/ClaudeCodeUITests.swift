@@ -24,7 +24,7 @@ struct ClaudeCodeUITests {
         ).run([path])
     }
 
-    private static func moment(_ second: Double) -> Date {
+    private static func date(_ second: Double) -> Date {
         Date(millisecondsSince1970: ClaudeCodeUIDatabase.start + Int64(second * 1000))
     }
 
@@ -34,27 +34,27 @@ struct ClaudeCodeUITests {
             parameters: ["file_path": "a.swift", "q": "it's"], rawParameters: ["file_path": "a.swift"])
         let group = UUID()
         return [
-            ChatMessage(role: .user, content: "What's in the café?", timestamp: moment(0.001)),
-            ChatMessage(role: .thinking, content: "Hm.", timestamp: moment(1), messageType: .thinking),
+            ChatMessage(role: .user, content: "What's in the café?", timestamp: date(0.001)),
+            ChatMessage(role: .thinking, content: "Hm.", timestamp: date(1), messageType: .thinking),
             ChatMessage(
-                role: .toolUse, content: "Read", timestamp: moment(2), messageType: .toolUse, toolName: "Read",
+                role: .toolUse, content: "Read", timestamp: date(2), messageType: .toolUse, toolName: "Read",
                 toolInputData: input, taskGroupId: group, isTaskContainer: true),
             ChatMessage(
-                role: .toolUse, content: "Bash", timestamp: moment(2.5), messageType: .toolUse, toolName: "Bash",
+                role: .toolUse, content: "Bash", timestamp: date(2.5), messageType: .toolUse, toolName: "Bash",
                 toolInputData: ToolInputData(parameters: ["command": "ls"])),
             ChatMessage(
-                role: .toolError, content: "no such file", timestamp: moment(3), messageType: .toolError,
+                role: .toolError, content: "no such file", timestamp: date(3), messageType: .toolError,
                 toolName: "Bash", isError: true),
             ChatMessage(
-                role: .toolResult, content: "let x = 1", timestamp: moment(3.25), messageType: .toolResult,
+                role: .toolResult, content: "let x = 1", timestamp: date(3.25), messageType: .toolResult,
                 toolName: "Read", taskGroupId: group),
             ChatMessage(
-                role: .toolDenied, content: "denied", timestamp: moment(4), messageType: .toolDenied, toolName: "Edit"),
-            ChatMessage(role: .assistant, content: "found", timestamp: moment(5), messageType: .webSearch),
-            ChatMessage(role: .assistant, content: "42", timestamp: moment(6), messageType: .codeExecution),
-            ChatMessage(role: MessageRole(rawValue: "narrator"), content: "", timestamp: moment(7)),
+                role: .toolDenied, content: "denied", timestamp: date(4), messageType: .toolDenied, toolName: "Edit"),
+            ChatMessage(role: .assistant, content: "found", timestamp: date(5), messageType: .webSearch),
+            ChatMessage(role: .assistant, content: "42", timestamp: date(6), messageType: .codeExecution),
+            ChatMessage(role: MessageRole(rawValue: "narrator"), content: "", timestamp: date(7)),
             ChatMessage(
-                role: .assistant, content: "Tea and", timestamp: moment(8.999), isComplete: false, wasCancelled: true),
+                role: .assistant, content: "Tea and", timestamp: date(8.999), isComplete: false, wasCancelled: true),
         ]
     }()
 
@@ -70,13 +70,13 @@ struct ClaudeCodeUITests {
         for chat in Self.chats.reversed() {
             try database.add(chat, to: "s'1", callId: chat.toolName.map { "call-\($0)" })
         }
-        try database.add(ChatMessage(role: .user, content: "Second", timestamp: Self.moment(60)), to: "later")
+        try database.add(ChatMessage(role: .user, content: "Second", timestamp: Self.date(60)), to: "later")
         try database.run(
             "ALTER TABLE messages ADD COLUMN mood TEXT; UPDATE messages SET mood = 'bright' WHERE content = 'Hm.'")
 
         let before = try Data(contentsOf: URL(fileURLWithPath: file))
         let report = try await run(file)
-        #expect((report.sessions, report.messages, report.added) == (3, 12, 12))
+        #expect((report.sessionCount, report.messageCount, report.addedCount) == (3, 12, 12))
         #expect(report.unreadable.isEmpty)
         #expect(try Data(contentsOf: URL(fileURLWithPath: file)) == before)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["claude_code_sessions.sqlite"])
@@ -85,10 +85,10 @@ struct ClaudeCodeUITests {
         #expect(all.map(\.id.sessionId) == ["empty", "later", "s'1"])
         #expect(all.map(\.preview) == ["Never sent", "Second", "What's in the café?"])
         // The date of the last message counts, too.
-        #expect(all.map(\.lastAccessedAt) == [31, 61, 8.999].map(Self.moment))
+        #expect(all.map(\.lastAccessedAt) == [31, 61, 8.999].map(Self.date))
         #expect(all.allSatisfy { $0.workingDirectory == "/home/ada/atlas" })
         #expect(all[1].branchName == (version >= 2 ? "topic" : nil))
-        #expect(all.map(\.createdAt) == [30, 60, 0].map(Self.moment))
+        #expect(all.map(\.createdAt) == [30, 60, 0].map(Self.date))
         #expect(all.map(\.firstMessage) == ["Never sent", "Second", "What's in the café?"])
         let saved = all[1].metadata["claudeCodeUI"]
         #expect(saved?["is_worktree"] == (version >= 2 ? 1 : nil))
@@ -108,7 +108,7 @@ struct ClaudeCodeUITests {
         #expect(shown.count == expected.count)
 
         let again = try await run(file)
-        #expect((again.added, again.unchanged) == (0, 12))
+        #expect((again.addedCount, again.unchangedCount) == (0, 12))
     }
 
     @Test("Results belong to their tools' calls, even if the database has no call IDs", arguments: [2, 3])
@@ -176,7 +176,7 @@ struct ClaudeCodeUITests {
         try database.add("s", first: "Told otherwise", at: 0)
         try database.add(Self.chats[0], to: "s")
         try database.run("UPDATE sessions SET created_at = 'yesterday'")
-        #expect(try await run(file).sessions == 2)
+        #expect(try await run(file).sessionCount == 2)
         let all = try await imported.sessions()
         #expect(Set(all.map(\.firstMessage)) == ["said", "Told otherwise"])
     }
@@ -193,7 +193,7 @@ struct ClaudeCodeUITests {
             "UPDATE messages SET tool_input_data = 'bm90IGpzb24=', session_id = 'unlisted' WHERE rowid = 3")
         try database.run("CREATE TABLE api_transcripts (session_id TEXT, transcript_json TEXT)")
         let report = try await run(file)
-        #expect(report.added == 2)
+        #expect(report.addedCount == 2)
         #expect(report.unreadableCount == 2)
         #expect(Set(report.unreadable.map(\.line)) == [1, 2])
         #expect(report.unreadable.allSatisfy { $0.file == file })
@@ -219,11 +219,11 @@ struct ClaudeCodeUITests {
         }
         let before = try files()
         #expect(before.keys.contains { $0.hasSuffix("-wal") })
-        #expect(try await run(file).added == Self.chats.count)
+        #expect(try await run(file).addedCount == Self.chats.count)
         #expect(try files() == before)
         // A concurrent writer blocks no reader.
         try database.run("BEGIN IMMEDIATE")
-        #expect(try await run(file).unchanged == Self.chats.count)
+        #expect(try await run(file).unchangedCount == Self.chats.count)
         try database.run("COMMIT")
     }
 
@@ -244,7 +244,7 @@ struct ClaudeCodeUITests {
         }
         let names = try FileManager.default.contentsOfDirectory(atPath: crashed.path).sorted()
         #expect(names.count == 2)
-        #expect(try await run(crashed.path).added == Self.chats.count)
+        #expect(try await run(crashed.path).addedCount == Self.chats.count)
         #expect(try FileManager.default.contentsOfDirectory(atPath: crashed.path).sorted() == names)
         let shown = try await imported.messages(imported.only()).flatMap { $0.chatMessages() }
         #expect(shown.map(\.content) == Self.chats.map(\.content), "uncommitted changes are not imported")
@@ -258,7 +258,7 @@ struct ClaudeCodeUITests {
             try database.add("s", first: "x", at: 0)
             try database.add(Self.chats[0], to: "s")
         }
-        #expect(try await run(folder.path).added == 1)
+        #expect(try await run(folder.path).addedCount == 1)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["claude_code_sessions.sqlite"])
     }
 
@@ -308,7 +308,7 @@ struct ClaudeCodeUITests {
     func fixture() async throws {
         let fixtures = try #require(Bundle.module.resourceURL).appendingPathComponent("Fixtures")
         let report = try await run(fixtures.appendingPathComponent("claude-code-ui-5").path)
-        #expect((report.sessions, report.added, report.unreadableCount) == (2, 5, 0))
+        #expect((report.sessionCount, report.addedCount, report.unreadableCount) == (2, 5, 0))
         let all = try await imported.sessions()
         #expect(all.map(\.preview) == ["Name the crater at the south.", "How far is the moon?"])
         #expect(all[0].branchName == "craters")

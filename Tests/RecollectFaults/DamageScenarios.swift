@@ -11,7 +11,7 @@ extension HistoryUse {
     } regions: { folder in
         try damagedRegions(folder)
     } reopen: {
-        try await Reading(mostSetAside: 2)($0)
+        try await Reading(maxSetAsideCount: 2)($0)
     }
 
     private static func fillForDamage(_ folder: URL) async throws {

@@ -96,7 +96,7 @@ package enum HistoryUse {
         /// Whether attachment files that no message uses are allowed, as after an interrupted save.
         var allowsUnusedAttachments = true
         /// The maximum number of damaged databases that were set aside.
-        var mostSetAside = 1
+        var maxSetAsideCount = 1
 
         /// Opens the history of an image, reads all of it, and closes it.
         func callAsFunction(_ image: CrashImage) async throws -> CrashedStore {
@@ -157,7 +157,7 @@ package enum HistoryUse {
                 .filter { $0.kind != "messagesLost" && !(allowsUnusedAttachments && $0.kind == "attachmentUnused") }
                 .map { "\($0.kind)" }
             let setAside = report.setAside.filter { $0.hasSuffix(".sqlite") }
-            if setAside.count > mostSetAside { store.problems.append("\(setAside.count) databases were set aside") }
+            if setAside.count > maxSetAsideCount { store.problems.append("\(setAside.count) databases were set aside") }
             let isReported = history.events.takeUndelivered().contains {
                 $0.kind == .salvaged || $0.kind == .missingFile
             }

@@ -26,7 +26,7 @@ package enum HistoryWorkers {
     ]
 
     /// Saves messages. A save that fails is not acknowledged.
-    private static func insist(
+    private static func appendUntilSaved(
         _ run: CrashRun, _ messages: [ConversationMessage], to scope: Scope, _ history: SQLiteHistoryStore
     ) async {
         do { try await run.save(messages, to: scope, in: history) } catch {
@@ -37,7 +37,8 @@ package enum HistoryWorkers {
     private static func save(_ run: CrashRun, _ writer: String) async throws {
         let history = HistoryUse.open(run.folder)
         for number in 0..<5 {
-            await insist(run, HistoryUse.turn(number, of: writer), to: HistoryUse.scope("s", agent: writer), history)
+            await appendUntilSaved(
+                run, HistoryUse.turn(number, of: writer), to: HistoryUse.scope("s", agent: writer), history)
         }
         await history.close()
     }
@@ -45,7 +46,7 @@ package enum HistoryWorkers {
     private static func openAndClose(_ run: CrashRun) async throws {
         for number in 0..<3 {
             let history = HistoryUse.open(run.folder)
-            await insist(run, HistoryUse.turn(number, of: "o"), to: HistoryUse.scope("o"), history)
+            await appendUntilSaved(run, HistoryUse.turn(number, of: "o"), to: HistoryUse.scope("o"), history)
             await history.close()
         }
     }
@@ -53,7 +54,7 @@ package enum HistoryWorkers {
     private static func repair(_ run: CrashRun) async throws {
         let history = HistoryUse.open(run.folder)
         try await history.repair()
-        await insist(run, HistoryUse.turn(0, of: "r"), to: HistoryUse.scope("r"), history)
+        await appendUntilSaved(run, HistoryUse.turn(0, of: "r"), to: HistoryUse.scope("r"), history)
         await history.close()
     }
 
@@ -70,14 +71,14 @@ package enum HistoryWorkers {
             HistoryUse.holdFilled(run, turns: filled)
         } else {
             for number in 0..<4 {
-                await insist(run, HistoryUse.turn(number, of: "p"), to: HistoryUse.scope("p"), history)
+                await appendUntilSaved(run, HistoryUse.turn(number, of: "p"), to: HistoryUse.scope("p"), history)
             }
         }
         try await loseLocks(run)
         run.signal("open")
         await run.wait(for: "imported")
         for number in 10..<14 {
-            await insist(run, HistoryUse.turn(number, of: "p"), to: HistoryUse.scope("p"), history)
+            await appendUntilSaved(run, HistoryUse.turn(number, of: "p"), to: HistoryUse.scope("p"), history)
         }
         await history.close()
         run.signal("closed")
@@ -100,7 +101,7 @@ package enum HistoryWorkers {
             let history = HistoryUse.open(run.folder)
             if step == 1 {
                 let batch = (0..<30).flatMap { HistoryUse.turn($0, of: "i", padding: 200) }
-                await insist(run, batch, to: HistoryUse.scope("i"), history)
+                await appendUntilSaved(run, batch, to: HistoryUse.scope("i"), history)
             } else {
                 _ = try await history.sessions(SessionQuery(userId: "ann"), page: PageRequest(limit: 10))
             }
@@ -115,12 +116,12 @@ package enum HistoryWorkers {
     private static func isSalvagedUnder(_ run: CrashRun) async throws {
         HistoryUse.holdFilled(run, turns: 5)
         let history = HistoryUse.open(run.folder)
-        await insist(run, HistoryUse.turn(0, of: "x"), to: HistoryUse.scope("x"), history)
+        await appendUntilSaved(run, HistoryUse.turn(0, of: "x"), to: HistoryUse.scope("x"), history)
         run.signal("both open")
         await run.wait(for: "salvaged")
         for number in 1..<4 {
             _ = try? await history.sessions(SessionQuery(userId: "ann"), page: PageRequest(limit: 10))
-            await insist(run, HistoryUse.turn(number, of: "x"), to: HistoryUse.scope("x"), history)
+            await appendUntilSaved(run, HistoryUse.turn(number, of: "x"), to: HistoryUse.scope("x"), history)
         }
         await history.close()
     }
@@ -128,7 +129,7 @@ package enum HistoryWorkers {
     private static func salvageTheLiving(_ run: CrashRun) async throws {
         await run.wait(for: "both open")
         let history = HistoryUse.open(run.folder)
-        await insist(run, HistoryUse.turn(0, of: "y"), to: HistoryUse.scope("y"), history)
+        await appendUntilSaved(run, HistoryUse.turn(0, of: "y"), to: HistoryUse.scope("y"), history)
         // A page without messages: the table of tags.
         let pages = try DatabasePages(
             file: HistoryUse.historyFolder(in: run.folder).appendingPathComponent("history.sqlite"))
@@ -138,11 +139,11 @@ package enum HistoryWorkers {
             with: [UInt8](repeating: 0xA5, count: pages.pageSize))
         _ = try await history.sessions(SessionQuery(userId: "ann"), page: PageRequest(limit: 10))
         for number in 1..<4 {
-            await insist(run, HistoryUse.turn(number, of: "y"), to: HistoryUse.scope("y"), history)
+            await appendUntilSaved(run, HistoryUse.turn(number, of: "y"), to: HistoryUse.scope("y"), history)
         }
         run.signal("salvaged")
         for number in 4..<8 {
-            await insist(run, HistoryUse.turn(number, of: "y"), to: HistoryUse.scope("y"), history)
+            await appendUntilSaved(run, HistoryUse.turn(number, of: "y"), to: HistoryUse.scope("y"), history)
         }
         await history.close()
     }

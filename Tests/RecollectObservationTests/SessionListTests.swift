@@ -265,15 +265,15 @@ import Testing
         let history = memory()
         try await history.fill(1)
         let clock = ManualClock()
-        let moment = Locked(noon)
+        let date = Locked(noon)
         let list = SessionList(
-            history: history, userId: "ann", calendar: utc, clock: clock, now: { moment.withLock { $0 } })
+            history: history, userId: "ann", calendar: utc, clock: clock, now: { date.withLock { $0 } })
         list.start()
         await until { !list.isLoading }
         #expect(list.sections.map(\.kind) == [.today])
         let rest = try #require(utc.dateInterval(of: .day, for: noon)).end.timeIntervalSince(noon)
         await clock.wait { $0.last == .seconds(rest) }
-        moment.withLock { $0 = noon + rest }
+        date.withLock { $0 = noon + rest }
         clock.advance(by: .seconds(rest))
         await until { list.sections.map(\.kind) == [.yesterday] }
     }

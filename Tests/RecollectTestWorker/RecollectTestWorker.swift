@@ -10,7 +10,7 @@ enum RecollectTestWorker {
         let arguments = Array(CommandLine.arguments.dropFirst())
         switch arguments.first {
         case "append": try await append(Array(arguments.dropFirst()))
-        case "insist": try await insist(Array(arguments.dropFirst()))
+        case "insist": try await appendUntilSaved(Array(arguments.dropFirst()))
         case "measure": try await measure(Array(arguments.dropFirst()))
         case "stream": try await stream(Array(arguments.dropFirst()))
         case "reply": try await reply(Array(arguments.dropFirst()))
@@ -87,7 +87,7 @@ func append(_ arguments: [String]) async throws {
 
 /// `insist STORE AGENT COUNT`: saves turns of a writer named like the agent, retries each until it succeeds, and prints
 /// `failed N CODE` or `saved N`.
-func insist(_ arguments: [String]) async throws {
+func appendUntilSaved(_ arguments: [String]) async throws {
     let store = store(at: arguments[0], sameRole: .drop)
     for number in 0..<(Int(arguments[2]) ?? 0) {
         for attempt in 0... {

@@ -28,7 +28,7 @@ func workspace(_ arguments: [String]) async throws {
         let workspace = try SharedWorkspace(
             container: container,
             configuration: WorkspaceConfiguration(stateURL: URL(fileURLWithPath: arguments[2])))
-        return say("left \(try await workspace.mergeReplica().left.count)")
+        return say("left \(try await workspace.mergeReplica().failures.count)")
     default: break
     }
     let workspace = try SharedWorkspace(

@@ -267,7 +267,7 @@ func chatsArea(_ workspace: SharedWorkspace, _ history: SQLiteHistoryStore) asyn
 
 func importer(_ history: any HistoryStore, folder: URL) async throws {
     let report = try await TranscriptImporter(history: history, userId: "ana").run([folder.path])
-    print(report.added, "new messages in", report.sessions, "sessions")
+    print(report.addedCount, "new messages in", report.sessionCount, "sessions")
 }
 
 func exporter(_ history: any HistoryStore, session: SessionKey, file: FileHandle) async throws {

@@ -7,6 +7,6 @@ func importSessions(of database: URL, into history: any HistoryStore) async thro
     // The file, or the folder with `claude_code_sessions.sqlite`. Importing again adds only new messages.
     let importer = TranscriptImporter(history: history, userId: "ana", kinds: [ClaudeCodeUIKind()])
     let report = try await importer.run([database.path])
-    print(report.added, "new messages in", report.sessions, "sessions")
-    return report.added
+    print(report.addedCount, "new messages in", report.sessionCount, "sessions")
+    return report.addedCount
 }

@@ -6,7 +6,7 @@ func maintain(in folder: URL) async throws {
     // Reads all pages and rows of the database, and compares derived data with its source.
     let report = try await history.check()
     for problem in report.problems { print(problem.kind, problem.message) }
-    print(report.messages, "messages in", report.sessions, "sessions")
+    print(report.messageCount, "messages in", report.sessionCount, "sessions")
 
     // Permanently deletes old messages of all users.
     let month: TimeInterval = 30 * 86_400

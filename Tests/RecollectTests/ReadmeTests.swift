@@ -69,9 +69,9 @@ struct ReadmeTests {
         for _ in 1...2 {
             #expect(try await importTranscripts(of: samples, into: history).contains("已售罄"))
         }
-        #expect(try await history.check().messages == 56)
+        #expect(try await history.check().messageCount == 56)
         try await maintain(in: folder)
-        #expect(try await SQLiteHistoryStore(directory: folder).check().messages == 0)
+        #expect(try await SQLiteHistoryStore(directory: folder).check().messageCount == 0)
     }
 
     @Test("The ClaudeCodeUI sample imports a database once")

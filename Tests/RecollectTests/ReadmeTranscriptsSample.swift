@@ -5,7 +5,7 @@ import RecollectTranscripts
 func importTranscripts(of folder: URL, into history: any HistoryStore) async throws -> String {
     // Importing again adds only new messages, and never changes existing ones.
     let report = try await TranscriptImporter(history: history, userId: "ana").run([folder.path])
-    print(report.added, "new messages in", report.sessions, "sessions")
+    print(report.addedCount, "new messages in", report.sessionCount, "sessions")
     for line in report.unreadable { print("\(line.file):\(line.line): \(line.reason)") }
 
     // Exports the last session as Markdown, in pieces.

@@ -38,7 +38,7 @@ struct AcceptanceTests {
         let report = try await imported.run(folder)
         let expected = try SharedData.expectedIds(below: folder)
         #expect(report.unreadable.isEmpty)
-        #expect(report.added == expected.values.reduce(0) { $0 + $1.count })
+        #expect(report.addedCount == expected.values.reduce(0) { $0 + $1.count })
         var before: [String: [StoredMessage]] = [:]
         for session in try await imported.sessions() {
             let stored = try await imported.stored(session)
@@ -49,14 +49,14 @@ struct AcceptanceTests {
         #expect(Set(before.keys) == Set(expected.keys))
 
         let second = try await imported.run(folder)
-        #expect((second.added, second.unchanged) == (0, report.messages))
+        #expect((second.addedCount, second.unchangedCount) == (0, report.messageCount))
         for session in try await imported.sessions() {
             #expect(try await imported.stored(session) == before[session.id.sessionId])
             let path = try temporary.write("export.jsonl", await imported.export(session, .jsonl))
             _ = try await copied.run(path)
             let copy = try #require(try await copied.history.session(session.id))
             #expect(copy == session)
-            for agent in session.agents {
+            for agent in session.agentIds {
                 let same =
                     try await copied.messages(copy, agentId: agent) == imported.messages(session, agentId: agent)
                 #expect(same, "\(session.id.sessionId) \(agent)")

@@ -12,11 +12,11 @@ struct AgentSquadTests {
     func fixture() async throws {
         let imported = Imported()
         let report = try await imported.fixture("agent-squad")
-        #expect((report.sessions, report.messages, report.added, report.unreadableCount) == (3, 8, 8, 0))
+        #expect((report.sessionCount, report.messageCount, report.addedCount, report.unreadableCount) == (3, 8, 8, 0))
         #expect(report.users == ["Bob@example.com", "ada"])
         let sessions = try await imported.sessions()
         #expect(sessions.map(\.id.sessionId) == ["", "session-1"])
-        #expect(sessions[1].agents == ["moon", "Sun"])
+        #expect(sessions[1].agentIds == ["moon", "Sun"])
         let stored = try await imported.stored(sessions[1])
         #expect(stored.map(\.message.id) == ["m1", "s1", "m2", "m3", "s2", "m4"])
         #expect(stored.map(\.agentId) == ["moon", "Sun", "moon", "moon", "Sun", "moon"])
@@ -33,7 +33,7 @@ struct AgentSquadTests {
         #expect(try await imported.history.session(bob)?.messageCount == 1)
 
         let again = try await imported.fixture("agent-squad")
-        #expect((again.added, again.unchanged) == (0, 8))
+        #expect((again.addedCount, again.unchangedCount) == (0, 8))
     }
 
     @Test("A single user of a folder can be imported")
@@ -55,7 +55,7 @@ struct AgentSquadTests {
             try await files.saveMessages(messages, userId: "ada", sessionId: id, agentId: id, maxMessages: nil)
         }
         let before = try FileManager.default.subpathsOfDirectory(atPath: folder.path).sorted()
-        #expect(try await imported.run(folder.path).added == 3 * ids.count)
+        #expect(try await imported.run(folder.path).addedCount == 3 * ids.count)
         #expect(try FileManager.default.subpathsOfDirectory(atPath: folder.path).sorted() == before)
         for id in ids {
             let expected = try await files.fetch(userId: "ada", sessionId: id, agentId: id, maxMessages: nil)
@@ -72,7 +72,7 @@ struct AgentSquadTests {
         try folder.write("ada/s/b.json", "[\(message.replacingOccurrences(of: "m1", with: "m3"))]")
         let before = try Data(contentsOf: URL(fileURLWithPath: path))
         let report = try await imported.run(folder.path)
-        #expect((report.added, report.unreadableCount) == (2, 1))
+        #expect((report.addedCount, report.unreadableCount) == (2, 1))
         #expect(report.unreadable.first?.reason.contains("a.json") == true)
         #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
         #expect(

@@ -10,7 +10,7 @@ struct ClaudeCodeMappingTests {
     func message() async throws {
         let imported = Imported()
         let report = try await imported.fixture("one-api-message-over-several-lines.jsonl")
-        #expect(report.messages == 7)
+        #expect(report.messageCount == 7)
         #expect(report.skippedLines == ["file-history-snapshot": 1, "progress": 1, "queue-operation": 1])
         #expect(report.unreadable.isEmpty)
         let messages = try await imported.messages(imported.only(), agentId: TranscriptReader.mainAgentId)
@@ -70,7 +70,7 @@ struct ClaudeCodeMappingTests {
         let imported = Imported()
         _ = try await imported.fixture("session-with-subagent")
         let session = try await imported.only()
-        #expect(session.agents == ["claude", "a1b2c3"])
+        #expect(session.agentIds == ["claude", "a1b2c3"])
         #expect(session.branchName == "maps")
         #expect(try await imported.messages(session, agentId: "a1b2c3").map(\.id) == ["g1", "g2"])
         #expect(try await imported.messages(session, agentId: "a1b2c3")[0].metadata["isSidechain"] == true)
@@ -78,7 +78,7 @@ struct ClaudeCodeMappingTests {
         let old = Imported()
         _ = try await old.fixture("sidechain-in-the-session-file.jsonl", "agent-beside-the-session")
         let oldSession = try await old.only()
-        #expect(Set(oldSession.agents) == ["claude", "sidechain", "77"])
+        #expect(Set(oldSession.agentIds) == ["claude", "sidechain", "77"])
         #expect(try await old.messages(oldSession, agentId: "sidechain").map(\.id) == ["x1", "x2"])
         #expect(try await old.messages(oldSession, agentId: "claude").map(\.id) == ["o1", "o2"])
     }
@@ -87,7 +87,7 @@ struct ClaudeCodeMappingTests {
     func subagentsOfANamedFile() async throws {
         let imported = Imported()
         _ = try await imported.fixture("session-with-subagent/22222222-0000-4000-8000-000000000002.jsonl")
-        #expect(try await imported.only().agents == ["claude", "a1b2c3"])
+        #expect(try await imported.only().agentIds == ["claude", "a1b2c3"])
     }
 
     @Test("Images become attachments once, even if a line repeats them")

@@ -21,7 +21,7 @@ struct ExportTests {
         let session = try await from.only()
         let report = try await to.run(folder.write("export.jsonl", from.export(session, .jsonl)))
         #expect(report.unreadable.isEmpty)
-        for agent in session.agents {
+        for agent in session.agentIds {
             #expect(try await to.messages(to.only(), agentId: agent) == from.messages(session, agentId: agent))
         }
         #expect(try await to.only() == session)

@@ -13,7 +13,7 @@ struct ImportTests {
         let imported = Imported()
         let report = try await imported.fixture("lines-that-cannot-be-read.jsonl")
         #expect(try await imported.messages(imported.only()).map(\.id) == ["k1", "k2"])
-        #expect(report.added == 2)
+        #expect(report.addedCount == 2)
         #expect(report.unreadable.map(\.line) == [2, 3, 4, 5, 6, 7])
         #expect(report.unreadable.allSatisfy { $0.file.hasSuffix("lines-that-cannot-be-read.jsonl") })
         let reasons = report.unreadable.map(\.reason)
@@ -34,10 +34,10 @@ struct ImportTests {
         let change = try await imported.history.latestChange()
         let before = try await imported.sessions()
         let second = try await importer.run(paths)
-        #expect(first.added == first.messages)
-        #expect(second.added == 0)
-        #expect(second.unchanged == first.messages)
-        #expect(second.sessions == first.sessions)
+        #expect(first.addedCount == first.messageCount)
+        #expect(second.addedCount == 0)
+        #expect(second.unchangedCount == first.messageCount)
+        #expect(second.sessionCount == first.sessionCount)
         #expect(try await imported.sessions() == before)
         #expect(try await imported.history.latestChange() == change)
     }
@@ -46,7 +46,7 @@ struct ImportTests {
     func resumed() async throws {
         let imported = Imported()
         let report = try await imported.fixture("resumed-session-repeats-lines")
-        #expect((report.added, report.unchanged) == (4, 2))
+        #expect((report.addedCount, report.unchangedCount) == (4, 2))
         let messages = try await imported.messages(imported.only())
         #expect(messages.map(\.id) == ["r1", "r2", "r3", "r4"])
         #expect(messages.compactMap { $0.metadata["usage"]?["output_tokens"]?.integerValue }.reduce(0, +) == 11)
@@ -61,12 +61,12 @@ struct ImportTests {
             let path = try folder.write("s.jsonl", first + second.prefix(cut))
             let report = try await imported.run(path)
             #expect(report.unreadable.isEmpty)
-            #expect(report.unfinished == 1)
+            #expect(report.unfinishedCount == 1)
             #expect(try await imported.messages(imported.only()).map(\.id) == ["1"])
         }
         let path = try folder.write("s.jsonl", first + second + third.dropLast())
         let report = try await imported.run(path)
-        #expect((report.added, report.unchanged, report.unfinished) == (2, 1, 0))
+        #expect((report.addedCount, report.unchangedCount, report.unfinishedCount) == (2, 1, 0))
         #expect(try await imported.messages(imported.only()).map(\.id) == ["1", "2", "3"])
     }
 
@@ -105,7 +105,7 @@ struct ImportTests {
         }
         let history = WatchedHistory(Imported().history)
         let report = try await TranscriptImporter(history: history, userId: "ada").run([folder.path])
-        #expect(report.added == 40)
+        #expect(report.addedCount == 40)
         let lookups = history.takeReads().filter { if case .message("unknown-0") = $0 { true } else { false } }
         #expect(lookups.count == 1)
     }
@@ -130,7 +130,7 @@ struct ImportTests {
         importer.batchSize = size
         let steps = Locked<[ImportProgress]>([])
         let report = try await importer.run([folder.path]) { step in steps.withLock { $0.append(step) } }
-        #expect((report.sessions, report.added) == (2, 40))
+        #expect((report.sessionCount, report.addedCount) == (2, 40))
         for session in try await imported.sessions() {
             #expect(try await imported.messages(session).map(\.id) == ids)
         }

@@ -12,14 +12,14 @@ struct SampleTests {
         let imported = Imported()
         let report = try await imported.run(folder.standardizedFileURL.path)
         #expect(report.unreadable.isEmpty)
-        #expect(report.sessions == 3)
+        #expect(report.sessionCount == 3)
         for session in try await imported.sessions() {
             #expect(session.title != nil)
-            for agent in session.agents {
+            for agent in session.agentIds {
                 let messages = try await imported.messages(session, agentId: agent)
                 #expect(messages.wholeExchanges() == messages)
             }
         }
-        #expect(try await imported.sessions().map(\.agents.count) == [2, 1, 1])
+        #expect(try await imported.sessions().map(\.agentIds.count) == [2, 1, 1])
     }
 }

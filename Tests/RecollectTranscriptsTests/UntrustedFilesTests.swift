@@ -170,7 +170,7 @@ struct UntrustedFilesTests {
         #endif
         let imported = Imported()
         let report = try await imported.run(folder.path)
-        #expect(report.added == 1)
+        #expect(report.addedCount == 1)
         #expect(report.unreadable.map { URL(fileURLWithPath: $0.file).lastPathComponent } == expected)
     }
 
@@ -181,7 +181,7 @@ struct UntrustedFilesTests {
         try folder.write(String(repeating: "d/", count: 20) + "deep.jsonl", userLine("2"))
         let imported = Imported()
         let report = try await imported.run(folder.path)
-        #expect(report.added == 1)
+        #expect(report.addedCount == 1)
         #expect(report.unreadable.count == 1)
         #expect(report.unreadable[0].line == 0)
     }
@@ -200,7 +200,7 @@ struct UntrustedFilesTests {
         }
         #expect(try await imported.sessions().isEmpty)
         let report = try await imported.run(folder.path)
-        #expect(report.added == 1)
+        #expect(report.addedCount == 1)
         #expect(report.unreadable.map(\.file) == [foreign, binary])
     }
 

@@ -5,14 +5,14 @@ import RecollectFileSystem
 /// Finds and saves the user's message of a turn, and closes a message without a reply.
 extension AgentMemory {
     /// The number of copies with an ID derived from the input's ID.
-    private static let mostCopies = 32
+    private static let maxCopyCount = 32
     /// The number of newest messages read to find a message just saved. Other writers may have saved messages after
     /// it.
     static let tail = 8
     /// The number of attempts to save a question if no other writer's message is in its way.
-    private static let mostAttempts = 3
+    private static let maxAttempts = 3
     /// The number of attempts allowed for collisions with the questions of other writers.
-    private static let mostCollisions = 20
+    private static let maxCollisionCount = 20
 
     // MARK: Finding
 
@@ -86,7 +86,7 @@ extension AgentMemory {
     /// Returns the IDs of a message's copies. Each new attempt needs a new ID.
     private func copyIDs(of message: ConversationMessage) -> [String] {
         // A merge derives the IDs of its copies from the session's ID alone, possibly the same as the agent's.
-        (1...Self.mostCopies).map { message.copyId(from: "\(scope.agentId)\u{0}\($0)") }
+        (1...Self.maxCopyCount).map { message.copyId(from: "\(scope.agentId)\u{0}\($0)") }
     }
 
     // MARK: Saving
@@ -151,7 +151,7 @@ extension AgentMemory {
             question = question.with(id: copies.removeFirst())
             try await checkUnanswered(input)
         }
-        for _ in 0..<(Self.mostCollisions + Self.mostCopies) {
+        for _ in 0..<(Self.maxCollisionCount + Self.maxCopyCount) {
             try await save(question, maxMessages: nil)
             let tail = try await uncancelled { try await fetch(from: store, last: Self.tail) }
             if let saved = try await saved(question.id, after: history.last?.id, in: tail) {
@@ -175,7 +175,7 @@ extension AgentMemory {
                 // Without another writer's message and under a new ID, the store omits this message on purpose: see
                 // `TransformingChatStorage`.
                 attempts += 1
-                if attempts == Self.mostAttempts { return (question, false) }
+                if attempts == Self.maxAttempts { return (question, false) }
             }
         }
         throw RecollectError(

@@ -61,7 +61,7 @@ final class TurnQueue: Sendable {
 
     /// The turns containing the current task. Turns that ended before the innermost one was added are left out; the
     /// others may have ended since.
-    @TaskLocal static var surroundings: Set<Int> = []
+    @TaskLocal static var enclosingTurns: Set<Int> = []
 
     /// Not the address, because a turn may outlast its queue.
     private let id = UUID.random()
@@ -73,14 +73,14 @@ final class TurnQueue: Sendable {
         to key: SessionKey, _ body: @escaping @Sendable () async -> Void
     ) -> Task<Void, Never>? {
         let session = QueuedSession(queue: id, key: key)
-        return Self.state.withLock { [surroundings = Self.surroundings] state in
+        return Self.state.withLock { [enclosingTurns = Self.enclosingTurns] state in
             let last = state.last[session]
-            if let last, state.dependents(of: surroundings).contains(last) { return nil }
-            let unfinished = surroundings.filter { state.turns[$0] != nil }
+            if let last, state.dependents(of: enclosingTurns).contains(last) { return nil }
+            let unfinished = enclosingTurns.filter { state.turns[$0] != nil }
             state.count += 1
             let task = Task { [number = state.count, previous = last.flatMap { state.turns[$0]?.task }] in
                 await previous?.value
-                await Self.$surroundings.withValue(unfinished.union([number])) { await body() }
+                await Self.$enclosingTurns.withValue(unfinished.union([number])) { await body() }
                 Self.state.withLock { $0.remove(number, of: session) }
             }
             state.turns[state.count] = Turn(task: task, previous: last, waiting: unfinished)
@@ -116,10 +116,10 @@ final class TurnQueue: Sendable {
     /// - Returns: Whether there was a turn to wait for.
     @discardableResult
     private static func wait(for turns: [Int]) async -> Bool {
-        let tasks = state.withLock { [surroundings] state in
-            let dependents = state.dependents(of: surroundings)
+        let tasks = state.withLock { [enclosingTurns] state in
+            let dependents = state.dependents(of: enclosingTurns)
             let awaited = turns.filter { state.turns[$0] != nil && !dependents.contains($0) }
-            for number in awaited { state.turns[number]?.waiting.formUnion(surroundings) }
+            for number in awaited { state.turns[number]?.waiting.formUnion(enclosingTurns) }
             return awaited.compactMap { state.turns[$0]?.task }
         }
         for task in tasks { await task.value }

@@ -75,6 +75,6 @@ struct ClassifierQuestion {
             }
         }
         let before = lines.isEmpty ? "" : "The conversation so far:\n\(lines.joined(separator: "\n"))\n\n"
-        return "\(before)The user's new message:\n\(input.firstBytes(LLMClassifier.inputLimit))"
+        return "\(before)The user's new message:\n\(input.firstBytes(LLMClassifier.inputByteLimit))"
     }
 }

@@ -6,7 +6,7 @@ import RecollectCore
 /// let orchestrator = Orchestrator(agents: agents, classifier: LLMClassifier(model: small), store: store)
 /// ```
 ///
-/// The model receives the agents' names and descriptions, the input (at most `inputLimit` bytes) and the text of
+/// The model receives the agents' names and descriptions, the input (at most `inputByteLimit` bytes) and the text of
 /// the newest `messageLimit` messages (at most `messageByteLimit` bytes of each). Tool calls, tool results and
 /// attachments are not sent. If the model chooses no agent or an unknown one, the result is `nil`. A single agent
 /// is chosen without a request.
@@ -19,7 +19,7 @@ public struct LLMClassifier: Classifier {
     /// The number of bytes of UTF-8 sent from the beginning of each of these messages.
     public static let messageByteLimit = 1_000
     /// The number of bytes of UTF-8 sent from the beginning of the input.
-    public static let inputLimit = 8_000
+    public static let inputByteLimit = 8_000
 
     /// The default instructions for the model.
     public static let defaultInstructions = """

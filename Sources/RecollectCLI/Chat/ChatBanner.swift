@@ -18,7 +18,7 @@
                 of: session.id, agentId: nil, page: PageRequest(limit: Self.messages, before: nil))
             let view = MessageView(
                 style: Style(isOn: false), columns: chat.output.columns ?? 100, isWhole: false,
-                showsAgents: session.agents.count > 1)
+                showsAgents: session.agentIds.count > 1)
             var lines = ["\(style.bold(title))  \(style.dim(short.oneLine))"]
             if last.next != nil { lines.append(style.dim("…")) }
             for stored in last.elements {

@@ -83,7 +83,7 @@
         private func isErased(_ history: SQLiteHistoryStore) async throws -> Bool {
             let end = ContinuousClock.now + .seconds(5)
             var left = try await history.waitUntilErased(atMost: .milliseconds(100))
-            while left.sessions > 0 || left.isIndexPending, ContinuousClock.now < end {
+            while left.sessionCount > 0 || left.isIndexPending, ContinuousClock.now < end {
                 left = try await history.waitUntilErased(atMost: .milliseconds(100))
             }
             return left.isComplete
@@ -104,7 +104,7 @@
         /// The session's name, and the numbers of its messages, agents and branches.
         private func described(_ session: Session, in history: any HistoryStore) async throws -> String {
             var facts = [Format.count(session.messageCount, "message")]
-            if session.agents.count > 1 { facts.append(Format.count(session.agents.count, "agent")) }
+            if session.agentIds.count > 1 { facts.append(Format.count(session.agentIds.count, "agent")) }
             let branches = try await history.branches(of: session.id)
             if !branches.isEmpty { facts.append(Format.count(branches.count, "branch", "branches")) }
             return "\(try await options.name(of: session, in: history)) (\(facts.joined(separator: ", ")))"

@@ -12,10 +12,10 @@
                 set aside, as by every command. --repair corrects counts, rebuilds the search index and removes unused \
                 attachments. Unreadable data is kept in a set-aside file.
 
-                JSON keys: version, directory, sqliteVersion, migrations, users, sessions, messages, messagesToIndex, \
-                databaseBytes, logBytes, attachments, attachmentBytes, setAside, losses (a list of setAside, date, \
+                JSON keys: version, directory, sqliteVersion, migrations, userCount, sessionCount, messageCount, \
+                messagesToIndex, databaseBytes, logBytes, attachmentCount, attachmentBytes, setAside, losses (a list of setAside, date, \
                 recoveredMessages, lostMessages, sessions), problems (a list of kind, message), erasure (remaining work: \
-                sessions, attachments, files, isIndexPending, isLogPending). Exit code 2: there are problems. Lost messages \
+                sessionCount, attachmentCount, fileCount, isIndexPending, isLogPending). Exit code 2: there are problems. Lost messages \
                 count as a problem until the set-aside file is deleted.
 
                 --find-traces WORD searches for a word in all data of the history: messages, the search index, the bytes of \
@@ -103,13 +103,13 @@
                 ("Schema", report.migrations.joined(separator: ", ")),
                 (
                     "Contents",
-                    "\(Format.count(report.messages, "message")) in \(Format.count(report.sessions, "session")) of "
-                        + Format.count(report.users, "user")
+                    "\(Format.count(report.messageCount, "message")) in \(Format.count(report.sessionCount, "session")) of "
+                        + Format.count(report.userCount, "user")
                 ),
                 ("Database", Format.bytes(Int64(report.databaseBytes)) + log),
                 (
                     "Attachments",
-                    "\(Format.grouped(report.attachments)), \(Format.bytes(Int64(report.attachmentBytes)))"
+                    "\(Format.grouped(report.attachmentCount)), \(Format.bytes(Int64(report.attachmentBytes)))"
                 ),
                 ("Search index", index),
             ]

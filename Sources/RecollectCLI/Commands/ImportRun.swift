@@ -29,8 +29,8 @@
     extension ImportReport {
         /// Returns the summary for people.
         func summary(_ options: StoreOptions, in directory: URL? = nil, _ style: Style) -> String {
-            let added = "\(Format.count(self.added, "new message")) in \(Format.count(sessions, "session"))"
-            let unchanged = "\(Format.grouped(self.unchanged)) \(self.unchanged == 1 ? "was" : "were") already stored"
+            let added = "\(Format.count(addedCount, "new message")) in \(Format.count(sessionCount, "session"))"
+            let unchanged = "\(Format.grouped(unchangedCount)) \(unchangedCount == 1 ? "was" : "were") already stored"
             var lines = ["\(style.bold("Imported")) \(added); \(unchanged)."]
             let left = skippedLines.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
             if !left.isEmpty {
@@ -38,8 +38,8 @@
                 let more = left.count > 6 ? ", …" : ""
                 lines.append("Skipped lines that are not messages: \(kinds.joined(separator: ", "))\(more).")
             }
-            if unfinished > 0 {
-                let files = Format.count(unfinished, "file")
+            if unfinishedCount > 0 {
+                let files = Format.count(unfinishedCount, "file")
                 lines.append("\(files) ended with an incomplete line; the next import adds it.")
             }
             let others = users.filter { !$0.hasSameBytes(as: options.user) }
@@ -70,15 +70,15 @@
         /// The report as JSON.
         var listed: JSONValue {
             [
-                "sessions": .integer(Int64(sessions)), "users": .array(users.map { .string($0) }),
-                "messages": .integer(Int64(messages)),
-                "added": .integer(Int64(added)), "unchanged": .integer(Int64(unchanged)),
+                "sessions": .integer(Int64(sessionCount)), "users": .array(users.map { .string($0) }),
+                "messages": .integer(Int64(messageCount)),
+                "added": .integer(Int64(addedCount)), "unchanged": .integer(Int64(unchangedCount)),
                 "skippedLines": .object(skippedLines.mapValues { .integer(Int64($0)) }),
                 "unreadable": .array(
                     unreadable.map {
                         ["file": .string($0.file), "line": .integer(Int64($0.line)), "reason": .string($0.reason)]
                     }),
-                "unreadableCount": .integer(Int64(unreadableCount)), "unfinished": .integer(Int64(unfinished)),
+                "unreadableCount": .integer(Int64(unreadableCount)), "unfinished": .integer(Int64(unfinishedCount)),
             ]
         }
     }

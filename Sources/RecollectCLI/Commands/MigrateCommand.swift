@@ -101,10 +101,11 @@
             if let conflict { throw conflict }
             try await Output.open { [report] output in
                 guard options.json else { return try await output.line(summary(of: report, to, output.style)) }
-                let unchanged = report.messages - report.addedMessages
+                let unchanged = report.messageCount - report.addedMessageCount
                 let listed: JSONValue = [
-                    "users": .array(users.map { .string($0) }), "sessions": .integer(Int64(report.sessions)),
-                    "messages": .integer(Int64(report.messages)), "added": .integer(Int64(report.addedMessages)),
+                    "users": .array(users.map { .string($0) }), "sessions": .integer(Int64(report.sessionCount)),
+                    "messages": .integer(Int64(report.messageCount)),
+                    "added": .integer(Int64(report.addedMessageCount)),
                     "unchanged": .integer(Int64(unchanged)),
                 ]
                 try await output.line(listed.naming(from, to).jsonString)
@@ -112,11 +113,11 @@
         }
 
         private func summary(of report: MigrationReport, _ to: StoreLocation, _ style: Style) -> String {
-            let unchanged = report.messages - report.addedMessages
+            let unchanged = report.messageCount - report.addedMessageCount
             return """
-                \(style.bold("Copied")) \(Format.count(report.addedMessages, "new message")) in \
-                \(Format.count(report.movedSessions, "session")); \(Format.grouped(unchanged)) \
-                \(unchanged == 1 ? "was" : "were") already stored. Verified \(Format.count(report.sessions, "session")).
+                \(style.bold("Copied")) \(Format.count(report.addedMessageCount, "new message")) in \
+                \(Format.count(report.movedSessionCount, "session")); \(Format.grouped(unchanged)) \
+                \(unchanged == 1 ? "was" : "were") already stored. Verified \(Format.count(report.sessionCount, "session")).
                 \(style.dim("The sessions are in \(to.path).".oneLine))
                 """
         }

@@ -46,8 +46,8 @@
             try await options.withHistory { history in
                 var session = try await options.session(session, in: history)
                 if let branch { session = try await options.branch(branch, of: session, in: history) }
-                if let agent, !session.agents.contains(where: agent.hasSameBytes) {
-                    let agents = session.agents.map { "'\($0.visible)'" }.joined(separator: ", ")
+                if let agent, !session.agentIds.contains(where: agent.hasSameBytes) {
+                    let agents = session.agentIds.map { "'\($0.visible)'" }.joined(separator: ", ")
                     throw RecollectError(
                         .notFound, "the session has no messages from agent '\(agent.visible)'; its agents: \(agents)")
                 }
@@ -77,7 +77,7 @@
         private func writeText(_ session: Session, _ history: any HistoryStore, _ output: Output) async throws {
             let view = MessageView(
                 style: output.style, columns: output.columns ?? 100, isWhole: full,
-                showsAgents: session.agents.count > 1, showsIds: ids)
+                showsAgents: session.agentIds.count > 1, showsIds: ids)
             for line in view.head(of: session) { try await output.line(line) }
             try await forEachPage(of: session, history) { page in
                 for stored in page {

@@ -40,8 +40,8 @@
 
         /// Returns the first agent, and the number of other agents.
         private static func agents(of session: Session) -> String {
-            guard let first = session.agents.first?.oneLine.cut(to: 16) else { return "" }
-            let others = session.agents.count - 1
+            guard let first = session.agentIds.first?.oneLine.cut(to: 16) else { return "" }
+            let others = session.agentIds.count - 1
             return others > 0 ? "\(first) +\(others)" : first
         }
     }

@@ -28,7 +28,7 @@
         /// Returns the title, the ID and the details of a session.
         func head(of session: Session) -> [String] {
             var facts = [Format.count(session.messageCount, "message")]
-            if showsAgents { facts.append(Format.count(session.agents.count, "agent")) }
+            if showsAgents { facts.append(Format.count(session.agentIds.count, "agent")) }
             let usage = session.usage
             if usage.total > 0 {
                 facts.append("\(Format.tokens(usage.input)) in / \(Format.tokens(usage.output)) out tokens")
@@ -66,11 +66,11 @@
             if message.isStreaming { heading += "  \(style.yellow("still being written"))" }
             if message.isInterrupted { heading += "  \(style.yellow("interrupted"))" }
             let body = message.parts.flatMap(lines(of:))
-            return [heading] + (body.isEmpty ? [style.dim("  (\(nature(of: message)))")] : body)
+            return [heading] + (body.isEmpty ? [style.dim("  (\(label(of: message)))")] : body)
         }
 
         /// Returns the description of a message without readable content.
-        private func nature(of message: ConversationMessage) -> String {
+        private func label(of message: ConversationMessage) -> String {
             message.metadata["claudeCode"]?["subtype"]?.stringValue?.oneLine ?? "no readable content"
         }
 

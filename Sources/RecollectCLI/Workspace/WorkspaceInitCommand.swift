@@ -20,13 +20,13 @@
                 try await Output.open { output in
                     if options.json {
                         let json: JSONValue = [
-                            "root": .string(status.rootURL.path), "files": .integer(Int64(status.files)),
+                            "root": .string(status.rootURL.path), "files": .integer(Int64(status.fileCount)),
                         ]
                         return try await output.line(json.jsonString)
                     }
                     try await output.line(
                         "\(output.style.bold(status.rootURL.path.oneLine)) is a workspace with "
-                            + Format.count(status.files, "file"))
+                            + Format.count(status.fileCount, "file"))
                 }
             }
         }

@@ -59,8 +59,8 @@
         }
 
         private func read(_ journal: WorkspaceJournal, by author: WorkspaceAuthor) async throws {
-            let moment = day?.date ?? Date()
-            let entries = try await journal.entries(by: author, on: moment)
+            let date = day?.date ?? Date()
+            let entries = try await journal.entries(by: author, on: date)
             try await Output.open(paged: true) { output in
                 if options.json {
                     try await output.list(entries, isFirst: true) { Array(json(of: $0).jsonString.utf8) }
@@ -68,7 +68,7 @@
                 }
                 for line in entries.flatMap({ lines(of: $0, output.style) }) { try await output.line(line) }
                 if entries.isEmpty {
-                    try await output.line("No entries on \(JournalDay(of: moment, in: .current).name).")
+                    try await output.line("No entries on \(JournalDay(of: date, in: .current).name).")
                 }
             }
         }

@@ -63,7 +63,7 @@
                     case .frequentWrites: "\(path) is written too often for a synced folder"
                     case .salvaged:
                         "the version log was damaged: its readable part was recovered, and the damaged log is now "
-                            + "\((event.setAside?.path ?? "").oneLine); to recover what is missing from it, run: recall workspace recover"
+                            + "\((event.setAsideURL?.path ?? "").oneLine); to recover what is missing from it, run: recall workspace recover"
                     default: "workspace event: \(event.kind.rawValue)"
                     }
                 Output.printError("recall: \(what)")

@@ -33,17 +33,18 @@
         private func json(of recovery: WorkspaceRecovery) -> JSONValue {
             func list(_ paths: [WorkspacePath]) -> JSONValue { .array(paths.map { .string($0.description) }) }
             return [
-                "files": list(recovery.files), "removedLeftovers": .integer(Int64(recovery.removedLeftovers)),
-                "contents": list(recovery.contents),
+                "files": list(recovery.filesFromLeftovers),
+                "removedLeftovers": .integer(Int64(recovery.removedLeftovers)),
+                "contents": list(recovery.recoveredFiles),
                 "damagedLogs": .array(recovery.damagedLogs.map { .string($0.path) }),
             ]
         }
 
         private func lines(of recovery: WorkspaceRecovery) -> [String] {
-            var lines = recovery.files.map {
+            var lines = recovery.filesFromLeftovers.map {
                 "\($0.description.oneLine): recovered from the temporary file of a killed program"
             }
-            lines += recovery.contents.map {
+            lines += recovery.recoveredFiles.map {
                 "\($0.description.oneLine): recovered versions that were missing from the log"
             }
             if recovery.removedLeftovers > 0 {

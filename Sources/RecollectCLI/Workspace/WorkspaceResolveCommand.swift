@@ -38,10 +38,10 @@
                         try await output.line(
                             "\(output.style.bold(conflict.path.description.oneLine)): \(conflict.reason?.oneLine ?? words(for: conflict.outcome))"
                                 + (kept.isEmpty ? "" : ": \(kept)"))
-                        for line in conflict.assumedDeleted.prefix(Self.mostLines) {
+                        for line in conflict.assumedDeleted.prefix(Self.maxLineCount) {
                             try await output.line("  deleted on one device: \(output.style.dim(line.oneLine))")
                         }
-                        let rest = conflict.assumedDeleted.count - Self.mostLines
+                        let rest = conflict.assumedDeleted.count - Self.maxLineCount
                         if rest > 0 { try await output.line("  and \(rest) more lines") }
                     }
                     if resolved.isEmpty { try await output.line("No conflicts.") }
@@ -51,7 +51,7 @@
         }
 
         /// The number of deleted lines shown for a file.
-        private static let mostLines = 20
+        private static let maxLineCount = 20
 
         private func words(for outcome: ResolvedConflict.Outcome) -> String {
             switch outcome {

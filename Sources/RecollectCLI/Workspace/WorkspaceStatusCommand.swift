@@ -42,14 +42,14 @@
             return [
                 "root": .string(status.rootURL.path), "isAvailable": .bool(status.isAvailable),
                 "isMassDeletion": .bool(status.isMassDeletion), "missing": list(status.missing),
-                "files": .integer(Int64(status.files)), "bytes": .integer(Int64(status.bytes)),
+                "files": .integer(Int64(status.fileCount)), "bytes": .integer(Int64(status.totalBytes)),
                 "conflicted": list(status.conflicted), "notLocal": list(status.notLocal),
                 "unreadable": list(status.unreadable),
                 "ignored": .array(status.ignored.map { .string($0) }),
                 "ignoredCount": .integer(Int64(status.ignoredCount)),
                 "notUploaded": list(status.notUploaded), "overQuota": list(status.overQuota),
                 "nameCollisions": .array(status.nameCollisions.map(list)),
-                "archivedContents": .integer(Int64(status.archivedContents)),
+                "archivedContents": .integer(Int64(status.archivedContentCount)),
                 "archivedBytes": .integer(Int64(status.archivedBytes)),
             ]
         }
@@ -65,10 +65,11 @@
             }
             var lines = [
                 fact("Workspace", status.rootURL.path.oneLine),
-                fact("Contents", "\(Format.count(status.files, "file")), \(Format.bytes(Int64(status.bytes)))"),
+                fact(
+                    "Contents", "\(Format.count(status.fileCount, "file")), \(Format.bytes(Int64(status.totalBytes)))"),
                 fact(
                     "Archive",
-                    "\(Format.count(status.archivedContents, "version")), \(Format.bytes(Int64(status.archivedBytes))), "
+                    "\(Format.count(status.archivedContentCount, "version")), \(Format.bytes(Int64(status.archivedBytes))), "
                         + "on this device only"),
             ]
             lines += listed("Conflicts", status.conflicted) + listed("Not local", status.notLocal)

@@ -20,7 +20,7 @@ public struct StoreEvent: Sendable {
         /// is opened for writing.
         public static let hiddenMessages = Kind(rawValue: "hiddenMessages")
         /// A foreign file had the name of one of Recollect's files. It was set aside, or left untouched if the
-        /// event has no `setAside`. It is never removed.
+        /// event has no `setAsideURL`. It is never removed.
         public static let foreignFile = Kind(rawValue: "foreignFile")
         /// The saved ID of a hashed file or folder name is missing, so the owner of its chats is unknown.
         public static let missingFile = Kind(rawValue: "missingFile")
@@ -60,7 +60,7 @@ public struct StoreEvent: Sendable {
     /// The path of the file, relative to the root of its workspace, if the event has one.
     public let path: String?
     /// The file set aside, at its new path.
-    public let setAside: URL?
+    public let setAsideURL: URL?
     /// The number of messages read and kept; `nil` if not applicable.
     public let recoveredMessages: Int?
     /// The number of messages known to be lost; `nil` if unknown.
@@ -72,7 +72,7 @@ public struct StoreEvent: Sendable {
 
     /// Creates an event.
     public init(
-        kind: Kind, scope: Scope? = nil, messageId: String? = nil, path: String? = nil, setAside: URL? = nil,
+        kind: Kind, scope: Scope? = nil, messageId: String? = nil, path: String? = nil, setAsideURL: URL? = nil,
         recoveredMessages: Int? = nil, lostMessages: Int? = nil, lostSessions: [SessionLoss] = [],
         failure: (any Error)? = nil
     ) {
@@ -80,7 +80,7 @@ public struct StoreEvent: Sendable {
         self.scope = scope
         self.messageId = messageId
         self.path = path
-        self.setAside = setAside
+        self.setAsideURL = setAsideURL
         self.recoveredMessages = recoveredMessages
         self.lostMessages = lostMessages
         self.lostSessions = lostSessions

@@ -67,7 +67,7 @@ public final class StoreEvents: Sendable {
         }
         metadata["message"] = event.messageId.map { "\(Self.hashed($0))" }
         metadata["path"] = event.path.map { "\(Self.hashed($0))" }
-        metadata["setAside"] = event.setAside.map { "\(Self.hashed($0.lastPathComponent))" }
+        metadata["setAside"] = event.setAsideURL.map { "\(Self.hashed($0.lastPathComponent))" }
         metadata["recovered"] = event.recoveredMessages.map { "\($0)" }
         metadata["lost"] = event.lostMessages.map { "\($0)" }
         metadata["error"] = event.failure.map { "\(Logger.name(of: $0))" }

@@ -309,18 +309,18 @@ public struct AppendOptions: Hashable, Sendable {
     /// It keeps its ID and content. It also keeps its position in the session, unless the scope has later messages
     /// or its window begins later; then it moves to the end. The same-role rule applies: a message dropped by it
     /// stays unassigned.
-    public var claimsUnassigned: Bool
+    public var adoptsUnassigned: Bool
     /// Whether a fully read session stays read, for imported messages. An unread session stays unread.
     public var staysRead: Bool
 
     /// Creates options.
     public init(
-        sameRole: SameRolePolicy = .keep, maxMessages: Int? = nil, claimsUnassigned: Bool = false,
+        sameRole: SameRolePolicy = .keep, maxMessages: Int? = nil, adoptsUnassigned: Bool = false,
         staysRead: Bool = false
     ) {
         self.sameRole = sameRole
         self.maxMessages = maxMessages
-        self.claimsUnassigned = claimsUnassigned
+        self.adoptsUnassigned = adoptsUnassigned
         self.staysRead = staysRead
     }
 }

@@ -13,7 +13,7 @@ public struct Session: Hashable, Sendable, Identifiable {
     /// The number of its messages, over all agents.
     public var messageCount: Int
     /// The IDs of its agents, in the order of their first messages.
-    public var agents: [String]
+    public var agentIds: [String]
     /// The beginning of the user's first message, at most 200 characters; empty if there is none.
     public var preview: String
     /// The user's first message as set by a UI (`SessionDetails.firstMessage`); `nil` if not set.
@@ -44,7 +44,7 @@ public struct Session: Hashable, Sendable, Identifiable {
     /// Creates a session for a list. `lastAccessedAt` defaults to `lastActivityAt`.
     public init(
         id: SessionKey, title: String? = nil, createdAt: Date, lastActivityAt: Date, messageCount: Int,
-        agents: [String] = [], preview: String = "", firstMessage: String? = nil, workingDirectory: String? = nil,
+        agentIds: [String] = [], preview: String = "", firstMessage: String? = nil, workingDirectory: String? = nil,
         branchName: String? = nil,
         metadata: [String: JSONValue] = [:], lastAccessedAt: Date? = nil, isPinned: Bool = false,
         isArchived: Bool = false, isUnread: Bool = false, tags: [String] = [], usage: TokenUsage = TokenUsage(),
@@ -55,7 +55,7 @@ public struct Session: Hashable, Sendable, Identifiable {
         self.createdAt = createdAt
         self.lastActivityAt = lastActivityAt
         self.messageCount = messageCount
-        self.agents = agents
+        self.agentIds = agentIds
         self.preview = preview
         self.firstMessage = firstMessage
         self.workingDirectory = workingDirectory

@@ -26,7 +26,7 @@ extension SessionQuery {
             && from.map { activity >= $0.millisecondsSince1970 } ?? true
             && until.map { activity < $0.millisecondsSince1970 } ?? true
             && tags.isSuperset(of: self.tags.map(ByteString.init))
-            && agentId.map { agent in session.agents.contains { $0.hasSameBytes(as: agent) } } ?? true
+            && agentId.map { agent in session.agentIds.contains { $0.hasSameBytes(as: agent) } } ?? true
     }
 }
 

@@ -83,7 +83,7 @@ public struct JournalQuery: Hashable, Sendable {
     }
 
     /// Whether an entry meets the conditions, not counting the limit.
-    public func admits(_ entry: JournalEntry) -> Bool {
+    public func matches(_ entry: JournalEntry) -> Bool {
         (includesStruck || entry.struckAt == nil)
             && from.map { entry.date >= $0 } ?? true && until.map { entry.date < $0 } ?? true
             && words.allSatisfy {

@@ -7,8 +7,8 @@ package struct JournalDay: Hashable, Comparable {
     private let timeZone: TimeZone
 
     /// Creates the day of a date.
-    package init(of moment: Date, in timeZone: TimeZone) {
-        let parts = Self.calendar(timeZone).dateComponents([.year, .month, .day], from: moment)
+    package init(of date: Date, in timeZone: TimeZone) {
+        let parts = Self.calendar(timeZone).dateComponents([.year, .month, .day], from: date)
         name = [(parts.year ?? 0, 4), (parts.month ?? 0, 2), (parts.day ?? 0, 2)].map(Self.padded).joined(
             separator: "-")
         self.timeZone = timeZone
@@ -19,33 +19,33 @@ package struct JournalDay: Hashable, Comparable {
         guard fileName.hasSuffix(".md") else { return nil }
         name = String(fileName.dropLast(3))
         self.timeZone = timeZone
-        guard let noon = moment(hour: 12, minute: 0), JournalDay(of: noon, in: timeZone).name == name else {
+        guard let noon = date(hour: 12, minute: 0), JournalDay(of: noon, in: timeZone).name == name else {
             return nil
         }
     }
 
     /// Returns the days with files that may contain an entry of a date: its day, then the day before and the day
     /// after, because the entry may have been written in another time zone.
-    package static func around(_ moment: Date, in timeZone: TimeZone) -> [JournalDay] {
-        [0, -86_400, 86_400].map { JournalDay(of: moment.addingTimeInterval($0), in: timeZone) }
+    package static func around(_ date: Date, in timeZone: TimeZone) -> [JournalDay] {
+        [0, -86_400, 86_400].map { JournalDay(of: date.addingTimeInterval($0), in: timeZone) }
     }
 
     package var fileName: String { name + ".md" }
 
     /// Returns the time of a date, as `09:12`.
-    package func time(of moment: Date) -> String {
-        let parts = Self.calendar(timeZone).dateComponents([.hour, .minute], from: moment)
+    package func time(of date: Date) -> String {
+        let parts = Self.calendar(timeZone).dateComponents([.hour, .minute], from: date)
         return [(parts.hour ?? 0, 2), (parts.minute ?? 0, 2)].map(Self.padded).joined(separator: ":")
     }
 
     /// Returns the date for a time of this day such as `09:12`; `nil` if it is invalid.
-    package func moment(of time: String) -> Date? {
+    package func date(of time: String) -> Date? {
         let parts = time.split(separator: ":").compactMap { Int($0) }
-        return parts.count == 2 ? moment(hour: parts[0], minute: parts[1]) : nil
+        return parts.count == 2 ? date(hour: parts[0], minute: parts[1]) : nil
     }
 
     /// Returns the date for a time of this day; `nil` if it is invalid.
-    package func moment(hour: Int, minute: Int) -> Date? {
+    package func date(hour: Int, minute: Int) -> Date? {
         let parts = name.split(separator: "-", omittingEmptySubsequences: false).map { Int($0) }
         guard parts.count == 3, let year = parts[0], let month = parts[1], let day = parts[2] else { return nil }
         return Self.calendar(timeZone).date(

@@ -18,11 +18,11 @@ package enum JournalDays {
     /// Returns the first page with the entry, struck out; `nil` if it was already struck out.
     /// - Throws: `notFound` if no page has the entry.
     package static func striking(
-        _ entry: JournalEntry, at moment: Date, on pages: [JournalPage?], of days: [JournalDay]
+        _ entry: JournalEntry, at date: Date, on pages: [JournalPage?], of days: [JournalDay]
     ) throws -> JournalPage? {
         for case let page? in pages {
             guard let found = page.entry(entry.id) else { continue }
-            return found.heading.entry.struckAt == nil ? page.striking(found, at: moment) : nil
+            return found.heading.entry.struckAt == nil ? page.striking(found, at: date) : nil
         }
         throw RecollectError(.notFound, "the journal of \(days[0].name) no longer contains that note; read it again")
     }
@@ -58,7 +58,7 @@ package struct JournalReading {
 
     /// Adds the entries of the next page.
     package mutating func read(_ page: JournalPage) {
-        found = page.entries().filter { isWanted($0.heading) }.map(\.whole).filter(query.admits) + found
+        found = page.entries().filter { isWanted($0.heading) }.map(\.whole).filter(query.matches) + found
     }
 
     /// The entries, ordered by date. Sorting is stable: entries with the same date stay in file order.

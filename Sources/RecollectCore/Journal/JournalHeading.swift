@@ -18,7 +18,7 @@ package struct JournalHeading {
     /// Creates a heading from a line; `nil` if it is not the heading of an entry. Without a written ID, the entry's ID is
     /// empty.
     package init?(_ line: String, on day: JournalDay) {
-        guard let written = JournalHeadingLine(line), let date = written.date ?? day.moment(of: written.time) else {
+        guard let written = JournalHeadingLine(line), let date = written.date ?? day.date(of: written.time) else {
             return nil
         }
         self.written = written
@@ -35,12 +35,12 @@ package struct JournalHeading {
     }
 
     /// Returns the heading line of the entry, struck out at a date.
-    package func struck(at moment: Date) -> String {
+    package func struck(at date: Date) -> String {
         var line = written
         line.id = entry.id
         line.date = entry.date
         line.isStruck = true
-        line.struckAt = moment.wholeMilliseconds
+        line.struckAt = date.wholeMilliseconds
         return line.text
     }
 

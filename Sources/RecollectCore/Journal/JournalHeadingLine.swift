@@ -92,8 +92,8 @@ package struct JournalHeadingLine: Hashable {
         if date != nil { words.removeFirst() }
         var others: [String] = []
         while let word = words.popFirst() {
-            if word == "struck", let moment = words.first.flatMap(ISO8601.date) {
-                struckAt = moment
+            if word == "struck", let struckDate = words.first.flatMap(ISO8601.date) {
+                struckAt = struckDate
                 isStruck = true
                 words.removeFirst()
             } else if word == "by", let agentId = words.first.flatMap(Self.unescaped) {

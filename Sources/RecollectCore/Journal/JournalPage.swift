@@ -32,9 +32,9 @@ package struct JournalPage {
     }
 
     /// Returns the page with an entry struck out. Only its heading changes.
-    package func striking(_ entry: Entry, at moment: Date) -> JournalPage {
+    package func striking(_ entry: Entry, at date: Date) -> JournalPage {
         var page = self
-        page.bytes.replaceSubrange(entry.range, with: entry.heading.struck(at: moment).utf8)
+        page.bytes.replaceSubrange(entry.range, with: entry.heading.struck(at: date).utf8)
         return page
     }
 

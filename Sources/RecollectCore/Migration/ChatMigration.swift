@@ -33,9 +33,10 @@ extension ChatStorage {
                 try await migration.move(messages, to: scope)
             }
             if let added { report.count(messages: messages.count, added: added, isMoved: added > 0) }
-            progress(MigrationProgress(sessions: number + 1, sessionsTotal: scopes.count, messages: report.messages))
+            progress(
+                MigrationProgress(sessions: number + 1, sessionsTotal: scopes.count, messages: report.messageCount))
         }
-        try conflicts.throwFirst()
+        try conflicts.throwIfAny()
         return report
     }
 }
@@ -58,7 +59,7 @@ extension HistoryStore {
         var state = try await MigrationProgress.beginning(user: userId, in: self)
         try await forEachSession(of: userId) { session, _ in
             var (messages, added) = (0, 0)
-            for agentId in session.agents {
+            for agentId in session.agentIds {
                 let stored = try await allMessages(of: session.id, agentId: agentId)
                 added +=
                     try await conflicts.collecting(sessionId: session.id.sessionId) {
@@ -71,7 +72,7 @@ extension HistoryStore {
             state.messages += messages
             progress(state)
         }
-        try conflicts.throwFirst()
+        try conflicts.throwIfAny()
         return report
     }
 }

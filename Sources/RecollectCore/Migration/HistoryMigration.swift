@@ -46,7 +46,7 @@ extension HistoryStore {
             state.messages = before + session.messageCount
             progress(state)
         }
-        try conflicts.throwFirst()
+        try conflicts.throwIfAny()
         return report
     }
 }

@@ -1,13 +1,13 @@
 /// The result of a migration.
 public struct MigrationReport: Hashable, Sendable {
     /// The number of sessions in the target with all their messages compared.
-    public var sessions = 0
+    public var sessionCount = 0
     /// The number of these sessions with anything written by the migration.
-    public var movedSessions = 0
+    public var movedSessionCount = 0
     /// The number of messages of these sessions in the source.
-    public var messages = 0
+    public var messageCount = 0
     /// The number of these messages new in the target.
-    public var addedMessages = 0
+    public var addedMessageCount = 0
 
     /// Creates an empty report.
     public init() {}
@@ -15,19 +15,19 @@ public struct MigrationReport: Hashable, Sendable {
     /// Returns the sum of two reports.
     public static func + (left: MigrationReport, right: MigrationReport) -> MigrationReport {
         var sum = left
-        sum.sessions += right.sessions
-        sum.movedSessions += right.movedSessions
-        sum.messages += right.messages
-        sum.addedMessages += right.addedMessages
+        sum.sessionCount += right.sessionCount
+        sum.movedSessionCount += right.movedSessionCount
+        sum.messageCount += right.messageCount
+        sum.addedMessageCount += right.addedMessageCount
         return sum
     }
 
     /// Counts a session completed in the target.
     mutating func count(messages: Int, added: Int, isMoved: Bool) {
-        sessions += 1
-        movedSessions += isMoved ? 1 : 0
-        self.messages += messages
-        addedMessages += added
+        sessionCount += 1
+        movedSessionCount += isMoved ? 1 : 0
+        messageCount += messages
+        addedMessageCount += added
     }
 }
 
@@ -54,7 +54,7 @@ struct MigrationConflicts {
     private var first: RecollectError?
     private var sessionIds: [String] = []
 
-    /// Runs the migration of one session. Returns `nil` after a conflict, and records it for `throwFirst()`.
+    /// Runs the migration of one session. Returns `nil` after a conflict, and records it for `throwIfAny()`.
     nonisolated(nonsending) mutating func collecting<Result>(
         sessionId: String, _ move: nonisolated(nonsending) () async throws -> Result
     ) async throws -> Result? {
@@ -68,7 +68,7 @@ struct MigrationConflicts {
     }
 
     /// Throws an error if there was any conflict.
-    func throwFirst() throws {
+    func throwIfAny() throws {
         guard let first else { return }
         let others = sessionIds.dropFirst()
         guard !others.isEmpty else { throw first }

@@ -33,9 +33,9 @@ extension SessionStorageProtocol {
             if let moved, let moved {
                 report.count(messages: moved.messages, added: moved.added, isMoved: moved.isMoved)
             }
-            progress(MigrationProgress(sessions: number + 1, sessionsTotal: ids.count, messages: report.messages))
+            progress(MigrationProgress(sessions: number + 1, sessionsTotal: ids.count, messages: report.messageCount))
         }
-        try conflicts.throwFirst()
+        try conflicts.throwIfAny()
         return report
     }
 }

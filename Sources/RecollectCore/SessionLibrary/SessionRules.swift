@@ -11,16 +11,16 @@ struct SessionClock: Sendable {
     var hasBegun: Bool { latest != nil }
 
     /// Makes all further dates later than this one.
-    mutating func see(_ moment: Date) {
-        latest = max(moment, latest ?? moment)
+    mutating func advance(past date: Date) {
+        latest = max(date, latest ?? date)
     }
 
     /// Returns the next date.
     mutating func next(now: Date) -> Date {
         let now = now.wholeMilliseconds
-        let moment = latest.map { max(now, Date(millisecondsSince1970: $0.millisecondsSince1970 + 1)) } ?? now
-        latest = moment
-        return moment
+        let date = latest.map { max(now, Date(millisecondsSince1970: $0.millisecondsSince1970 + 1)) } ?? now
+        latest = date
+        return date
     }
 }
 

@@ -81,11 +81,11 @@ package struct ToolArguments {
     }
 
     /// Returns a date, given in full or as the beginning or end of a day; `nil` if it is missing.
-    package func moment(_ name: String, isEnd: Bool) throws -> Date? {
+    package func date(_ name: String, isEnd: Bool) throws -> Date? {
         guard let text = try text(name) else { return nil }
-        if let moment = ISO8601.date(text) { return moment }
+        if let date = ISO8601.date(text) { return date }
         guard let day = JournalDay(fileName: text + ".md", in: calendar.timeZone),
-            let noon = day.moment(hour: 12, minute: 0), let stretch = calendar.dateInterval(of: .day, for: noon)
+            let noon = day.date(hour: 12, minute: 0), let stretch = calendar.dateInterval(of: .day, for: noon)
         else {
             throw Failure(
                 message: "“\(name)” must be a day (2026-05-03) or a date and time (2026-05-03T14:00:00Z).")

@@ -111,9 +111,9 @@ public final class CachingChatStorage: ChatStorage {
     ) async throws -> [ConversationMessage] {
         // The version is read first, so the content is never older than its version.
         let version = try await version(userId: session.userId, sessionId: session.sessionId)
-        let moment = now()
+        let date = now()
         let (known, reading) = memory.withLock { memory in
-            let reading = memory.begin(session, version: version, at: moment)
+            let reading = memory.begin(session, version: version, at: date)
             return (memory.messages(of: what, in: session), reading)
         }
         if let known { return known }

@@ -3,7 +3,7 @@ import Foundation
 /// The generator of summaries for a `SummarizingChatStorage`, with at most one summary in progress for each scope.
 final class SummaryGenerator: Sendable {
     /// The maximum number of turns in one call of the summarizer.
-    static let longestInput = 100
+    static let maxTurnsPerCall = 100
 
     /// The recorded state of a scope. It may be out of date because of other writers; a summary then starts a turn
     /// early or late.
@@ -93,7 +93,7 @@ final class SummaryGenerator: Sendable {
     private func summarize(_ scope: Scope) async throws {
         var chat = try await stored(scope)
         guard chat.turns.count > triggerAt else { return }
-        while let input = chat.summaryInput(keepingLast: keepLast, atMost: Self.longestInput) {
+        while let input = chat.summaryInput(keepingLast: keepLast, atMost: Self.maxTurnsPerCall) {
             let text = try await summarizer(chat.summary?.message.text, Array(input.covered))
             guard text.contains(where: { !$0.isWhitespace }) else {
                 throw RecollectError(.unreadable, "the summarizer returned an empty summary; the previous one is kept")

@@ -156,16 +156,16 @@ extension ChatCompletionsClient {
         if apiKey != nil, address.authorization != nil { throw failures.twoCredentials() }
         // HTTP libraries trap on an invalid port.
         if let port = baseURL.port, !(0...65_535).contains(port) { throw failures.noPort(port) }
-        guard let total = timeouts.total else { return try await tryAgain(request, failures, yield) }
+        guard let total = timeouts.total else { return try await sendWithRetries(request, failures, yield) }
         do {
-            try await TimeLimit.run(total) { _ in try await tryAgain(request, failures, yield) }
+            try await TimeLimit.run(total) { _ in try await sendWithRetries(request, failures, yield) }
         } catch is TimeLimit.Expired {
             throw failures.timedOut("completely within \(total.components.seconds) seconds")
         }
     }
 
     /// Sends the request until it succeeds, fails for good, or has sent an event.
-    private func tryAgain(
+    private func sendWithRetries(
         _ request: LLMRequest, _ failures: ModelErrors, _ yield: @escaping @Sendable (LLMStreamEvent) -> Void
     ) async throws {
         let hasYielded = Locked(false)

@@ -134,7 +134,7 @@ final class BackgroundMaintenance: Sendable {
         guard let database, !database.isRetired else { return .gone }
         do {
             try await expire(database)
-            let (outcome, start) = try await bite(database, pace)
+            let (outcome, start) = try await runErasureStep(database, pace)
             state.withLock { $0.hasDoubted = false }
             switch outcome {
             case .worked:
@@ -167,7 +167,7 @@ final class BackgroundMaintenance: Sendable {
     }
 
     /// Runs a step. Returns its outcome and its start on the writer.
-    private func bite(
+    private func runErasureStep(
         _ database: HistoryDatabase, _ pace: Pace
     ) async throws -> (outcome: ErasureStep.Outcome, start: ContinuousClock.Instant) {
         let now = ContinuousClock.now
@@ -175,9 +175,9 @@ final class BackgroundMaintenance: Sendable {
         // Alone: a removed file cannot be restored if a deletion in the same transaction is rolled back.
         return try await database.write(alone: true) { [attachments, files = database.files] db in
             let start = ContinuousClock.now
-            let bite = ErasureStep(
+            let step = ErasureStep(
                 attachments: attachments, files: files, mergedPages: pace.mergedPages, length: pace.length)
-            return (try bite.run(db), start)
+            return (try step.run(db), start)
         }
     }
 

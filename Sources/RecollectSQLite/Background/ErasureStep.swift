@@ -24,7 +24,7 @@ struct ErasureStep {
     /// The minimum number of index pages merged by a step.
     let mergedPages: Int
     /// The maximum number of files removed by a step.
-    private static let mostNames = 64
+    private static let maxNameCount = 64
     private let end: ContinuousClock.Instant
 
     /// Creates a step.
@@ -103,7 +103,7 @@ struct ErasureStep {
     }
 
     private func removeAttachments(_ db: Database) throws -> Bool {
-        let indexed = try AttachmentUse.stillIndexed(among: Self.mostNames, db)
+        let indexed = try AttachmentUse.stillIndexed(among: Self.maxNameCount, db)
         return try remove(.attachment, db) { hash in
             // No append can begin to use it meanwhile: appends check again in their transaction.
             if !indexed.contains(hash), try !AttachmentUse.isUsed(hash, db) { try attachments.remove(hash) }
@@ -119,7 +119,7 @@ struct ErasureStep {
             return false
         }
         var hasRemoved = false
-        for name in try names(kind, limit: Self.mostNames, db) {
+        for name in try names(kind, limit: Self.maxNameCount, db) {
             do {
                 try removal(name)
             } catch is RecollectError {

@@ -23,29 +23,29 @@ struct Expiry {
         guard let time = try await database.write({ try ClockWatch.trustedTime(now: now, uptime: uptime, $0) }) else {
             return 0
         }
-        let moment = time - 86_400_000 * Int64(days)
-        _ = try await deleteDiscarded(before: moment)
-        return try await deleteOlder(than: moment)
+        let cutoff = time - 86_400_000 * Int64(days)
+        _ = try await deleteDiscarded(before: cutoff)
+        return try await deleteOlder(than: cutoff)
     }
 
     /// Deletes sessions discarded before a date. Returns their number.
-    func deleteDiscarded(before moment: Int64) async throws -> Int {
+    func deleteDiscarded(before cutoff: Int64) async throws -> Int {
         var total = 0
         // One session at a time, with its branches: these may have been discarded too.
-        while try await database.write({ try MessageDeletion.deleteDiscarded(before: moment, $0) }) { total += 1 }
+        while try await database.write({ try MessageDeletion.deleteDiscarded(before: cutoff, $0) }) { total += 1 }
         return total
     }
 
     /// Deletes messages with timestamps before a date. Returns their number.
-    func deleteOlder(than moment: Int64) async throws -> Int {
-        while try await database.write({ try Self.learn($0) }) {}
+    func deleteOlder(than cutoff: Int64) async throws -> Int {
+        while try await database.write({ try Self.loadAges($0) }) {}
         var total = 0
-        while let count = try await database.write({ try Self.delete(before: moment, $0) }) { total += count }
+        while let count = try await database.write({ try Self.delete(before: cutoff, $0) }) { total += count }
         return total
     }
 
     /// Stores the ages of the next complete blocks. Returns whether there are more.
-    private static func learn(_ db: Database) throws -> Bool {
+    private static func loadAges(_ db: Database) throws -> Bool {
         let last = try db.integer("SELECT max(sequence) FROM message") ?? 0
         let end = ContinuousClock.now + .milliseconds(20)
         var block = try firstUnknownBlock(db)
@@ -70,13 +70,13 @@ struct Expiry {
     }
 
     /// Deletes some messages of the first block with expired ones. Returns `nil` if there are none.
-    private static func delete(before moment: Int64, _ db: Database) throws -> Int? {
+    private static func delete(before cutoff: Int64, _ db: Database) throws -> Int? {
         let unknown = try firstUnknownBlock(db)
-        let block = try db.integer("SELECT block FROM message_age WHERE oldest < ? ORDER BY block LIMIT 1", moment)
+        let block = try db.integer("SELECT block FROM message_age WHERE oldest < ? ORDER BY block LIMIT 1", cutoff)
         // Messages in no stored block are at the end, and fewer than a block.
         let first = (block ?? unknown) * blockSize
         let count = try MessageDeletion.deleteOlder(
-            than: moment, from: SequenceNumber(rawValue: first),
+            than: cutoff, from: SequenceNumber(rawValue: first),
             to: SequenceNumber(rawValue: block == nil ? .max : first + blockSize), limit: stepSize, db)
         if let block, count < stepSize { try remember(block, db) }
         return block == nil && count < stepSize ? (count > 0 ? count : nil) : count

@@ -13,7 +13,7 @@ final class WriteAheadLog: Sendable {
     private static let tooMany = 4000
     /// The number of pages (64 MiB) from which the log's length is logged as a warning: a reader in another process
     /// holds it.
-    private static let alarming = 16_384
+    private static let reportThreshold = 16_384
     /// The writer's wait for readers, in milliseconds.
     private static let maxWait: Int32 = 50
 
@@ -68,7 +68,7 @@ final class WriteAheadLog: Sendable {
         _ = readers?.pause(milliseconds: Int(Self.maxWait))
         defer { readers?.resume() }
         let isRestarted = try moveCompletely("FULL", db).isComplete && checkpoint("RESTART", db).isComplete
-        if !isRestarted, pages >= Self.alarming {
+        if !isRestarted, pages >= Self.reportThreshold {
             configuration.logger.warning(
                 "the write-ahead log is \(pages / 256) MB long: a long read transaction prevents its reset")
         }

@@ -26,7 +26,7 @@ final class GroupCommit: Sendable {
     /// The longest wait for another write, in nanoseconds.
     private static let maxWait: UInt64 = 25_000
     /// The longest wait for a group of writes, in nanoseconds: the duration of a sync.
-    private static let longestLinger: UInt64 = 250_000
+    private static let maxLingerTime: UInt64 = 250_000
 
     private let state = Locked(State())
 
@@ -110,7 +110,7 @@ final class GroupCommit: Sendable {
             guard let waiting, waiting == 0 || isGrouped else { break }
             let now = DispatchTime.now().uptimeNanoseconds
             if waiting > count { (count, lastArrival) = (waiting, now) }
-            guard now < lastArrival + Self.maxWait, now < start + Self.longestLinger else { break }
+            guard now < lastArrival + Self.maxWait, now < start + Self.maxLingerTime else { break }
             sched_yield()
         }
         return state.withLock { state in

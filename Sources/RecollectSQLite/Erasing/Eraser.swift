@@ -79,8 +79,9 @@ enum Eraser {
         }
         func count(_ kind: Kind) -> Int { counts[kind.rawValue] ?? 0 }
         return Erasure(
-            sessions: count(.session), attachments: count(.attachment),
-            files: count(.file) + count(.leftovers), isIndexPending: count(.index) > 0, isLogPending: count(.log) > 0)
+            sessionCount: count(.session), attachmentCount: count(.attachment),
+            fileCount: count(.file) + count(.leftovers), isIndexPending: count(.index) > 0,
+            isLogPending: count(.log) > 0)
     }
 
     /// The user ID of a deleted session with messages still to be removed, in SQL, for the session number `?1`.

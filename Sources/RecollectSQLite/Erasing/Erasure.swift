@@ -8,11 +8,11 @@ import RecollectCore
 /// in the background, in small steps, by this process or by the next one opening the history.
 public struct Erasure: Sendable, Codable, Hashable {
     /// The number of deleted sessions with remaining messages.
-    public var sessions = 0
+    public var sessionCount = 0
     /// The number of deleted attachments with remaining files.
-    public var attachments = 0
+    public var attachmentCount = 0
     /// The number of damaged files set aside, and of leftovers of interrupted work, not yet removed.
-    public var files = 0
+    public var fileCount = 0
     /// Whether the search index may contain words of deleted messages.
     public var isIndexPending = false
     /// Whether deleted text may be in the write-ahead log or, until the log is moved into the database, in the

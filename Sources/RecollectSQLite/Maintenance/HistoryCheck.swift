@@ -18,25 +18,25 @@ enum HistoryCheck {
         try db.sql("SELECT DISTINCT sha256 FROM attachment_use").forEachRow { hashes.insert($0.text(0)) }
         let report = HistoryReport(
             sqliteVersion: String(cString: sqlite3_libversion()), migrations: try Schema.applied(db),
-            users: try count("SELECT count(DISTINCT user_id) FROM session", db),
-            sessions: try count("SELECT count(*) FROM session", db),
-            messages: try count(
+            userCount: try count("SELECT count(DISTINCT user_id) FROM session", db),
+            sessionCount: try count("SELECT count(*) FROM session", db),
+            messageCount: try count(
                 "SELECT count(*) FROM message WHERE session_row_id IN (SELECT id FROM session)", db),
             messagesToIndex: try count(
                 """
                 SELECT count(*) FROM message WHERE sequence > ifnull((SELECT indexed_through FROM search_state), 0)
                 AND session_row_id IN (SELECT id FROM session)
                 """, db),
-            databaseBytes: 0, logBytes: 0, attachments: hashes.count, attachmentBytes: 0, setAside: [],
+            databaseBytes: 0, logBytes: 0, attachmentCount: hashes.count, attachmentBytes: 0, setAside: [],
             problems: try integrity(db) + counts(db) + ids(db) + owners(db) + content(db) + uses(db))
         return Result(report: report, hashes: hashes)
     }
 
     static func unreadable(_ error: any Error) -> Result {
         let report = HistoryReport(
-            sqliteVersion: String(cString: sqlite3_libversion()), migrations: [], users: 0, sessions: 0,
-            messages: 0, messagesToIndex: 0,
-            databaseBytes: 0, logBytes: 0, attachments: 0, attachmentBytes: 0, setAside: [],
+            sqliteVersion: String(cString: sqlite3_libversion()), migrations: [], userCount: 0, sessionCount: 0,
+            messageCount: 0, messagesToIndex: 0,
+            databaseBytes: 0, logBytes: 0, attachmentCount: 0, attachmentBytes: 0, setAside: [],
             problems: [.init(kind: "integrity", message: "the database cannot be read completely: \(error)")])
         return Result(report: report, hashes: nil)
     }

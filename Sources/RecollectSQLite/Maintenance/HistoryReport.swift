@@ -20,11 +20,11 @@ public struct HistoryReport: Sendable, Codable {
     /// 0 then.
     public var migrations: [String]
     /// The number of users with a history.
-    public var users: Int
+    public var userCount: Int
     /// The number of sessions.
-    public var sessions: Int
+    public var sessionCount: Int
     /// The number of messages.
-    public var messages: Int
+    public var messageCount: Int
     /// The number of messages missing from the search index. The next search adds them.
     public var messagesToIndex: Int
     /// The size of the database, in bytes.
@@ -32,7 +32,7 @@ public struct HistoryReport: Sendable, Codable {
     /// The size of the write-ahead log, in bytes.
     public var logBytes: Int
     /// The number of stored attachments, each counted once.
-    public var attachments: Int
+    public var attachmentCount: Int
     /// The total size of the attachments, in bytes.
     public var attachmentBytes: Int
     /// The names of damaged files set aside earlier.

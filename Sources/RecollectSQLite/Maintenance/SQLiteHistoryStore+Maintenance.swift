@@ -42,7 +42,7 @@ extension SQLiteHistoryStore {
             report.losses = try files.losses()
             report.problems += report.losses.flatMap(HistoryCheck.problems)
             let kept = try AttachmentFiles(directory: files.attachments).all()
-            report.attachments = kept.count
+            report.attachmentCount = kept.count
             report.attachmentBytes = kept.reduce(0) { $0 + $1.byteCount }
             let hashes = Set(kept.map(\.hash)).subtracting(pending)
             let suspects = HistoryCheck.problems(

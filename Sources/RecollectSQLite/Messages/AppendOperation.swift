@@ -68,7 +68,7 @@ struct AppendOperation {
 
     /// Returns a message without an agent if this batch may adopt it.
     private func adoptable(_ held: HeldMessage, in row: ScopeRow, _ db: Database) throws -> ConversationMessage? {
-        guard options.claimsUnassigned, held.scope != row.scope else { return nil }
+        guard options.adoptsUnassigned, held.scope != row.scope else { return nil }
         return try MessageQueries.message(held.sequence, db)
     }
 

@@ -142,8 +142,8 @@ enum MessageDeletion {
     }
 
     /// Deletes a session of any user discarded before a date. Returns false if there is none.
-    static func deleteDiscarded(before moment: Int64, _ db: Database) throws -> Bool {
-        guard let number: SessionRowID = try db.value("SELECT id FROM session WHERE discarded_at < ? LIMIT 1", moment)
+    static func deleteDiscarded(before time: Int64, _ db: Database) throws -> Bool {
+        guard let number: SessionRowID = try db.value("SELECT id FROM session WHERE discarded_at < ? LIMIT 1", time)
         else { return false }
         let session = try MessageQueries.id(of: number, db)
         try deleteAndRecord(number, session, db)

@@ -16,7 +16,7 @@ extension HistoryFiles {
             try folder.rename(databaseName + "-wal", to: name)
             try folder.synchronize()
             return StoreEvent(
-                kind: .foreignFile, setAside: URL(fileURLWithPath: folder.path(of: name), isDirectory: false))
+                kind: .foreignFile, setAsideURL: URL(fileURLWithPath: folder.path(of: name), isDirectory: false))
         }
     }
 }

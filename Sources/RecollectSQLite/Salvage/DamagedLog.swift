@@ -23,7 +23,7 @@ struct DamagedLog {
     private(set) var hasHiddenCommit = false
 
     /// The highest plausible page number and page count in a damaged frame.
-    private static let mostPages: UInt32 = 1 << 22
+    private static let maxPageCount: UInt32 = 1 << 22
 
     static func isPageSize(_ size: Int) -> Bool {
         size >= 512 && size <= 65536 && size & (size - 1) == 0
@@ -83,8 +83,8 @@ struct DamagedLog {
                     let head = previous?.head(before: frame[24...], end: stored, isBigEndian)
                     // The page is intact if one of the two numbers is unchanged and the other one is plausible.
                     if let head,
-                        head.page == page && head.committed <= Self.mostPages
-                            || head.committed == committed && (1...Self.mostPages).contains(head.page)
+                        head.page == page && head.committed <= Self.maxPageCount
+                            || head.committed == committed && (1...Self.maxPageCount).contains(head.page)
                     {
                         (page, committed) = head
                     } else {

@@ -91,7 +91,7 @@ struct Salvage {
         }
         events.post(
             StoreEvent(
-                kind: .salvaged, setAside: URL(fileURLWithPath: files.folder).appendingPathComponent(loss.setAside),
+                kind: .salvaged, setAsideURL: URL(fileURLWithPath: files.folder).appendingPathComponent(loss.setAside),
                 recoveredMessages: loss.recoveredMessages, lostMessages: loss.lostMessages, lostSessions: loss.sessions)
         )
         if loss.isLoss {

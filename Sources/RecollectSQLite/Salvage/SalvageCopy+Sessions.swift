@@ -96,17 +96,17 @@ extension SalvageCopy {
         var named: Set<Int64> = []
         try forEachEntry { entry, isStale in
             switch entry {
-            case .session(let id, let user, let session, let moment):
+            case .session(let id, let user, let session, let time):
                 guard !isStale || !trees.isWhole("session") else { return }
                 if try !has("session", id) {
                     named.insert(id)
-                    try restore(id, user, session, moment)
+                    try restore(id, user, session, time)
                 }
                 try db.run(
                     """
                     UPDATE session SET created_at = min(created_at, ?1), last_activity = max(last_activity, ?1),
                     last_access = max(last_access, ?1) WHERE id = ?2 AND id IN temp.restored
-                    """, moment, id)
+                    """, time, id)
             case .tag(let session, let tag):
                 guard !isStale || !trees.isWhole("tag") else { return }
                 try db.run("INSERT OR IGNORE INTO tag (session_row_id, tag) VALUES (?, ?)", session, tag)
@@ -116,7 +116,7 @@ extension SalvageCopy {
         return named
     }
 
-    private func restore(_ id: Int64, _ user: String, _ session: String, _ moment: Int64) throws {
+    private func restore(_ id: Int64, _ user: String, _ session: String, _ time: Int64) throws {
         // With a damaged index, two sessions may have got the same ID.
         let isTaken = try db.integer("SELECT 1 FROM session WHERE user_id = ? AND session_id = ?", user, session)
         let session = isTaken == nil ? session : "recovered-\(id)"
@@ -124,7 +124,7 @@ extension SalvageCopy {
             """
             INSERT OR IGNORE INTO session (id, user_id, session_id, created_at, last_activity, last_access, message_count)
             VALUES (?1, ?2, ?3, ?4, ?4, ?4, 0)
-            """, id, user, session, moment)
+            """, id, user, session, time)
         if db.changesCount > 0 { try db.run("INSERT OR IGNORE INTO temp.restored VALUES (?)", id) }
     }
 

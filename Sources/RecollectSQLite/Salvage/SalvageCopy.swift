@@ -27,7 +27,7 @@ final class SalvageCopy {
     private var messagePages: [(first: Int64, page: UInt32)] = []
     private(set) var indexPages: [UInt32] = []
     /// The pages with a session left out because another one has the same user and ID.
-    private var doubted: Set<Int> = []
+    private var suspectPages: Set<Int> = []
     /// The session of each scope used by messages.
     private(set) var usedScopes: [Int64: Int64] = [:]
     /// The identifiers of the applied migrations.
@@ -96,16 +96,16 @@ final class SalvageCopy {
                     usedScopes[head.integer(2)] = head.integer(1)
                     lastSequence = max(lastSequence, cell.key)
                 } else if let payload = pages.payload(of: cell), let row = DamagedRecord(payload, size: cell.size) {
-                    if try !copy(row, cell.key, of: table) { doubted.insert(number) }
+                    if try !copy(row, cell.key, of: table) { suspectPages.insert(number) }
                 }
             }
             if let first { messagePages.append((first, UInt32(number))) }
         }
     }
 
-    /// Copies the sessions of the doubted pages again, after other rows were restored.
+    /// Copies the sessions of the suspect pages again, after other rows were restored.
     private func copySuspect() throws {
-        for number in doubted.sorted() {
+        for number in suspectPages.sorted() {
             guard let page = pages.page(number) else { continue }
             for cell in page.cells {
                 guard let payload = pages.payload(of: cell), let row = DamagedRecord(payload, size: cell.size),
@@ -254,8 +254,8 @@ final class SalvageCopy {
         try db.run("UPDATE session SET title = NULL WHERE title = preview AND id IN temp.restored")
         try db.run(
             """
-            UPDATE session SET created_at = first.moment
-            FROM (SELECT session_row_id, min(timestamp) AS moment FROM message
+            UPDATE session SET created_at = first.date
+            FROM (SELECT session_row_id, min(timestamp) AS date FROM message
                   WHERE session_row_id IN (SELECT id FROM session WHERE created_at = 0)
                   GROUP BY session_row_id) AS first
             WHERE session.id = first.session_row_id

@@ -31,7 +31,7 @@ enum SalvagedTable: String, CaseIterable {
 /// An index entry with information about a row, recognized by its types.
 enum SalvagedEntry {
     /// The user and ID of a session, from an index of sessions by a date.
-    case session(id: Int64, userId: String, sessionId: String, moment: Int64)
+    case session(id: Int64, userId: String, sessionId: String, time: Int64)
     /// The title of a session, from the index of sessions by title.
     case title(id: Int64, String)
     /// The user and ID of a session, from their unique index. Indexes of other tables may have entries of the same
@@ -53,7 +53,7 @@ enum SalvagedEntry {
         case [.text, .integer, .text, .integer]:
             guard let user = record.text(0), let session = record.text(2) else { return nil }
             self = .session(
-                id: record.integer(3), userId: user, sessionId: session, moment: record.integer(1))
+                id: record.integer(3), userId: user, sessionId: session, time: record.integer(1))
         case [.text, .text, .text, .integer]:
             guard let title = record.text(1), title != record.text(2) else { return nil }
             self = .title(id: record.integer(3), title)

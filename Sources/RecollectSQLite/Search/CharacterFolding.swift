@@ -81,7 +81,7 @@ enum CharacterFolding {
 
     /// Returns the kind of the most frequent scalars that fold to themselves, without a table.
     @inline(__always)
-    static func kindOfFrequent(_ value: UInt32) -> Kind? {
+    static func kindOfCommonScalar(_ value: UInt32) -> Kind? {
         switch value {
         case 0x4E00...0x9FFF, 0x3041...0x3096, 0x30A1...0x30FA, 0x30FC: return .unspaced
         case 0xAC00...0xD7A3: return .lower

@@ -6,7 +6,7 @@ import RecollectCore
 ///
 /// Only the first megabyte of a message and the first 64 KB of each string of a tool count.
 enum MessageText {
-    static let longestToolString = 64 << 10
+    static let maxToolStringLength = 64 << 10
     static let longest = 1 << 20
 
     /// Calls `body` with the searched text of a row with the columns `text` and `parts`. Strings are separated by
@@ -51,7 +51,7 @@ enum MessageText {
                     try parser.skip()
                     return
                 }
-                let longest = kind.hasPrefix("tool") ? longestToolString : MessageText.longest
+                let longest = kind.hasPrefix("tool") ? maxToolStringLength : MessageText.longest
                 try readStrings(longest, &parser)
             }
         }

@@ -20,7 +20,7 @@ struct ParsedQuery {
         var phrases: [[[UInt8]]] { parts.isEmpty ? [terms] : [terms, parts] }
     }
 
-    static let mostUnits = 32
+    static let maxUnitCount = 32
     private(set) var units: [Unit] = []
 
     init(_ text: String) {
@@ -31,7 +31,9 @@ struct ParsedQuery {
             let isQuoted = !index.isMultiple(of: 2) && index < quotedEnd
             var reader = UnitReader(isQuoted: isQuoted, text: Array(piece))
             reader.text.withUnsafeBufferPointer { Tokenizer.read($0, into: &reader) }
-            for unit in reader.units where units.count < Self.mostUnits && !units.contains(unit) { units.append(unit) }
+            for unit in reader.units where units.count < Self.maxUnitCount && !units.contains(unit) {
+                units.append(unit)
+            }
         }
     }
 
@@ -88,7 +90,7 @@ private struct UnitReader: SearchTermReader {
         self.text = text
     }
 
-    var isFinished: Bool { units.count > ParsedQuery.mostUnits }
+    var isFinished: Bool { units.count > ParsedQuery.maxUnitCount }
 
     mutating func word(_ term: SearchTerm) {
         let isLong = term.bytes.count > 1

@@ -45,7 +45,7 @@ final class SearchFilter {
         }
     }
 
-    /// The filter as an FTS5 expression. It matches all messages passing `admits`, and some others.
+    /// The filter as an FTS5 expression. It matches all messages passing `matches`, and some others.
     var match: String {
         var groups = [[FilterTokens.user(userId)]]
         if let session { groups.append([FilterTokens.session(session)]) }
@@ -65,17 +65,17 @@ final class SearchFilter {
     }
 
     /// Whether a message passes. Returns false for a deleted message.
-    func admits(_ sequence: SequenceNumber) throws -> Bool {
+    func matches(_ sequence: SequenceNumber) throws -> Bool {
         try message.bind(sequence, at: 1)
         defer { message.reset() }
-        return try message.step() && admits(message, columnsFrom: 0)
+        return try message.step() && matches(message, columnsFrom: 0)
     }
 
-    /// The columns of `message m` read by `admits`, in its order.
+    /// The columns of `message m` read by `matches`, in its order.
     static let columns = "m.session_row_id, m.scope_row_id, m.timestamp, m.role"
 
     /// Whether the message of a row with `columns` from an index on passes.
-    func admits(_ row: SQL, columnsFrom column: Int32) throws -> Bool {
+    func matches(_ row: SQL, columnsFrom column: Int32) throws -> Bool {
         let session: SessionRowID = row.value(column)
         guard try owns(session: session), self.session ?? session == session else {
             return false

@@ -74,8 +74,8 @@ private struct Candidates {
             var matches = 0
             try forEach(tier.match, through: bound) { sequence, score in
                 matches += 1
-                if try matches <= few || filter.admits(sequence) { found.append((sequence, score)) }
-                if matches == few { found = try found.filter { try filter.admits($0.sequence) } }
+                if try matches <= few || filter.matches(sequence) { found.append((sequence, score)) }
+                if matches == few { found = try found.filter { try filter.matches($0.sequence) } }
                 if found.count == count || matches < few { return found.count < count }
                 if found.count < matches / 4 { next = sequence.previous }
                 return next == nil
@@ -83,7 +83,7 @@ private struct Candidates {
         }
         guard let next else { return found }
         try forEach("(\(tier.match)) AND \(filter.match)", through: next) { sequence, score in
-            if try filter.admits(sequence) { found.append((sequence, score)) }
+            if try filter.matches(sequence) { found.append((sequence, score)) }
             return found.count < count
         }
         return found
@@ -158,7 +158,7 @@ private struct HitCollector {
         try row.bind(sequence, at: 1)
         try row.bind(query.userId, at: 2)
         defer { row.reset() }
-        guard try row.step(), try filter.admits(row, columnsFrom: 9),
+        guard try row.step(), try filter.matches(row, columnsFrom: 9),
             try query.sessionId != nil || !isShown(sequence, as: .copies(of: row.value(7))),
             try !isShown(sequence, as: .shared(id: ByteString(row.text(0)), in: row.value(8)))
         else { return nil }

@@ -20,13 +20,13 @@ struct SnippetMaker {
         Tokenizer.read(text, into: &found)
         let cluster = found.bestCluster() ?? 0..<0
         // Most texts are ASCII with one byte per character, except for a line break of two bytes.
-        let narrow = surroundings(of: cluster.lowerBound, in: text.count, bytesOfCharacter: 1)
+        let narrow = context(of: cluster.lowerBound, in: text.count, bytesOfCharacter: 1)
         if text[narrow].allSatisfy({ $0 < 0x80 }) {
             let piece = UnsafeBufferPointer(rebasing: text[narrow])
             return line(
                 Piece(bytes: piece, range: narrow, of: text.count, ends: 1...max(1, narrow.count)), found, cluster)
         }
-        let wide = scalars(of: text, in: surroundings(of: cluster.lowerBound, in: text.count, bytesOfCharacter: 4))
+        let wide = scalars(of: text, in: context(of: cluster.lowerBound, in: text.count, bytesOfCharacter: 4))
         var string = String(decoding: UnsafeBufferPointer(rebasing: text[wide]), as: UTF8.self)
         var end = 0
         let ends = string.map { character -> Int in
@@ -39,7 +39,7 @@ struct SnippetMaker {
     }
 
     /// Returns twice the length of a line on either side of an offset, because white space is collapsed.
-    private func surroundings(of position: Int, in count: Int, bytesOfCharacter bytes: Int) -> Range<Int> {
+    private func context(of position: Int, in count: Int, bytesOfCharacter bytes: Int) -> Range<Int> {
         let isNearEnd = count - position < Self.length * bytes
         let before = 2 * (isNearEnd ? Self.length : Self.lead) * bytes
         return max(0, position - before)..<min(count, position + 2 * Self.length * bytes)

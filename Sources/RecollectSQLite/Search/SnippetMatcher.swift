@@ -26,7 +26,7 @@ struct SnippetMatcher: SearchTermReader {
 
     /// The maximum distance of two matches in one snippet, in bytes.
     static let reach = 120
-    private static let mostMatches = 512
+    private static let maxMatchCount = 512
 
     private(set) var matches: [Match] = []
     private(set) var isFinished = false
@@ -69,7 +69,7 @@ struct SnippetMatcher: SearchTermReader {
                 count += 1
                 last = max(last, match.source.upperBound)
             }
-            let value = units.nonzeroBitCount * Self.mostMatches * 2 + count
+            let value = units.nonzeroBitCount * Self.maxMatchCount * 2 + count
             if value > best?.value ?? 0 { best = (value, sorted[first].source.lowerBound..<last) }
         }
         return best?.range
@@ -138,6 +138,6 @@ struct SnippetMatcher: SearchTermReader {
         if end == .max, lastStart.allSatisfy({ $0 > match.source.upperBound - Self.reach }) {
             end = match.source.upperBound + Self.reach
         }
-        if matches.count == Self.mostMatches { isFinished = true }
+        if matches.count == Self.maxMatchCount { isFinished = true }
     }
 }

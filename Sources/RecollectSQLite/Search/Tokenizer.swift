@@ -1,6 +1,6 @@
 /// A term of a text: its folded bytes, valid only during the call, and its source range.
 struct SearchTerm {
-    /// The folded UTF-8, at most `Tokenizer.longestTerm` bytes: letters, digits, marks and emoji, never a
+    /// The folded UTF-8, at most `Tokenizer.maxTermLength` bytes: letters, digits, marks and emoji, never a
     /// separator.
     let bytes: UnsafeBufferPointer<UInt8>
     /// The range of the term in the text, in bytes.
@@ -30,8 +30,8 @@ protocol SearchTermReader {
 /// characters. An emoji is a word. Only the first 64 bytes of a word count, and only the first 256 bytes of a
 /// base64 run (letters and digits joined only by `+ / = - _`).
 enum Tokenizer {
-    static let longestTerm = 64
-    static let longestRun = 256
+    static let maxTermLength = 64
+    static let maxRunLength = 256
 
     /// Reads UTF-8 in one pass. Invalid UTF-8 and control characters are separators.
     static func read<Reader: SearchTermReader>(_ text: UnsafeBufferPointer<UInt8>, into reader: inout Reader) {
@@ -89,7 +89,7 @@ private struct Scan {
 
     private mutating func endTerms<Reader: SearchTermReader>(at end: Int, _ reader: inout Reader) {
         if !word.isEmpty {
-            word.end(at: end, isNoise: end - base64Start > Tokenizer.longestRun, &reader)
+            word.end(at: end, isNoise: end - base64Start > Tokenizer.maxRunLength, &reader)
         }
         if !run.isEmpty { run.end(&reader) }
     }
@@ -97,7 +97,7 @@ private struct Scan {
     private mutating func take<Reader: SearchTermReader>(
         _ scalar: UInt32, _ source: Range<Int>, _ reader: inout Reader
     ) {
-        if let kind = CharacterFolding.kindOfFrequent(scalar) {
+        if let kind = CharacterFolding.kindOfCommonScalar(scalar) {
             take(CharacterFolding.Scalar(value: scalar, kind: kind), source, &reader)
             return
         }

@@ -10,7 +10,7 @@ struct WordBuilder {
 
     static let maxCaseBoundaries = 16
     /// The size of the buffer: a composed syllable is written before its length is checked.
-    static let capacity = Tokenizer.longestTerm + 4
+    static let capacity = Tokenizer.maxTermLength + 4
 
     let letters: UnsafeMutablePointer<UInt8>
     let caseBoundaries: UnsafeMutablePointer<CaseBoundary>
@@ -34,7 +34,7 @@ struct WordBuilder {
 
     @inline(__always)
     mutating func append(ascii byte: UInt8, kind: CharacterFolding.Kind, at source: Int) {
-        guard count < Tokenizer.longestTerm else {
+        guard count < Tokenizer.maxTermLength else {
             isCut = true
             return
         }
@@ -50,7 +50,7 @@ struct WordBuilder {
             lastValue = composed
             return
         }
-        guard !isCut, count + CharacterFolding.length(of: scalar.value) <= Tokenizer.longestTerm else {
+        guard !isCut, count + CharacterFolding.length(of: scalar.value) <= Tokenizer.maxTermLength else {
             isCut = true
             return
         }

@@ -82,7 +82,7 @@ enum SessionEdits {
     }
 
     /// Adds the metadata members of another session. Existing members stay as they are.
-    static func unite(metadataOf other: SessionRowID, into number: SessionRowID, _ db: Database) throws {
+    static func merge(metadataOf other: SessionRowID, into number: SessionRowID, _ db: Database) throws {
         let others = try metadata(of: other, db).filter { $0.key != "forkedFrom" }
         let own = try metadata(of: number, db)
         try merge(others.filter { own[$0.key] == nil }, into: number, db)
@@ -152,7 +152,7 @@ enum SessionEdits {
             first_message = ifnull(session.first_message, source.first_message), discarded_at = NULL
             FROM session AS source WHERE source.id = ? AND session.id = ?
             """, number, copy)
-        try unite(metadataOf: number, into: copy, db)
+        try merge(metadataOf: number, into: copy, db)
         try db.run(
             "INSERT OR IGNORE INTO tag (session_row_id, tag) SELECT ?, tag FROM tag WHERE session_row_id = ?", copy,
             number)

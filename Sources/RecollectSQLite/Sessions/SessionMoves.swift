@@ -72,7 +72,7 @@ enum SessionMoves {
         try MessageMoves.keepingWindows(of: number, with: [from], db) {
             try put(order, moving: moving, into: number, db)
         }
-        try unite(from, into: number, db)
+        try merge(from, into: number, db)
         try StreamingReplies.move(session: from, to: number, db)
         try db.run("DELETE FROM scope WHERE session_row_id = ?", from)
         try db.run("DELETE FROM session WHERE id = ?", from)
@@ -97,7 +97,7 @@ enum SessionMoves {
     /// Copies the old session's details missing from the new one, and combines the dates, the read, pin and
     /// archive marks, the tags and the branches. The old session's first message wins. The new session is no
     /// longer discarded.
-    private static func unite(_ from: SessionRowID, into number: SessionRowID, _ db: Database) throws {
+    private static func merge(_ from: SessionRowID, into number: SessionRowID, _ db: Database) throws {
         let last = "max(session.last_sequence, old.last_sequence)"
         try db.run(
             """
@@ -116,7 +116,7 @@ enum SessionMoves {
             discarded_at = NULL
             FROM session AS old WHERE old.id = ? AND session.id = ?
             """, from, number)
-        try SessionEdits.unite(metadataOf: from, into: number, db)
+        try SessionEdits.merge(metadataOf: from, into: number, db)
         try db.run("UPDATE OR IGNORE tag SET session_row_id = ? WHERE session_row_id = ?", number, from)
         try db.run("DELETE FROM tag WHERE session_row_id = ?", from)
         // A session moved into its own branch: the branch takes over the session's origin.

@@ -75,7 +75,7 @@ enum SessionQueries {
             if let index = indices[row.value(0)] { agents.append((row.value(1), index, row.text(2))) }
         }
         agents.sort { $0.scope < $1.scope }
-        for agent in agents { sessions[agent.index].agents.append(agent.agentId) }
+        for agent in agents { sessions[agent.index].agentIds.append(agent.agentId) }
         try db.sql(
             """
             SELECT session_row_id, tag FROM tag

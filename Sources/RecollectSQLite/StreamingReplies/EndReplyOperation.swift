@@ -83,7 +83,7 @@ struct EndReplyOperation {
     ) throws -> (message: ConversationMessage, orphans: [String]) {
         let appending = AppendOperation(
             messages: [message], scope: scope,
-            options: AppendOptions(maxMessages: maxMessages, claimsUnassigned: true), retention: retention)
+            options: AppendOptions(maxMessages: maxMessages, adoptsUnassigned: true), retention: retention)
         let appended = try appending.run(db, cache)
         guard appended.outcome.alreadyStored > 0 else { return (message, appended.orphans) }
         try DerivedData.update(db)

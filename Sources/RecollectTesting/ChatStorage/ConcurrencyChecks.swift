@@ -69,7 +69,7 @@ enum ConcurrencyChecks {
                     let counts = Dictionary(came.map { ($0.prefix { $0 != "." }, 1) }, uniquingKeysWith: +)
                     try expect(
                         counts.values.allSatisfy { $0 == 6 }, "complete batches of 6 messages",
-                        came: counts.map { "\($0.value) of batch \($0.key)" }.sorted().joined(separator: ", "))
+                        actual: counts.map { "\($0.value) of batch \($0.key)" }.sorted().joined(separator: ", "))
                     let merged = try await store.merged(Scope.plain.session)
                     try expectEqual(
                         merged.count % 6, 0, "the number of messages in incomplete batches in fetchAllChats")

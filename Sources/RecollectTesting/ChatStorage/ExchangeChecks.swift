@@ -53,10 +53,10 @@ func expectNoHalf(_ messages: [ConversationMessage], _ what: String) throws {
         case .toolCall(let id, _, _): open.append(id)
         case .toolResult(let id, _):
             let call = open.lastIndex(of: id)
-            try expect(call != nil, "\(what): every result after its call", came: "a result for \(id) without a call")
+            try expect(call != nil, "\(what): every result after its call", actual: "a result for \(id) without a call")
             open.remove(at: call ?? 0)
         default: continue
         }
     }
-    try expect(open.isEmpty, "\(what): every call with its result", came: "no result for \(open)")
+    try expect(open.isEmpty, "\(what): every call with its result", actual: "no result for \(open)")
 }

@@ -80,7 +80,7 @@ enum IdentityChecks {
         ChatStorageCheck(
             "identity.comparesBytes", rule: 4, "Message IDs can be any strings and are compared as bytes."
         ) { store in
-            let ids = AwkwardIDs.all.filter { !$0.contains("\u{0}") }
+            let ids = EdgeCaseIDs.all.filter { !$0.contains("\u{0}") }
             let messages = ids.enumerated().map { SampleData.message($0.isMultiple(of: 2) ? .user : .assistant, $1) }
             try await store.add(messages, to: .plain)
             try await expectMessages(store.messages(in: .plain), messages, "messages with unusual IDs")

@@ -66,19 +66,19 @@ enum OrderChecks {
             "order.keepsMilliseconds", rule: 5,
             "Timestamps keep their milliseconds, including dates before 1970 and in the far future."
         ) { store in
-            let moments: [Int64] = [
+            let dates: [Int64] = [
                 SampleData.start, 1_700_000_000_001, 1_700_000_000_999, 1, 0, -1, -86_400_001, 253_402_300_799_999,
                 4_102_444_800_007,
             ]
-            let messages = moments.enumerated().map { index, moment in
+            let messages = dates.enumerated().map { index, date in
                 ConversationMessage(
-                    id: "m\(index)", role: index.isMultiple(of: 2) ? .user : .assistant, text: "at \(moment)",
-                    timestamp: Date(millisecondsSince1970: moment))
+                    id: "m\(index)", role: index.isMultiple(of: 2) ? .user : .assistant, text: "at \(date)",
+                    timestamp: Date(millisecondsSince1970: date))
             }
             try await store.add(messages, to: .plain)
             let came = try await store.messages(in: .plain)
             try expectIDs(came, messages.map(\.id), "messages")
-            try expectEqual(came.map(\.timestamp.millisecondsSince1970), moments, "timestamps in milliseconds")
+            try expectEqual(came.map(\.timestamp.millisecondsSince1970), dates, "timestamps in milliseconds")
             try expectEqual(came.map(\.timestamp), messages.map(\.timestamp), "timestamps as dates")
         },
     ]

@@ -9,7 +9,7 @@ enum PersistenceChecks {
             needs: .persistent,
             trial: { trial in
                 let scopes =
-                    AwkwardIDs.all.filter { !$0.contains("\u{0}") }.map { Scope.plain.agent($0) }
+                    EdgeCaseIDs.all.filter { !$0.contains("\u{0}") }.map { Scope.plain.agent($0) }
                     + [.plain, Scope.plain.session(""), Scope.plain.user("..")]
                 let messages = Self.messages
                 try await saving(trial) { store in
@@ -87,7 +87,7 @@ enum PersistenceChecks {
                         let task = came[start].prefix { $0 != "." }
                         try expect(
                             came[start + 1].hasPrefix("\(task)."), "a contiguous batch",
-                            came: "\(came[start...(start + 1)])")
+                            actual: "\(came[start...(start + 1)])")
                     }
                 }
             }),

@@ -15,11 +15,11 @@ enum ReadableChecks {
             }
             try expect(
                 kept.count >= SampleData.awkwardNumbers.count(where: \.isFinite), "every finite number accepted",
-                came: "\(kept.count) of \(SampleData.awkwardNumbers.count) numbers accepted")
+                actual: "\(kept.count) of \(SampleData.awkwardNumbers.count) numbers accepted")
             let came = try await store.messages(in: .plain)
             try expectIDs(came, kept.map(\.id), "accepted numbers")
             for (came, kept) in zip(came, kept) {
-                try expect(came == kept, "the number \(kept.id)", came: "\(came.parts)")
+                try expect(came == kept, "the number \(kept.id)", actual: "\(came.parts)")
             }
         },
         ChatStorageCheck(

@@ -17,7 +17,7 @@ enum ScopeChecks {
             "scope.joinedIDsDoNotCollide", rule: 1,
             "IDs that are equal only when joined (\"a.b\" and \"c\", \"a\" and \"b.c\") are different scopes."
         ) { store in
-            for (number, separator) in AwkwardIDs.separators.enumerated() where !separator.contains("\u{0}") {
+            for (number, separator) in EdgeCaseIDs.separators.enumerated() where !separator.contains("\u{0}") {
                 try await expectApart(joined(by: separator, number: number), in: store)
             }
         },
@@ -25,7 +25,7 @@ enum ScopeChecks {
             "scope.mergedViewExcludesOtherSessions", rule: 1,
             "fetchAllChats returns only the given session, even if other IDs share a prefix or are equal when joined."
         ) { store in
-            for (number, separator) in AwkwardIDs.separators.enumerated() where !separator.contains("\u{0}") {
+            for (number, separator) in EdgeCaseIDs.separators.enumerated() where !separator.contains("\u{0}") {
                 let scopes = joined(by: separator, number: number)
                 for (index, scope) in scopes.enumerated() {
                     try await store.add(SampleData.message(.user, "\(number)-\(index)"), to: scope)
@@ -40,7 +40,7 @@ enum ScopeChecks {
             "scope.anyStringIsValidID", rule: 1,
             "Any string is a valid user, session or agent ID: empty, dots, slashes, quotes, percent signs, emoji."
         ) { store in
-            let ids = AwkwardIDs.all.filter { !$0.contains("\u{0}") }
+            let ids = EdgeCaseIDs.all.filter { !$0.contains("\u{0}") }
             let alone = ids.flatMap { [Scope.plain.user($0), Scope.plain.session($0), Scope.plain.agent($0)] }
             let together = ids.prefix(12).map { Scope(userId: $0, sessionId: $0, agentId: $0) }
             try await expectApart(alone + together, in: store)

@@ -39,7 +39,7 @@ enum UnknownDataChecks {
             ]
             try expect(
                 acceptable.contains(came[0].parts),
-                "an attachment with its bytes, or with their SHA-256 and byte count", came: came[0].shown)
+                "an attachment with its bytes, or with their SHA-256 and byte count", actual: came[0].shown)
         },
         ChatStorageCheck(
             "unknownData.unknownParts", rule: 9, "Parts unknown to this version are preserved."
@@ -141,7 +141,7 @@ enum UnknownDataChecks {
                 let what = "accepted values nested up to \(levels) levels deep"
                 try expectIDs(came, kept.map(\.id), what)
                 // Compare by value: Foundation's encoder limits the depth to that of its decoder.
-                try expect(came == kept, what, came: "other content")
+                try expect(came == kept, what, actual: "other content")
             }
         },
     ]

@@ -12,7 +12,7 @@ struct CrashLedger: Sendable {
     }
 
     /// The history of one entry.
-    private struct Life {
+    private struct EntryTimeline {
         var added: Int
         var certain: Int
         /// The change that added it, and the position there.
@@ -24,7 +24,7 @@ struct CrashLedger: Sendable {
     }
 
     private(set) var changes: [Change] = []
-    private var lives: [String: [String: Life]] = [:]
+    private var lives: [String: [String: EntryTimeline]] = [:]
     /// Errors of the workload itself, and locks held twice.
     private(set) var faults: [(entry: Int, text: String)] = []
 
@@ -95,7 +95,7 @@ struct CrashLedger: Sendable {
     private mutating func add(_ number: Int) {
         let change = changes[number]
         for (position, entry) in change.adding.enumerated() {
-            lives[change.list, default: [:]][entry] = Life(
+            lives[change.list, default: [:]][entry] = EntryTimeline(
                 added: change.began, certain: change.ended, change: number, position: position)
         }
     }
@@ -154,12 +154,13 @@ struct CrashLedger: Sendable {
         return (faults, lost.count)
     }
 
-    private func followsAllSaved(_ life: Life, _ kept: Set<String>, _ lives: [String: Life]) -> Bool {
+    private func followsAllSaved(_ life: EntryTimeline, _ kept: Set<String>, _ lives: [String: EntryTimeline]) -> Bool {
         !kept.contains { lives[$0].map { $0.added > life.certain } ?? false }
     }
 
     /// Returns the changes present only in part, unless some of their entries were removed or damaged since.
-    private func halves(_ list: String, _ kept: Set<String>, _ lives: [String: Life], _ count: Int) -> [String] {
+    private func halves(_ list: String, _ kept: Set<String>, _ lives: [String: EntryTimeline], _ count: Int) -> [String]
+    {
         changes.compactMap { change in
             guard change.list == list, change.adding.count > 1, change.began < count else { return nil }
             let there = change.adding.filter(kept.contains).count
@@ -173,7 +174,7 @@ struct CrashLedger: Sendable {
         }
     }
 
-    private func orderFault(_ stored: [String], _ lives: [String: Life]) -> String? {
+    private func orderFault(_ stored: [String], _ lives: [String: EntryTimeline]) -> String? {
         var latest = -1
         var lastPositions: [Int: Int] = [:]
         for entry in stored {

@@ -42,10 +42,10 @@ enum AppendChecks {
             try await expectEqual(store.summary(id).isUnread, true, "isUnread after a batch without staysRead")
         },
         HistoryStoreCheck(
-            "append.claimsUnassigned", rule: 4,
-            "With claimsUnassigned, a known message moves from the empty agent ID, and only from it, to the agent."
+            "append.adoptsUnassigned", rule: 4,
+            "With adoptsUnassigned, a known message moves from the empty agent ID, and only from it, to the agent."
         ) { store in
-            let adopting = AppendOptions(sameRole: .drop, claimsUnassigned: true)
+            let adopting = AppendOptions(sameRole: .drop, adoptsUnassigned: true)
             let (nobody, id) = (Scope.plain.agent(""), Scope.plain.session)
             let question = SampleData.message(.user, "question", "lighthouse?")
             try await store.append([question, SampleData.message(.assistant, "left", "alone")], to: nobody)

@@ -28,7 +28,7 @@ enum BranchChecks {
             let changes = try await store.everyChange(after: before)
             try expect(
                 changes.contains { $0.kind == .sessionRearranged && $0.session == Self.id },
-                "only updates of the session in the feed", came: "\(changes.map(\.kind.rawValue))")
+                "only updates of the session in the feed", actual: "\(changes.map(\.kind.rawValue))")
             try await store.append(SampleData.dialogue(1, "new "), to: Scope.plain.agent("b"))
             try await expectIDs(
                 store.everything(in: Self.id).map(\.message), ["a0", "a1", "new 0"], "the messages after a new one")

@@ -18,7 +18,7 @@ enum ChangeChecks {
             try expectEqual(all.last?.agentId, "b", "the agent of the last change")
             try expect(
                 zip(all, all.dropFirst()).allSatisfy { $0.cursor < $1.cursor }, "ascending cursors",
-                came: "\(all.map(\.cursor))")
+                actual: "\(all.map(\.cursor))")
             try await expectEqual(store.latestChange(), all.last?.cursor ?? .beginning, "latestChange()")
             for (index, change) in all.enumerated() {
                 for limit in [1, 2, 4, 100] {
@@ -58,7 +58,7 @@ enum ChangeChecks {
                 "the kinds of changes after the deletion of a user")
             let kinds = Set(try await store.everyChange(after: .beginning).map(\.kind))
             try expect(
-                !kinds.contains(.messageAdded), "no message of the deleted user", came: "\(kinds.map(\.rawValue))")
+                !kinds.contains(.messageAdded), "no message of the deleted user", actual: "\(kinds.map(\.rawValue))")
         },
         HistoryStoreCheck(
             "changes.includeMessagePosition",
@@ -77,14 +77,14 @@ enum ChangeChecks {
             try await store.deleteMessages(["m0"], in: Scope.plain.session)
             try await store.append(SampleData.dialogue(1), to: .plain)
             let next = try await position()
-            try expect(next != nil && next != added, "a new position for a new message", came: "\(next as Any)")
+            try expect(next != nil && next != added, "a new position for a new message", actual: "\(next as Any)")
             try await store.deleteMessages(["m0"], in: Scope.plain.session)
             let deletions = try await store.everyChange(after: .beginning).filter { $0.kind == .messageDeleted }
             try expectEqual(deletions.map(\.addedAt), [added, next], "the positions of the deleted messages")
             let changes = try await store.everyChange(after: added).filter { $0.messageId == "m0" }
             try expect(
                 changes.allSatisfy { [added, next].contains($0.addedAt) }, "only these two positions in all changes",
-                came: "\(changes)")
+                actual: "\(changes)")
         },
         HistoryStoreCheck(
             "changes.includeOnlyActualChanges", rule: 4,

@@ -92,9 +92,9 @@ enum DetailChecks {
             let base = Date().addingTimeInterval(3600).wholeMilliseconds
             var latest = base
             for offset in [0, 0.001, -1, 5, 4.999, -86_400] {
-                let moment = base.addingTimeInterval(offset).wholeMilliseconds
-                latest = max(latest, moment)
-                try await store.update(id, with: SessionDetails(lastAccessedAt: moment))
+                let date = base.addingTimeInterval(offset).wholeMilliseconds
+                latest = max(latest, date)
+                try await store.update(id, with: SessionDetails(lastAccessedAt: date))
                 try await expectEqual(
                     store.summary(id).lastAccessedAt.millisecondsSince1970, latest.millisecondsSince1970,
                     "lastAccessedAt in milliseconds after \(offset) seconds")
@@ -121,7 +121,7 @@ enum DetailChecks {
                 try await store.update(id, with: SessionDetails(metadata: ["last": .integer(Int64(levels))]))
                 let metadata = try await store.summary(id).metadata
                 try expectEqual(metadata.keys.sorted(), expected.keys.sorted(), "members nested up to \(levels) deep")
-                try expect(metadata == expected, "the accepted metadata", came: "other values")
+                try expect(metadata == expected, "the accepted metadata", actual: "other values")
             }
         },
         HistoryStoreCheck(

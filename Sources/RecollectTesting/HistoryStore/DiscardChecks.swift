@@ -21,7 +21,7 @@ enum DiscardChecks {
             let byPrefix = try await store.sessions(of: "user", sessionIdPrefix: "", limit: 10)
             try expectEqual(byPrefix.map(\.id.sessionId), ["other"], "sessions by prefix")
             let summary = try await store.summary(Self.id)
-            try expect(summary.discardedAt != nil, "a date in discardedAt", came: "nil")
+            try expect(summary.discardedAt != nil, "a date in discardedAt", actual: "nil")
             try await expectEqual(
                 store.discardSession(Scope.plain.session("unknown").session), false,
                 "the result of discardSession for an unknown session")
@@ -42,7 +42,7 @@ enum DiscardChecks {
             let changes = try await store.everyChange(after: before)
             try expect(
                 !changes.isEmpty && changes.allSatisfy { $0.kind == .sessionUpdated && $0.session == Self.id },
-                "only updates of the session in the feed", came: "\(changes.map(\.kind.rawValue))")
+                "only updates of the session in the feed", actual: "\(changes.map(\.kind.rawValue))")
             try await expectEqual(store.everything(in: Self.id), messages, "the messages")
             try await expectEqual(store.summary(Self.id), summary, "the summary")
             try await expectEqual(store.listedSessions(), ["other", "session"], "the list")

@@ -79,7 +79,7 @@ extension HistoryStore {
         var all: [HistoryChange] = []
         while true {
             let page = try await changes(after: all.last?.cursor ?? cursor, limit: limit)
-            try expect(page.count <= limit, "at most \(limit) changes", came: "\(page.count)")
+            try expect(page.count <= limit, "at most \(limit) changes", actual: "\(page.count)")
             if page.isEmpty { return all }
             all += page
         }
@@ -95,11 +95,12 @@ func walk<Element, Cursor>(
     repeat {
         let page = try await read(cursor)
         try expect(
-            page.elements.count <= limit, "a page of at most \(limit) elements", came: "\(page.elements.count) elements"
+            page.elements.count <= limit, "a page of at most \(limit) elements",
+            actual: "\(page.elements.count) elements"
         )
         try expect(
             page.next == nil || page.elements.count == limit, "a full page before a next page",
-            came: "a page of \(page.elements.count) elements before a next page, limit \(limit)")
+            actual: "a page of \(page.elements.count) elements before a next page, limit \(limit)")
         all += page.elements
         cursor = page.next
     } while cursor != nil

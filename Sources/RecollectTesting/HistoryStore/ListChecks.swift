@@ -16,7 +16,7 @@ enum ListChecks {
                     try expect(
                         !Self.precedes(after, before, by: order),
                         "\(order): \(before.id.sessionId) not before \(after.id.sessionId)",
-                        came: "\(before.id.sessionId) before \(after.id.sessionId)")
+                        actual: "\(before.id.sessionId) before \(after.id.sessionId)")
                 }
                 let ties = zip(listed, listed.dropFirst()).filter { pair in
                     !Self.precedes(pair.0, pair.1, by: order) && !Self.precedes(pair.1, pair.0, by: order)
@@ -24,7 +24,7 @@ enum ListChecks {
                 let ascending = ties.filter { $0.0.id.sessionId < $0.1.id.sessionId }.count
                 try expect(
                     ascending == 0 || ascending == ties.count, "ties sorted by session ID, \(order)",
-                    came: "\(ties.map { [$0.0.id.sessionId, $0.1.id.sessionId] })")
+                    actual: "\(ties.map { [$0.0.id.sessionId, $0.1.id.sessionId] })")
                 let reversed = SessionQuery(userId: "user", order: order, isReversed: true)
                 for (query, expected) in [
                     (SessionQuery(userId: "user", order: order), listed), (reversed, Array(listed.reversed())),
@@ -44,7 +44,7 @@ enum ListChecks {
             "A list with a condition has exactly the matching sessions; several conditions must all match."
         ) { store in
             for number in 0..<16 { try await Self.fill(store, number) }
-            func moment(_ number: Int) -> Date { Date(millisecondsSince1970: SampleData.start + Int64(number) * 1000) }
+            func date(_ number: Int) -> Date { Date(millisecondsSince1970: SampleData.start + Int64(number) * 1000) }
             typealias Change = (inout SessionQuery) -> Void
             let conditions: [(String, Change, (Int) -> Bool)] = [
                 ("none", { _ in }, { _ in true }),
@@ -58,7 +58,7 @@ enum ListChecks {
                 ("a tag", { $0.tags = ["even"] }, { $0 % 2 == 0 }),
                 ("two tags", { $0.tags = ["third", "even"] }, { $0 % 6 == 0 }),
                 ("unknown tag", { $0.tags = ["even", "Third"] }, { _ in false }),
-                ("from", { $0.from = moment(5) }, { $0 >= 5 }), ("until", { $0.until = moment(5) }, { $0 < 5 }),
+                ("from", { $0.from = date(5) }, { $0 >= 5 }), ("until", { $0.until = date(5) }, { $0 < 5 }),
             ]
             for (name, change, holds) in conditions {
                 for (otherName, otherChange, otherHolds) in conditions {

@@ -31,7 +31,7 @@ enum MoveChecks {
                 changes.contains { $0.kind == .sessionDeleted && $0.session == Scope.plain.session }
                     && changes.contains { $0.kind == .sessionRearranged && $0.session == Self.new.session },
                 "changes of both session IDs in the feed",
-                came: "\(changes.map { "\($0.kind.rawValue) \($0.session.sessionId)" })")
+                actual: "\(changes.map { "\($0.kind.rawValue) \($0.session.sessionId)" })")
             let came = try await store.everything(in: Self.new.session)
             try expectStored(came, messages.map { ($0.agentId, $0.message) }, "the moved messages")
             var expected = summary
@@ -77,7 +77,7 @@ enum MoveChecks {
             try await expectMessages(store.window(of: Self.new, maxMessages: nil), all, "the window of the first agent")
             try await expectEqual(store.summary(Self.new.session).messageCount, 10, "the message count")
             try await expectEqual(
-                store.summary(Self.new.session).agents.sorted(), ["agent", "other"], "the agents")
+                store.summary(Self.new.session).agentIds.sorted(), ["agent", "other"], "the agents")
             try await expectEqual(store.listedSessions(), ["new"], "the list")
             let appended = try await store.append(all + SampleData.dialogue(1, "next "), to: Self.new)
             try expectEqual(appended, AppendOutcome(added: 1, alreadyStored: 8), "the outcome of the next append")

@@ -26,7 +26,7 @@ enum PageChecks {
                         of: Scope.plain.session, agentId: nil, page: PageRequest(limit: limit, before: cursor))
                     try expect(
                         page.elements.count <= limit, "a page of at most \(limit) messages",
-                        came: "\(page.elements.count) messages")
+                        actual: "\(page.elements.count) messages")
                     all = page.elements + all
                     cursor = page.next
                 } while cursor != nil
@@ -52,11 +52,11 @@ enum PageChecks {
             for request in [PageRequest<MessageCursor>(limit: 6), PageRequest(limit: 6, before: nil)] {
                 let page = try await store.messages(of: Scope.plain.session, agentId: nil, page: request)
                 try expectEqual(page.elements.count, 6, "the number of messages in a full page")
-                try expect(page.next == nil, "no next page", came: "\(page.next.debugDescription)")
+                try expect(page.next == nil, "no next page", actual: "\(page.next.debugDescription)")
             }
             let unknown = try await store.messages(
                 of: Scope.plain.session("unknown").session, agentId: nil, page: PageRequest(limit: 6))
-            try expect(unknown.elements.isEmpty && unknown.next == nil, "an empty page", came: "\(unknown)")
+            try expect(unknown.elements.isEmpty && unknown.next == nil, "an empty page", actual: "\(unknown)")
         },
         HistoryStoreCheck(
             "pages.continueFromAnyMessage", rule: 5,
@@ -103,7 +103,7 @@ enum PageChecks {
                 ("a0", Scope.plain.user("b").session),
             ] {
                 let found = try await store.message(id, in: session)
-                try expect(found == nil, "no message \(id) in \(session)", came: "\(found.debugDescription)")
+                try expect(found == nil, "no message \(id) in \(session)", actual: "\(found.debugDescription)")
             }
         },
     ]
@@ -129,5 +129,5 @@ func expectStored(_ actual: [StoredMessage], _ expected: [(String, ConversationM
     try expectMessages(actual.map(\.message), expected.map(\.1), what)
     try expectEqual(actual.map(\.agentId), expected.map(\.0), "\(what): agents")
     let ascends = zip(actual, actual.dropFirst()).allSatisfy { $0.cursor < $1.cursor }
-    try expect(ascends, "\(what): ascending cursors", came: "\(actual.map(\.cursor.position))")
+    try expect(ascends, "\(what): ascending cursors", actual: "\(actual.map(\.cursor.position))")
 }

@@ -16,12 +16,12 @@ enum ReplyChecks {
             try expectEqual(streaming.map(\.agentId), ["agent"], "the agents of the streaming replies")
             try expect(
                 streaming[0].message.isStreaming && streaming[0].message.text.hasPrefix("Once"),
-                "a streaming message with the text so far", came: streaming[0].message.shown)
+                "a streaming message with the text so far", actual: streaming[0].message.shown)
             try await expectIDs(store.window(of: .plain, maxMessages: nil), ["m0"], "the window")
             try await expectIDs(store.everything(in: Self.id).map(\.message), ["m0"], "the pages")
             try await expectEqual(store.summary(Self.id).messageCount, 1, "the message count")
             let others = try await store.streamingReplies(in: Scope.plain.session("other").session)
-            try expect(others.isEmpty, "no streaming reply in another session", came: "\(others.count)")
+            try expect(others.isEmpty, "no streaming reply in another session", actual: "\(others.count)")
             try await reply.finish()
         },
         HistoryStoreCheck(
@@ -38,7 +38,7 @@ enum ReplyChecks {
             try await reply.finish()
             try await expectMessages(store.window(of: .plain, maxMessages: nil), [expected], "the window")
             let streaming = try await store.streamingReplies(in: Self.id)
-            try expect(streaming.isEmpty, "no streaming reply", came: "\(streaming.count)")
+            try expect(streaming.isEmpty, "no streaming reply", actual: "\(streaming.count)")
             try await expectEqual(store.found("199"), ["reply"], "a search for a word of the reply")
             let whole = ConversationMessage(
                 id: "second", role: .assistant,

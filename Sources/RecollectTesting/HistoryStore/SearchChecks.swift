@@ -76,10 +76,10 @@ enum SearchChecks {
                 let marked = hit.snippet.runs.filter(\.isMatch).map { $0.text.lowercased() }
                 try expect(
                     marked.contains { $0.contains("needle") }, "a marked range with the word",
-                    came: hit.snippet.marked())
+                    actual: hit.snippet.marked())
                 try expect(
                     hit.snippet.text.count < 1000, "a snippet shorter than 1000 characters",
-                    came: "\(hit.snippet.text.count) characters")
+                    actual: "\(hit.snippet.text.count) characters")
             }
         },
         HistoryStoreCheck(

@@ -14,7 +14,7 @@ enum SearchPageChecks {
             try expectEqual(scopes, Self.everyMessage, "the messages of the hits, sorted")
             try expect(
                 hits.allSatisfy { $0.session.userId == "user" }, "hits of one user",
-                came: "\(hits.map(\.session))")
+                actual: "\(hits.map(\.session))")
             try await expectEqual(store.found("shared", of: "nobody"), [], "a search of a user without messages")
             try await expectEqual(store.found("shared", of: "User"), [], "a search of a user ID in another case")
         },
@@ -36,7 +36,7 @@ enum SearchPageChecks {
             "Session, agent, roles and dates restrict a search; from is inclusive, until is exclusive."
         ) { store in
             try await Self.fill(store)
-            func moment(_ offset: Int64) -> Date { Date(millisecondsSince1970: SampleData.start + offset) }
+            func date(_ offset: Int64) -> Date { Date(millisecondsSince1970: SampleData.start + offset) }
             func query(_ change: (inout SearchQuery) -> Void) -> SearchQuery {
                 var query = SearchQuery(userId: "user", text: "shared")
                 change(&query)
@@ -48,12 +48,12 @@ enum SearchPageChecks {
                 ("empty agent", query { $0.agentId = "" }, { $0.contains("//") }),
                 ("role", query { $0.roles = [.assistant] }, { $0.hasSuffix("1") }),
                 ("roles", query { $0.roles = [.user, .assistant] }, { !$0.hasSuffix("2") }),
-                ("from", query { $0.from = moment(1000) }, { !$0.hasSuffix("0") }),
-                ("until", query { $0.until = moment(1000) }, { $0.hasSuffix("0") }),
-                ("from and until", query { ($0.from, $0.until) = (moment(1000), moment(2000)) }, { $0.hasSuffix("1") }),
+                ("from", query { $0.from = date(1000) }, { !$0.hasSuffix("0") }),
+                ("until", query { $0.until = date(1000) }, { $0.hasSuffix("0") }),
+                ("from and until", query { ($0.from, $0.until) = (date(1000), date(2000)) }, { $0.hasSuffix("1") }),
                 (
                     "all filters together",
-                    query { ($0.sessionId, $0.agentId, $0.roles, $0.from) = ("s2", "a", [.system], moment(0)) },
+                    query { ($0.sessionId, $0.agentId, $0.roles, $0.from) = ("s2", "a", [.system], date(0)) },
                     { $0.hasPrefix("s2/a/") && $0.hasSuffix("2") }
                 ),
                 ("unknown session", query { $0.sessionId = "S1" }, { _ in false }),
@@ -89,7 +89,7 @@ enum SearchPageChecks {
                 ], to: .plain)
             let hits = try await store.everyHit(SearchQuery(userId: "user", text: "zebra"))
             try expectEqual(hits.map(\.messageId), ["short", "long"], "the hits")
-            try expect(hits[0].score > hits[1].score, "descending scores", came: "\(hits.map(\.score))")
+            try expect(hits[0].score > hits[1].score, "descending scores", actual: "\(hits.map(\.score))")
         },
         HistoryStoreCheck(
             "search.pages", "Pages of any size contain every hit once, in the order of one large page."

@@ -21,13 +21,13 @@ enum SessionChecks {
             let one = try await store.session(Scope.plain.session)
             guard let one else { throw BrokenPromise(expected: "a session", actual: "nil") }
             try expectEqual(one.messageCount, 4, "the message count")
-            try expectEqual(one.agents, ["second by name", "first by name", "third"], "the agents")
+            try expectEqual(one.agentIds, ["second by name", "first by name", "third"], "the agents")
             try expectEqual(one.lastActivityAt.millisecondsSince1970, SampleData.start + 90_000, "the last activity")
             try expectEqual(one.preview, "What is new?", "the preview")
             try expectEqual(one.id, Scope.plain.session, "the session ID")
             try await expectEqual(store.everySession(of: "user"), [one], "the list")
             let unknown = try await store.session(Scope.plain.session("unknown").session)
-            try expect(unknown == nil, "nil for an unknown session", came: "\(unknown.debugDescription)")
+            try expect(unknown == nil, "nil for an unknown session", actual: "\(unknown.debugDescription)")
         },
         HistoryStoreCheck(
             "sessions.shortPreview",
@@ -40,7 +40,7 @@ enum SessionChecks {
             try expect(
                 (1...200).contains(preview.count) && long.hasPrefix(preview.prefix(100)),
                 "a preview of 1 to 200 characters of the text",
-                came: "\(preview.count) characters")
+                actual: "\(preview.count) characters")
             let quiet = try await store.session(Scope.plain.session("quiet").session)
             try expectEqual(quiet?.preview, "", "the preview of a session without a user message")
         },
@@ -55,8 +55,8 @@ enum SessionChecks {
             }
             let all = try await store.everySession(of: "user")
             try expectEqual(Set(all.map(\.id)).count, 14, "the number of different sessions")
-            let moments = all.map(\.lastActivityAt)
-            try expectEqual(moments, moments.sorted(by: >), "descending dates of last activity")
+            let dates = all.map(\.lastActivityAt)
+            try expectEqual(dates, dates.sorted(by: >), "descending dates of last activity")
             for limit in [1, 2, 3, 5, 13, 14, 15] {
                 try await expectEqual(
                     store.everySession(of: "user", limit: limit).map(\.id.sessionId), all.map(\.id.sessionId),

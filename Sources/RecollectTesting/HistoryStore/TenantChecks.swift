@@ -17,7 +17,7 @@ enum TenantChecks {
             "tenants.anyStringIsValidSessionID", rule: 1,
             "Any string is a valid session ID, separate from others in pages, summaries and search."
         ) { store in
-            let ids = AwkwardIDs.all.filter { !$0.contains("\u{0}") }
+            let ids = EdgeCaseIDs.all.filter { !$0.contains("\u{0}") }
             for (number, id) in ids.enumerated() {
                 try await store.append(
                     SampleData.dialogue(2, "\(number)."), to: Scope(userId: "user", sessionId: id, agentId: id))

@@ -58,11 +58,11 @@ enum ChatMessageChecks {
         SessionStorageCheck(
             "content.milliseconds", rule: 5, "Timestamps keep their milliseconds, including dates before 1970."
         ) { store in
-            let moments: [Int64] = [
+            let dates: [Int64] = [
                 SampleData.start + 1, SampleData.start + 999, 0, -1, -1001, 1, 253_402_300_799_999, -62_135_596_800_000,
             ]
             try await expectPreserved(
-                moments.enumerated().map {
+                dates.enumerated().map {
                     SampleData.entry("m\($0)", $0.isMultiple(of: 2) ? .user : .toolUse, at: $1 - SampleData.start)
                 }, in: store)
         },
@@ -153,7 +153,7 @@ enum ChatMessageChecks {
                     let what = "a transcript with metadata nested up to \(levels) levels deep"
                     try expectEqual(came.map(\.content), kept.map(\.content), what)
                     // Compare by value: Foundation's encoder limits the depth to that of its decoder.
-                    try expect(came == kept, what, came: "other content")
+                    try expect(came == kept, what, actual: "other content")
                 }
             }
         },
@@ -185,7 +185,7 @@ enum ChatMessageChecks {
             try expectEqual(came.map(\.id), transcript.map(\.id), "the message IDs")
             let isKept = try came[0].isExactly(message) || came[0].isExactly(kept)
             try expect(
-                isKept, "attachments with bytes, or with SHA-256 and byte count: \(kept.shown)", came: came[0].shown)
+                isKept, "attachments with bytes, or with SHA-256 and byte count: \(kept.shown)", actual: came[0].shown)
             try await store.updateSessionMessages(id: "s", messages: came)
             try await expectTranscript(store.transcript(of: "s"), came, "the transcript read and saved back")
             message.attachments.remove(at: 0)

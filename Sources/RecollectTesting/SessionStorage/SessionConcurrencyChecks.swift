@@ -61,7 +61,7 @@ enum SessionConcurrencyChecks {
                 try expect(
                     !whole.isEmpty && came.count == 2 + whole.count * 5,
                     "2 common messages and complete transcripts of 5 messages",
-                    came: "\(came.count) messages, \(whole.count) complete transcripts")
+                    actual: "\(came.count) messages, \(whole.count) complete transcripts")
             }
         },
         SessionStorageCheck(
@@ -78,7 +78,7 @@ enum SessionConcurrencyChecks {
                     }
                     let came = try await store.transcript(of: "s").map(\.id)
                     let whole = (0...8).contains { SampleData.transcript(6, "\($0).").map(\.id) == came }
-                    try expect(whole, "a complete transcript of 6 messages", came: "\(came.count) messages")
+                    try expect(whole, "a complete transcript of 6 messages", actual: "\(came.count) messages")
                 }
             }
         },

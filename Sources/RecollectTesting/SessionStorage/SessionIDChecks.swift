@@ -7,7 +7,7 @@ enum SessionIDChecks {
             "sessions.anyStringIsValidID", rule: 1,
             "Any string is a valid session ID; IDs are compared as bytes, and sessions stay separate."
         ) { store in
-            try await expectApart(AwkwardIDs.all.filter { !$0.contains("\u{0}") }, in: store)
+            try await expectApart(EdgeCaseIDs.all.filter { !$0.contains("\u{0}") }, in: store)
         },
         SessionStorageCheck(
             "sessions.keepsNULInIDs", rule: 1, "U+0000 in a session ID is preserved and does not terminate it.",
@@ -20,7 +20,7 @@ enum SessionIDChecks {
             "Sessions with IDs sharing a prefix or suffix are separate, even when one is deleted."
         ) { store in
             let ids =
-                AwkwardIDs.separators.filter { !$0.isEmpty && !$0.contains("\u{0}") }.flatMap {
+                EdgeCaseIDs.separators.filter { !$0.isEmpty && !$0.contains("\u{0}") }.flatMap {
                     ["a\($0)b", "a\($0)b\($0)messages", "a\($0)"]
                 } + ["a", "b", "messages", "session", "sessions"]
             try await expectApart(ids, in: store)
@@ -51,7 +51,7 @@ enum SessionIDChecks {
         for (number, id) in ids {
             let session = try await store.session(id)
             try expect(
-                session.id.hasSameBytes(as: id), "the ID \(id.debugDescription)", came: session.id.debugDescription)
+                session.id.hasSameBytes(as: id), "the ID \(id.debugDescription)", actual: session.id.debugDescription)
             try expectEqual(session.firstUserMessage, "first \(number)", "the first message of \(id.debugDescription)")
             try expectTranscript(
                 session.messages, SampleData.transcript(1, "\(number)."), "the transcript of \(id.debugDescription)")

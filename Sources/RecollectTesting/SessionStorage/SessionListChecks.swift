@@ -17,7 +17,7 @@ enum SessionListChecks {
             for id in ["unknown", "", "other"] {
                 let session = try await store.getSession(id: id)
                 try expect(
-                    session == nil, "nil for session \(id.debugDescription)", came: "\(session.debugDescription)")
+                    session == nil, "nil for session \(id.debugDescription)", actual: "\(session.debugDescription)")
             }
             try await expectEqual(store.listedIDs(), [], "the list after calls for unknown sessions")
             try await store.deleteAllSessions()
@@ -49,7 +49,7 @@ enum SessionListChecks {
             let made = try await store.session("s")
             try expectDate(made.createdAt, since: before, "createdAt")
             try expectDate(made.lastAccessedAt, since: before, "lastAccessedAt")
-            untilTheClockTicks()
+            waitForNextMillisecond()
             let again = Date()
             try await store.saveSession(id: "s", firstMessage: "two")
             let opened = try await store.session("s")
@@ -62,11 +62,11 @@ enum SessionListChecks {
         ) { store in
             try await store.fill("s", SampleData.transcript(3))
             let before = try await store.session("s")
-            untilTheClockTicks()
-            let moment = Date()
+            waitForNextMillisecond()
+            let date = Date()
             try await store.updateLastAccessed(id: "s")
             let after = try await store.session("s")
-            try expectDate(after.lastAccessedAt, since: moment, "lastAccessedAt")
+            try expectDate(after.lastAccessedAt, since: date, "lastAccessedAt")
             var expected = before
             expected.lastAccessedAt = after.lastAccessedAt
             try expectEqual(after, expected, "the session except for lastAccessedAt")
@@ -76,10 +76,10 @@ enum SessionListChecks {
         ) { store in
             try await store.fill("s", SampleData.transcript(1))
             for count in [2, 3, 1] {
-                untilTheClockTicks()
-                let moment = Date()
+                waitForNextMillisecond()
+                let date = Date()
                 try await store.updateSessionMessages(id: "s", messages: SampleData.transcript(count))
-                try await expectDate(store.session("s").lastAccessedAt, since: moment, "lastAccessedAt")
+                try await expectDate(store.session("s").lastAccessedAt, since: date, "lastAccessedAt")
             }
         },
         SessionStorageCheck(
@@ -90,7 +90,7 @@ enum SessionListChecks {
             for id in ["c", "a", "d", "b"] {
                 try await store.saveSession(id: id, firstMessage: id)
                 order.insert(id, at: 0)
-                untilTheClockTicks()
+                waitForNextMillisecond()
             }
             try await expectEqual(store.listedIDs(), order, "the list after four saves")
             for (step, id) in ["a", "c", "a", "b", "d", "c", "b", "a", "d"].enumerated() {
@@ -99,15 +99,15 @@ enum SessionListChecks {
                 case 1: try await store.updateSessionMessages(id: id, messages: SampleData.transcript(step))
                 default: try await store.saveSession(id: id, firstMessage: "again")
                 }
-                untilTheClockTicks()
+                waitForNextMillisecond()
                 order.removeAll { $0 == id }
                 order.insert(id, at: 0)
                 let listed = try await store.getAllSessions()
                 try expectEqual(listed.map(\.id), order, "the list after step \(step)")
-                let moments = listed.map(\.lastAccessedAt)
+                let dates = listed.map(\.lastAccessedAt)
                 try expect(
-                    zip(moments, moments.dropFirst()).allSatisfy { $0 > $1 }, "descending dates of last access",
-                    came: "\(moments.map(\.millisecondsSince1970))")
+                    zip(dates, dates.dropFirst()).allSatisfy { $0 > $1 }, "descending dates of last access",
+                    actual: "\(dates.map(\.millisecondsSince1970))")
             }
             for (first, second) in [("a", "b"), ("b", "a")] {
                 try await Self.expectOrderWithinASecond(first, second, in: store)
@@ -138,7 +138,7 @@ enum SessionListChecks {
         for _ in 0..<100 {
             let start = Date()
             try await store.updateLastAccessed(id: first)
-            untilTheClockTicks()
+            waitForNextMillisecond()
             try await store.updateLastAccessed(id: second)
             let end = Date()
             try await expectEqual(store.listedIDs().prefix(2), [second, first], "the two sessions touched last")
@@ -155,17 +155,17 @@ enum SessionListChecks {
             try expect(
                 session.firstUserMessage.hasSameBytes(as: text),
                 "the first message \(text.prefix(60).debugDescription)",
-                came:
+                actual:
                     "\(session.firstUserMessage.prefix(60).debugDescription) of \(session.firstUserMessage.utf8.count) bytes"
             )
         }
     }
 
     /// Throws unless a date is between `earlier` and now, for any rounding to milliseconds by a storage.
-    private static func expectDate(_ moment: Date, since earlier: Date, _ what: String) throws {
+    private static func expectDate(_ date: Date, since earlier: Date, _ what: String) throws {
         let (came, from, to) = (
-            moment.millisecondsSince1970, earlier.millisecondsSince1970, Date().millisecondsSince1970
+            date.millisecondsSince1970, earlier.millisecondsSince1970, Date().millisecondsSince1970
         )
-        try expect(((from - 1)...(to + 1)).contains(came), "\(what) between \(from) and \(to)", came: "\(came)")
+        try expect(((from - 1)...(to + 1)).contains(came), "\(what) between \(from) and \(to)", actual: "\(came)")
     }
 }

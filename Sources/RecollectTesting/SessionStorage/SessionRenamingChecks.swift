@@ -109,7 +109,7 @@ enum SessionRenamingChecks {
                 let same = came.first { $0.id == message.id }
                 try expect(
                     try same?.isExactly(message) == true, "the message of the new session: \(message.shown)",
-                    came: same?.shown ?? "nil")
+                    actual: same?.shown ?? "nil")
             }
             // Sessions of the same name are merged one after the other.
             var message = old[0]

@@ -9,11 +9,11 @@ enum SessionReopeningChecks {
             needs: .persistent,
             trial: { trial in
                 let before = try await using(trial) { store in
-                    for (number, id) in AwkwardIDs.all.filter({ !$0.contains("\u{0}") }).enumerated() {
+                    for (number, id) in EdgeCaseIDs.all.filter({ !$0.contains("\u{0}") }).enumerated() {
                         try await store.saveSession(id: id, firstMessage: "first \(number)")
                         try await store.updateSessionMessages(id: id, messages: messages(number))
                     }
-                    untilTheClockTicks()
+                    waitForNextMillisecond()
                     try await store.updateLastAccessed(id: "a.b")
                     return try await sessions(in: store)
                 }

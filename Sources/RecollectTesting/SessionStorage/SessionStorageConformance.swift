@@ -102,7 +102,7 @@ func messages(of session: StoredSession) async -> [ChatMessage] {
 ///
 /// Events before and after the call then have an order in a list by date. Spins for two milliseconds: yielding
 /// takes seconds on a busy machine.
-func untilTheClockTicks() {
+func waitForNextMillisecond() {
     let now = Date().millisecondsSince1970
     while Date().millisecondsSince1970 < now + 2 {}
 }

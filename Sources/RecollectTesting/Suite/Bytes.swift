@@ -47,14 +47,14 @@ func expectMessages(_ actual: [ConversationMessage], _ expected: [ConversationMe
 func expectIDs(_ actual: [ConversationMessage], _ expected: [String], _ what: String) throws {
     let came = actual.map(\.id)
     let same = came.count == expected.count && zip(came, expected).allSatisfy { $0.hasSameBytes(as: $1) }
-    try expect(same, "\(what): \(listed(expected))", came: listed(came))
+    try expect(same, "\(what): \(listed(expected))", actual: listed(came))
 }
 
 /// Throws unless both transcripts have the same messages in the same order, byte for byte.
 func expectTranscript(_ actual: [ChatMessage], _ expected: [ChatMessage], _ what: String) throws {
     try expect(
         actual.map(\.id) == expected.map(\.id), "\(what): \(listed(expected.map(\.content)))",
-        came: listed(actual.map(\.content)))
+        actual: listed(actual.map(\.content)))
     try expectExactly(actual, expected, what)
 }
 

@@ -35,12 +35,12 @@ struct BrokenPromise: Error {
 }
 
 /// Throws unless the condition is true.
-func expect(_ holds: Bool, _ expected: @autoclosure () -> String, came actual: @autoclosure () -> String) throws {
+func expect(_ holds: Bool, _ expected: @autoclosure () -> String, actual: @autoclosure () -> String) throws {
     guard !holds else { return }
     throw BrokenPromise(expected: expected(), actual: actual())
 }
 
 /// Throws unless the values are equal.
 func expectEqual<Value: Equatable>(_ actual: Value, _ expected: Value, _ what: String) throws {
-    try expect(actual == expected, "\(what): \(expected)", came: "\(actual)")
+    try expect(actual == expected, "\(what): \(expected)", actual: "\(actual)")
 }

@@ -48,7 +48,7 @@ enum SampleData {
 }
 
 /// IDs known to cause errors in stores.
-enum AwkwardIDs {
+enum EdgeCaseIDs {
     /// All IDs, each different from the others in bytes.
     static let all: [String] = [
         "", " ", ".", "..", "/", "\\", "a", "A", "a.b", "a/b", "a/../b", "../a", "a%2Fb", "%", "%%", "%00", "~", "*",

@@ -37,7 +37,7 @@ struct SessionOpening {
         guard case .open(let command, let sawMachinery) = state, message.role == .user else { return }
         let text = message.text.trimmed
         guard !text.isEmpty else { return }
-        let said = Self.isMachinery(message) ? "" : Self.said(in: text)
+        let said = Self.isGeneratedByClaudeCode(message) ? "" : Self.said(in: text)
         if said.isEmpty {
             state = .open(command: command, sawMachinery: true)
         } else if let typed = Self.command(in: said) {
@@ -49,7 +49,7 @@ struct SessionOpening {
         }
     }
 
-    private static func isMachinery(_ message: ConversationMessage) -> Bool {
+    private static func isGeneratedByClaudeCode(_ message: ConversationMessage) -> Bool {
         let own = message.metadata[ClaudeCodeLine.Name.others]
         return own?["isMeta"] == true || own?["isCompactSummary"] == true
     }

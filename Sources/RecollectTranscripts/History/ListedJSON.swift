@@ -13,7 +13,7 @@ extension Session {
             "id": .string(id.sessionId), "title": JSONValue(title), "displayTitle": .string(displayTitle),
             "createdAt": .integer(createdAt.millisecondsSince1970),
             "lastActivityAt": .integer(lastActivityAt.millisecondsSince1970),
-            "messageCount": .integer(Int64(messageCount)), "agents": .array(agents.map { .string($0) }),
+            "messageCount": .integer(Int64(messageCount)), "agents": .array(agentIds.map { .string($0) }),
             "workingDirectory": JSONValue(workingDirectory), "branch": JSONValue(branchName),
             "preview": .string(preview), "metadata": .object(metadata),
             "lastAccessedAt": .integer(lastAccessedAt.millisecondsSince1970),

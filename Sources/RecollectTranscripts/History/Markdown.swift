@@ -9,10 +9,10 @@ enum Markdown {
         lines.append("- Session: \(code(session.id.sessionId))")
         if let folder = session.workingDirectory { lines.append("- Folder: \(code(folder))") }
         if let branch = session.branchName { lines.append("- Git branch: \(code(branch))") }
-        lines.append("- From \(moment(session.createdAt)) to \(moment(session.lastActivityAt))")
+        lines.append("- From \(formatted(session.createdAt)) to \(formatted(session.lastActivityAt))")
         lines.append("- Messages: \(session.messageCount)")
-        if session.agents.count > 1 {
-            lines.append("- Agents: \(session.agents.map(code).joined(separator: ", "))")
+        if session.agentIds.count > 1 {
+            lines.append("- Agents: \(session.agentIds.map(code).joined(separator: ", "))")
         }
         return lines.joined(separator: "\n") + "\n"
     }
@@ -21,7 +21,7 @@ enum Markdown {
     static func section(of stored: StoredMessage, showsAgent: Bool) -> String {
         let agent = showsAgent ? " (\(oneLine(stored.agentId, or: "no agent")))" : ""
         let heading =
-            "## \(oneLine(stored.message.role.rawValue, or: "message"))\(agent), \(moment(stored.message.timestamp))"
+            "## \(oneLine(stored.message.role.rawValue, or: "message"))\(agent), \(formatted(stored.message.timestamp))"
         let body = stored.message.parts.map(text(of:)).filter { !$0.allSatisfy(\.isWhitespace) }
         return "\n" + ([heading] + body).joined(separator: "\n\n") + "\n"
     }
@@ -48,17 +48,17 @@ enum Markdown {
 
     /// Returns a code block, fenced with more backticks than any run of them in the text.
     private static func fenced(_ text: String, _ language: String) -> String {
-        let fence = String(repeating: "`", count: max(3, longestRun(in: text) + 1))
+        let fence = String(repeating: "`", count: max(3, maxRunLength(in: text) + 1))
         return "\(fence)\(language)\n\(text)\(text.hasSuffix("\n") ? "" : "\n")\(fence)"
     }
 
     private static func code(_ text: String) -> String {
         let line = oneLine(text, or: " ")
-        let ticks = String(repeating: "`", count: longestRun(in: line) + 1)
+        let ticks = String(repeating: "`", count: maxRunLength(in: line) + 1)
         return ticks.count > 1 ? "\(ticks) \(line) \(ticks)" : "`\(line)`"
     }
 
-    private static func longestRun(in text: String) -> Int {
+    private static func maxRunLength(in text: String) -> Int {
         var (longest, run) = (0, 0)
         for byte in text.utf8 {
             run = byte == UInt8(ascii: "`") ? run + 1 : 0
@@ -72,7 +72,7 @@ enum Markdown {
         return line.isEmpty ? fallback : line
     }
 
-    private static func moment(_ date: Date) -> String {
+    private static func formatted(_ date: Date) -> String {
         date.formatted(
             .iso8601.year().month().day().dateSeparator(.dash).dateTimeSeparator(.space).time(
                 includingFractionalSeconds: false))

@@ -102,7 +102,7 @@ public struct SessionExporter: Sendable {
                         + " attachments, but an import reads at most \(maxLineBytes) bytes per line; export it as JSON")
             }
             return line
-        case .markdown: return Array(Markdown.section(of: stored, showsAgent: session.agents.count > 1).utf8)
+        case .markdown: return Array(Markdown.section(of: stored, showsAgent: session.agentIds.count > 1).utf8)
         }
     }
 

@@ -60,7 +60,7 @@ public struct WorkspaceJournal: Journal {
     /// Returns the start dates of the days with a file, latest first.
     public func days(by author: WorkspaceAuthor) async throws -> [Date] {
         let query = JournalQuery(limit: .max)
-        return try await days(of: reading(query, by: author), by: author).compactMap { $0.moment(hour: 0, minute: 0) }
+        return try await days(of: reading(query, by: author), by: author).compactMap { $0.date(hour: 0, minute: 0) }
     }
 
     // MARK: For agents

@@ -33,7 +33,7 @@ struct LineageLogs {
         for (path, file) in index.files {
             let lineage = file.lineage
             for version in lineage { noteParents(of: version, at: path) }
-            for version in lineage.suffix(Self.mostVersions) {
+            for version in lineage.suffix(Self.maxVersionCount) {
                 add(VersionLine(mark: .done, path: path, version: version), by: device)
             }
             guard let original = ConflictCopies.original(of: path) else { continue }
@@ -59,7 +59,7 @@ struct LineageLogs {
         }
         // A service may leave two files of one segment: the longer one is newer.
         var segments: [String: [Int: LineageSegment]] = [:]
-        for segment in files.prefix(Self.mostFiles).compactMap({ LineageSegment($0.bytes) })
+        for segment in files.prefix(Self.maxFileCount).compactMap({ LineageSegment($0.bytes) })
         where segment.device != device {
             let other = segments[segment.device]?[segment.number]
             if segment.lines.count > other?.lines.count ?? -1 {
@@ -104,7 +104,7 @@ struct LineageLogs {
             let names = copies.map { ByteString($0.name) }.sorted()
             for path in copies where index.files[path].map({ $0.content == nil }) ?? false {
                 let name = ByteString(path.name)
-                guard names.count(where: { $0 > name }) >= Self.mostCopies else { continue }
+                guard names.count(where: { $0 > name }) >= Self.maxCopyCount else { continue }
                 replacedCopies[original, default: []].formUnion(index.files[path]?.observed.map(\.hash) ?? [])
             }
         }
@@ -112,7 +112,7 @@ struct LineageLogs {
 
     /// The number of conflict copies of a file at which Syncthing removes the oldest one: the default of `maxConflicts`
     /// (https://docs.syncthing.net/users/config.html).
-    private static var mostCopies: Int { 10 }
+    private static var maxCopyCount: Int { 10 }
 
     private mutating func add(_ line: VersionLine, by device: String) {
         if let original = ConflictCopies.original(of: line.path) {
@@ -127,8 +127,8 @@ struct LineageLogs {
     }
 
     /// The limits: versions of one file by one device, and lineage files in all.
-    private static var mostVersions: Int { 256 }
-    private static var mostFiles: Int { 1_024 }
+    private static var maxVersionCount: Int { 256 }
+    private static var maxFileCount: Int { 1_024 }
 
     /// Returns the lost versions of a file: contents replaced by a service with another device's version, without
     /// a conflict copy.
@@ -207,7 +207,9 @@ struct LineageLogs {
     /// - Parameter contents: The conflicting contents. None of them becomes an ancestor of another only by being
     ///   replaced by it.
     func lineage(of path: WorkspacePath, contradicting contents: Set<ContentHash>) -> Lineage {
-        let logs = (changes[path] ?? [:]).sorted { $0.key < $1.key }.map { Array($0.value.suffix(Self.mostVersions)) }
+        let logs = (changes[path] ?? [:]).sorted { $0.key < $1.key }.map {
+            Array($0.value.suffix(Self.maxVersionCount))
+        }
         return Lineage(logs, copies: Set((copied[path] ?? [:]).keys), contradicting: contents)
     }
 }

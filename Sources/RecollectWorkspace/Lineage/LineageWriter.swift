@@ -48,8 +48,8 @@ struct LineageWriter: Codable {
         let first = number
         var written: [LineageSegment] = []
         var current = segment
-        for line in added.suffix(Self.mostLines) {
-            if lines.utf8.count + line.bytes.count > Self.largestSegment, !current.lines.isEmpty {
+        for line in added.suffix(Self.maxLineCount) {
+            if lines.utf8.count + line.bytes.count > Self.maxSegmentSize, !current.lines.isEmpty {
                 written.append(current)
                 number += 1
                 current = LineageSegment(device: device, number: number)
@@ -59,12 +59,12 @@ struct LineageWriter: Codable {
             lines += String(decoding: line.bytes, as: UTF8.self)
         }
         written.append(current)
-        let removed = (first...number).map { $0 - Self.mostSegments }.filter { $0 >= 0 }
-        return (written.suffix(Self.mostSegments), removed.map { LineageSegment.name(device: device, number: $0) })
+        let removed = (first...number).map { $0 - Self.maxSegmentCount }.filter { $0 >= 0 }
+        return (written.suffix(Self.maxSegmentCount), removed.map { LineageSegment.name(device: device, number: $0) })
     }
 
     /// The limits of a log: 256 KB in all, about 1,000 changes.
-    private static let largestSegment = 16_384
-    private static let mostSegments = 16
-    private static let mostLines = 1_000
+    private static let maxSegmentSize = 16_384
+    private static let maxSegmentCount = 16
+    private static let maxLineCount = 1_000
 }

@@ -35,7 +35,7 @@ struct FrontMatter {
         // A shortcut: most texts have no front matter, and some are long.
         let lines = text.utf8.starts(with: Self.fence.utf8) ? text.lines : []
         guard lines.first == Self.fence,
-            let end = lines.dropFirst().prefix(Self.mostLines).firstIndex(of: Self.fence)
+            let end = lines.dropFirst().prefix(Self.maxLineCount).firstIndex(of: Self.fence)
         else {
             rest = text
             spacing = 0
@@ -94,7 +94,7 @@ struct FrontMatter {
     }
 
     private static let fence = "---"
-    private static let mostLines = 1_000
+    private static let maxLineCount = 1_000
 
     /// The whole text.
     var text: String {

@@ -248,7 +248,7 @@ extension JournalVersion {
             var heading = entry.heading.line
             heading.title = title
             heading.isStruck = entry.struck != .never
-            if case .at(let moment) = entry.struck { heading.struckAt = moment }
+            if case .at(let date) = entry.struck { heading.struckAt = date }
             parts.append(Array(heading.text.utf8))
             if !body.isEmpty { parts.append(body) }
         }

@@ -64,22 +64,22 @@ struct MarkdownSection: Hashable {
     }
 
     /// Unites the sections of one parent by heading. The content of later sections follows the content of the first.
-    private static func united(_ sections: [MarkdownSection]) -> [MarkdownSection] {
-        var united: [MarkdownSection] = []
+    private static func merged(_ sections: [MarkdownSection]) -> [MarkdownSection] {
+        var merged: [MarkdownSection] = []
         var positions: [String: Int] = [:]
         var isSplit: Set<Int> = []
         for section in sections {
             if let position = positions[section.heading] {
-                united[position].pieces += section.pieces
-                united[position].children += section.children
+                merged[position].pieces += section.pieces
+                merged[position].children += section.children
                 isSplit.insert(position)
             } else {
-                positions[section.heading] = united.count
-                united.append(section)
+                positions[section.heading] = merged.count
+                merged.append(section)
             }
         }
-        for position in isSplit { united[position].children = Self.united(united[position].children) }
-        return united
+        for position in isSplit { merged[position].children = Self.merged(merged[position].children) }
+        return merged
     }
 }
 
@@ -145,9 +145,9 @@ extension MarkdownSection {
                     section.pieces.append(.unit(unit()))
                 }
             }
-            let united = MarkdownSection.united(section.children)
-            if united.count < section.children.count { hasRepeatedHeadings = true }
-            section.children = united
+            let merged = MarkdownSection.merged(section.children)
+            if merged.count < section.children.count { hasRepeatedHeadings = true }
+            section.children = merged
             return section
         }
 

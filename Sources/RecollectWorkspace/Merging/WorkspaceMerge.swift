@@ -32,10 +32,10 @@ package enum WorkspaceMerge {
     }
 
     /// Merges like `merged`. Also returns the content missing in the result.
-    /// - Parameter mostLines: The maximum number of lines of all versions of a text. With more, a merge could take
+    /// - Parameter maxLineCount: The maximum number of lines of all versions of a text. With more, a merge could take
     ///   longer than ten seconds.
     static func mergedAndChecked(
-        base: [UInt8]?, versions: [[UInt8]], at path: WorkspacePath, mostLines: Int = 5_000_000
+        base: [UInt8]?, versions: [[UInt8]], at path: WorkspacePath, maxLineCount: Int = 5_000_000
     ) -> Result? {
         // Sorted, so that all devices get the same result.
         let ordered = versions.sorted { $0.lexicographicallyPrecedes($1) }.reduce(into: [[UInt8]]()) {
@@ -47,7 +47,7 @@ package enum WorkspaceMerge {
         guard structure != .chat else { return ChatProjection.mergedAndChecked(base: base, versions: ordered) }
         let texts = ordered.compactMap { String(validUTF8: $0) }
         guard texts.count == ordered.count, !texts.contains(where: \.hasEndlessLetters),
-            ordered.reduce(0, { $0 + $1.count { $0 == UInt8(ascii: "\n") } }) <= mostLines
+            ordered.reduce(0, { $0 + $1.count { $0 == UInt8(ascii: "\n") } }) <= maxLineCount
         else { return nil }
         let root = base.flatMap { String(validUTF8: $0) }
         switch structure {

@@ -46,7 +46,7 @@ package struct ConflictCopyName: Hashable, Sendable {
         let whole = Array(name.utf8)
         var original = whole[...]
         var certain: Dialect?
-        while let found = Self.certain(original) {
+        while let found = Self.match(original) {
             certain = certain ?? found.dialect
             original = found.original[...]
         }
@@ -67,7 +67,7 @@ package struct ConflictCopyName: Hashable, Sendable {
 
     private typealias Found = (original: [UInt8], dialect: Dialect)
 
-    private static func certain(_ name: ArraySlice<UInt8>) -> Found? {
+    private static func match(_ name: ArraySlice<UInt8>) -> Found? {
         if let original = withoutSyncthingMark(name) { return (original, .syncthing) }
         if let group = Group(endOf: name), group.isAfterBlank, group.isDropbox(dated: true) {
             return (group.outside, .dropbox)

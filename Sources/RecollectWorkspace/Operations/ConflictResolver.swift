@@ -77,7 +77,7 @@ final class ConflictResolver: Sendable {
         _ logs: LineageLogs
     ) throws -> Set<ContentHash> {
         guard let current else { return [] }
-        let lost = Set(logs.lost(overwritten, at: path, replacedBy: current, within: Self.longestDelay))
+        let lost = Set(logs.lost(overwritten, at: path, replacedBy: current, within: Self.maxDelay))
         return lost.isEmpty ? [] : Set(try archive.sizes(of: lost).keys)
     }
 
@@ -203,11 +203,11 @@ final class ConflictResolver: Sendable {
         // A clock set back does not extend the wait.
         let now = configuration.now()
         return paths.contains { path in
-            files[path]?.versions.last.map { abs(now.timeIntervalSince($0.date)) < Self.longestDelay } ?? false
+            files[path]?.versions.last.map { abs(now.timeIntervalSince($0.date)) < Self.maxDelay } ?? false
         }
     }
 
     /// The maximum delay between a copy and the winning content, in seconds.
-    static var longestDelay: TimeInterval { 600 }
+    static var maxDelay: TimeInterval { 600 }
 
 }

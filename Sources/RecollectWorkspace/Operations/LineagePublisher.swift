@@ -29,10 +29,10 @@ final class LineagePublisher: Sendable {
             do {
                 let position = try archive.snapshot().position
                 guard position != state.position else { return }
-                let file = try provider.lineageFile(archive.lineageWriter().segmentName)
+                let file = try provider.lineageFile(named: archive.lineageWriter().segmentName)
                 let (written, removed) = try archive.addToLineage(over: file?.bytes)
-                for segment in written { try provider.writeLineageFile(segment.name, segment.bytes) }
-                for name in removed { try provider.writeLineageFile(name, nil) }
+                for segment in written { try provider.writeLineageFile(named: segment.name, segment.bytes) }
+                for name in removed { try provider.writeLineageFile(named: name, nil) }
                 state.position = position
             } catch {
                 configuration.logger.debug(

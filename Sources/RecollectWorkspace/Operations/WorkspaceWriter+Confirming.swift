@@ -5,7 +5,7 @@ import RecollectCore
 extension WorkspaceWriter {
     /// Whether a change repeats the file's last change while that one is unconfirmed.
     /// - Parameter change: Returns the new content for an old one.
-    func isInDoubt(
+    func isUnconfirmed(
         _ change: (WorkspaceFile?) throws -> [UInt8], of file: WorkspaceFile?, by author: WorkspaceAuthor
     ) throws -> Bool {
         guard let file, let doubtful = try archive.inDoubt(at: provider.spelling(of: file.path))?.version,
@@ -36,12 +36,12 @@ extension WorkspaceWriter {
             throw UnconfirmedChangeError(path: file.path, version: file.version, cause: error)
         }
         finish([doubtful])
-        confirmDoubtful(at: file.path)
+        confirmPending(at: file.path)
         return true
     }
 
     /// Removes the record of a file's unconfirmed change.
-    func confirmDoubtful(at path: WorkspacePath) {
+    func confirmPending(at path: WorkspacePath) {
         do {
             try archive.setInDoubt(nil, at: path)
         } catch {

@@ -31,10 +31,10 @@ extension WorkspaceWriter {
             }
             // If the withdrawal cannot be recorded, the next scan finds that neither change was made.
             try? archive.withdraw(begun)
-            confirmDoubtful(at: newPath)
+            confirmPending(at: newPath)
             throw error.cause
         }
-        confirmDoubtful(at: newPath)
+        confirmPending(at: newPath)
         applyMetadata(of: path, to: newPath, holding: file.version, setsModificationDate: true)
         finish([begun[0]])
         do {

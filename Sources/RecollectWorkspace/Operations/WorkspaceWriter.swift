@@ -40,10 +40,10 @@ final class WorkspaceWriter: Sendable {
         _ change: (WorkspaceFile?) throws -> [UInt8]
     ) throws -> WorkspaceFile {
         var pause: useconds_t = 200
-        for _ in 0..<Self.mostAttempts {
+        for _ in 0..<Self.maxAttempts {
             let file = try scanner.fileIfPresent(at: path)
             do {
-                if let file, try isInDoubt(change, of: file, by: author) {
+                if let file, try isUnconfirmed(change, of: file, by: author) {
                     return try put(file.bytes, to: path, replacing: file.version, by: author)
                 }
                 return try put(change(file), to: path, replacing: file?.version, by: author)
@@ -55,7 +55,7 @@ final class WorkspaceWriter: Sendable {
         throw busy(path)
     }
 
-    private static var mostAttempts: Int { 200 }
+    private static var maxAttempts: Int { 200 }
 
     private func busy(_ path: WorkspacePath) -> RecollectError {
         RecollectError(.busy, "other programs keep changing \(path); try again when they are done")
@@ -97,7 +97,7 @@ final class WorkspaceWriter: Sendable {
             }
             finish(begun)
         }
-        confirmDoubtful(at: path)
+        confirmPending(at: path)
         if replacing == nil {
             if kind == .restored {
                 applyMetadata(of: path, to: path, holding: file.version, setsModificationDate: false)
@@ -160,7 +160,7 @@ final class WorkspaceWriter: Sendable {
     /// archived and recorded, and so are the file's conflict copies.
     /// - Throws: `FileChangedError` if the file has another version or is missing; `notLocal`; `busy`.
     func current(_ path: WorkspacePath, holding expected: ContentHash) throws -> [UInt8] {
-        for _ in 0..<Self.mostAttempts {
+        for _ in 0..<Self.maxAttempts {
             let (index, position) = try archive.snapshot()
             let isKnown = index.files[path]?.content == expected
             let item = isKnown ? nil : try provider.item(at: path)

@@ -33,7 +33,7 @@ extension CredentialScan {
         }
         let password = position + 1
         let last = endOfRun(from: password, atMost: 256) { $0 > 0x20 && Self.kinds[Int($0)] & Self.isQuote == 0 }
-        guard CredentialValue(start: bytes + password, count: last - password).isSecret(isQuoted: false) else {
+        guard CredentialValue(start: bytes + password, count: last - password).isCredential(isQuoted: false) else {
             return nil
         }
         return ("login credentials", start)
@@ -71,7 +71,7 @@ extension CredentialScan {
             let name = words.indices.dropLast().first(where: { isWord($0, "password") })
         else { return false }
         let value = words[name + 1]
-        return CredentialValue(start: bytes + value.lowerBound, count: value.count).isSecret(isQuoted: false)
+        return CredentialValue(start: bytes + value.lowerBound, count: value.count).isCredential(isQuoted: false)
     }
 
     // MARK: Tables
@@ -102,7 +102,8 @@ extension CredentialScan {
             for column in columns where column < row.count {
                 let isQuoted = row[column].count > 2 && bytes[row[column].lowerBound] == UInt8(ascii: "`")
                 let value = isQuoted ? row[column].dropFirst().dropLast() : row[column]
-                if CredentialValue(start: bytes + value.lowerBound, count: value.count).isSecret(isQuoted: isQuoted) {
+                if CredentialValue(start: bytes + value.lowerBound, count: value.count).isCredential(isQuoted: isQuoted)
+                {
                     return true
                 }
             }

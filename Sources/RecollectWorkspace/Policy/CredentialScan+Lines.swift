@@ -1,7 +1,7 @@
 /// Values alone on a line below their name: YAML blocks, multiline strings, keys under a heading.
 extension CredentialScan {
     /// Whether the line below the one ending after an assignment operator has a credential.
-    func isSecretOnLineBelow(_ sign: Int) -> Bool {
+    func isCredentialOnLineBelow(_ sign: Int) -> Bool {
         var line = endOfRun(from: sign + 1, atMost: 8) { Self.marks.contains($0) }
         // Without such a mark, a line below a name is not necessarily its value.
         var isMarked = (sign + 1..<line).contains { Self.markBytes.contains(bytes[$0]) }
@@ -27,7 +27,7 @@ extension CredentialScan {
         let firstSign = endOfRun(from: position, atMost: end - position) { Self.kinds[Int($0)] & Self.parts == 0 }
         guard endOfRun(from: firstSign, atMost: 3, { $0 == UInt8(ascii: "=") }) == end else { return false }
         let value = CredentialValue(start: bytes + position, count: end - position)
-        return value.isSecret(isQuoted: false) && (isMarked || value.count >= 16 && value.isKey)
+        return value.isCredential(isQuoted: false) && (isMarked || value.count >= 16 && value.isKey)
     }
 
     /// Returns the start of the line below a line's end, after its indentation and a list mark; `nil` if the

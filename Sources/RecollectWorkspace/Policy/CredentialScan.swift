@@ -49,8 +49,8 @@ struct CredentialScan {
         }
         switch name.kind {
         case .authorization: return isAuthorization(after: position) ? ("an authorization header", name.start) : nil
-        case .assigned(let words): return isSecret(after: position) ? (words, name.start) : nil
-        case .token: return isSecret(after: position, isNamedLoosely: true) ? ("a token", name.start) : nil
+        case .assigned(let words): return isCredential(after: position) ? (words, name.start) : nil
+        case .token: return isCredential(after: position, isNamedLoosely: true) ? ("a token", name.start) : nil
         }
     }
 
@@ -67,7 +67,7 @@ struct CredentialScan {
     }
 
     /// Whether the value after a credential's name is a credential.
-    private func isSecret(after position: Int, isNamedLoosely: Bool = false) -> Bool {
+    private func isCredential(after position: Int, isNamedLoosely: Bool = false) -> Bool {
         var (start, quote) = startOfValue(after: position)
         if bytes[position] == UInt8(ascii: ":"), quote == nil, let assigned = startOfAssignedValue(pastTypeAt: start) {
             (start, quote) = assigned
@@ -75,8 +75,8 @@ struct CredentialScan {
         guard quote != nil || !isNamedLoosely || bytes[position] == UInt8(ascii: "=") else { return false }
         let end = endOfValue(from: start, quote: quote)
         let value = CredentialValue(start: bytes + start, count: end - start)
-        if value.isSecret(isQuoted: quote != nil) { return !isCutShort(at: end) }
-        return !isNamedLoosely && isSecretOnLineBelow(position)
+        if value.isCredential(isQuoted: quote != nil) { return !isCutShort(at: end) }
+        return !isNamedLoosely && isCredentialOnLineBelow(position)
     }
 
     /// Returns the start of a value, after blanks, the rest of the assignment operator, Markdown marks, and an
@@ -118,7 +118,7 @@ struct CredentialScan {
         let start = colon + 1
         let end = endOfRun(from: start, atMost: 256) { $0 > 0x20 && !"/@\"'`<>".utf8.contains($0) }
         guard end + 1 < count, bytes[end] == UInt8(ascii: "@"), bytes[end + 1] > 0x20 else { return nil }
-        guard CredentialValue(start: bytes + start, count: end - start).isSecret(isQuoted: true) else { return nil }
+        guard CredentialValue(start: bytes + start, count: end - start).isCredential(isQuoted: true) else { return nil }
         return ("a connection string with a password", user)
     }
 

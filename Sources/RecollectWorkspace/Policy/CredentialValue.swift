@@ -19,7 +19,7 @@ struct CredentialValue {
     }
 
     /// Whether the value is likely a password: long enough, mixed, not a sample, and not code.
-    func isSecret(isQuoted: Bool) -> Bool {
+    func isCredential(isQuoted: Bool) -> Bool {
         guard count >= 8, count < 512, !bytes.contains(where: { $0 == 0x20 || $0 >= 0x80 }) else { return false }
         let classes = Classes(bytes)
         let isMixed =

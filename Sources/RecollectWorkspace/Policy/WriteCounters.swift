@@ -19,42 +19,42 @@ final class WriteCounters: Sendable {
     private struct Writes {
         var total = 0
         /// The dates in the last minute, oldest first.
-        var moments: [Date] = []
+        var dates: [Date] = []
         var last: Date
 
         /// Returns the dates less than a minute from a date. After a clock is set back, this includes dates in the
         /// future.
-        func recent(at moment: Date) -> [Date] {
-            moments.filter { abs(moment.timeIntervalSince($0)) < 60 }
+        func recent(at date: Date) -> [Date] {
+            dates.filter { abs(date.timeIntervalSince($0)) < 60 }
         }
     }
 
-    static let mostFiles = 512
+    static let maxFileCount = 512
     static let maxDates = 1_024
 
     private let files = Locked<[WorkspacePath: Writes]>([:])
 
     /// Counts a write, and returns the number of writes of the file in the last minute, including this one.
-    func count(_ path: WorkspacePath, at moment: Date) -> Int {
+    func count(_ path: WorkspacePath, at date: Date) -> Int {
         files.withLock { files in
-            if files[path] == nil, files.count >= Self.mostFiles {
+            if files[path] == nil, files.count >= Self.maxFileCount {
                 // The file with the oldest last write is dropped.
                 files.min { $0.value.last < $1.value.last }.map { files[$0.key] = nil }
             }
-            var writes = files[path] ?? Writes(last: moment)
+            var writes = files[path] ?? Writes(last: date)
             writes.total += 1
-            writes.last = moment
-            writes.moments = (writes.recent(at: moment) + [moment]).suffix(Self.maxDates)
+            writes.last = date
+            writes.dates = (writes.recent(at: date) + [date]).suffix(Self.maxDates)
             files[path] = writes
-            return writes.moments.count
+            return writes.dates.count
         }
     }
 
     /// Returns all counts at a date.
-    func snapshot(at moment: Date = Date()) -> [WorkspacePath: WriteCount] {
+    func snapshot(at date: Date = Date()) -> [WorkspacePath: WriteCount] {
         files.withLock { files in
             files.mapValues {
-                WriteCount(total: $0.total, lastMinute: $0.recent(at: moment).count, last: $0.last)
+                WriteCount(total: $0.total, lastMinute: $0.recent(at: date).count, last: $0.last)
             }
         }
     }

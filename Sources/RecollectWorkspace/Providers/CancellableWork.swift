@@ -34,8 +34,9 @@ package final class CancellableWork<Value: Sendable>: Sendable {
     /// Waits for the result. Blocks; may be called only once.
     /// - Parameter time: The maximum time until the work starts.
     /// - Returns: `nil` if the work did not start in time. It then never runs.
-    package func result(within time: DispatchTimeInterval) throws -> Value? {
-        if end.wait(timeout: .now() + time) == .timedOut {
+    package func result(within time: Duration) throws -> Value? {
+        let (seconds, attoseconds) = time.components
+        if end.wait(timeout: .now() + Double(seconds) + Double(attoseconds) / 1e18) == .timedOut {
             let isGivenUp = state.withLock { state in
                 guard case .waiting = state else { return false }
                 state = .givenUp

@@ -6,7 +6,7 @@ extension FolderProvider {
     /// Returns the files in the lineage folder and in its copies made by a sync service (`.recollect 2`), sorted
     /// by folder and name.
     ///
-    /// Files larger than `LineageFile.largest` are left out. So are files not on this device; their download is
+    /// Files larger than `LineageFile.maxSize` are left out. So are files not on this device; their download is
     /// requested if the system can download files.
     /// - Throws: `unavailable`, and disk errors.
     public func lineageFiles() throws -> [LineageFile] {
@@ -31,7 +31,7 @@ extension FolderProvider {
 
     /// Returns a file in the lineage folder itself; `nil` if it is missing, too large, or not on this device.
     /// - Throws: `unavailable`, and disk errors.
-    public func lineageFile(_ name: String) throws -> LineageFile? {
+    public func lineageFile(named name: String) throws -> LineageFile? {
         try explaining("read", rootURL.path) {
             let root = try openRoot()
             guard let folder = try ifThere({ try root.folder(LineageFile.folderName) }),
@@ -43,13 +43,13 @@ extension FolderProvider {
 
     private func read(_ name: String, in folder: OpenFolder) throws -> [UInt8]? {
         guard !TemporaryName.isOne(name), let entry = try folder.entry(name), entry.kind == .file,
-            entry.size <= LineageFile.largest
+            entry.size <= LineageFile.maxSize
         else { return nil }
         guard !entry.isDataless else {
             try Placeholder.requestDownload(of: Self.url(of: name, in: folder))
             return nil
         }
-        return try ifThere { try FoundFile.read(name, in: folder, limit: LineageFile.largest) }
+        return try ifThere { try FoundFile.read(name, in: folder, limit: LineageFile.maxSize) }
     }
 
     private static func url(of name: String, in folder: OpenFolder) -> URL {
@@ -61,7 +61,7 @@ extension FolderProvider {
     /// Atomic but not durable: a power loss may leave the old content, or an incomplete file, ignored by readers.
     /// - Throws: `unavailable`; `foreignStore` if the folder's name is taken by something other than a folder; and
     ///   disk errors.
-    public func writeLineageFile(_ name: String, _ bytes: [UInt8]?) throws {
+    public func writeLineageFile(named name: String, _ bytes: [UInt8]?) throws {
         try explaining("write", rootURL.path + "/" + LineageFile.folderName) {
             let root = try openRoot()
             try root.makeFolder(LineageFile.folderName)

@@ -17,5 +17,5 @@ public struct LineageFile: Hashable, Sendable {
     /// The name of the folder.
     public static let folderName = ".recollect"
     /// The maximum size in bytes. Larger files are not read.
-    public static let largest = 65_536
+    public static let maxSize = 65_536
 }

@@ -46,11 +46,11 @@ public struct WorkspaceItem: Hashable, Sendable {
     /// longer to bring a content, and sets the modification date to that of the save, by the clock of the other device.
     var isEdited: Bool {
         guard let modified, let changed else { return false }
-        return (0...Self.longestSave).contains(changed.timeIntervalSince(modified))
+        return (0...Self.maxSaveTime).contains(changed.timeIntervalSince(modified))
     }
 
     /// The longest time from the last byte of a saved file to its name, in seconds.
-    private static let longestSave = 0.25
+    private static let maxSaveTime = 0.25
 
     /// Returns the same item with another state.
     func with(_ state: FileState) -> WorkspaceItem {

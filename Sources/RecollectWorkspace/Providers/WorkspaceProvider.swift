@@ -90,18 +90,18 @@ public protocol WorkspaceProvider: Sendable {
     func resolve(_ versions: [ConflictVersion], of path: WorkspacePath) throws
 
     /// Returns the files in the lineage folder (`LineageFile.folderName` in the root) and in its copies made by a
-    /// sync service (`.recollect 2`). Leaves out files larger than `LineageFile.largest`, and files that are not
+    /// sync service (`.recollect 2`). Leaves out files larger than `LineageFile.maxSize`, and files that are not
     /// local; requests the download of the latter.
     func lineageFiles() throws -> [LineageFile]
 
     /// Returns one of the files in the lineage folder; `nil` if `lineageFiles()` leaves it out.
-    func lineageFile(_ name: String) throws -> LineageFile?
+    func lineageFile(named name: String) throws -> LineageFile?
 
     /// Replaces or removes a file in the lineage folder, atomically. The content need not be durable on return.
     /// - Parameters:
     ///   - name: The file's name, one of the caller's own.
     ///   - bytes: The whole new content; `nil` removes the file.
-    func writeLineageFile(_ name: String, _ bytes: [UInt8]?) throws
+    func writeLineageFile(named name: String, _ bytes: [UInt8]?) throws
 
     /// Returns a stream with an element for possible changes in the root, by any program. It ends when the
     /// iterating task is canceled.
@@ -133,10 +133,10 @@ extension WorkspaceProvider {
     public func lineageFiles() throws -> [LineageFile] { [] }
 
     /// Searches the result of `lineageFiles()`.
-    public func lineageFile(_ name: String) throws -> LineageFile? { try lineageFiles().first { $0.name == name } }
+    public func lineageFile(named name: String) throws -> LineageFile? { try lineageFiles().first { $0.name == name } }
 
     /// Does nothing.
-    public func writeLineageFile(_ name: String, _ bytes: [UInt8]?) throws {}
+    public func writeLineageFile(named name: String, _ bytes: [UInt8]?) throws {}
 
     /// Returns no versions: the provider stores conflicts as files, or has none.
     public func conflictVersions(of path: WorkspacePath) throws -> [ConflictVersion] { [] }

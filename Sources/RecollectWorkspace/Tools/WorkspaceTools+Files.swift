@@ -145,10 +145,10 @@ extension WorkspaceTools {
 
     private func text(_ arguments: ToolArguments) throws -> String {
         let text = try arguments.requiredString("text")
-        guard text.utf8.count <= Self.mostBytesToWrite else {
+        guard text.utf8.count <= Self.maxBytesToWrite else {
             throw ToolArguments.Failure(
                 message:
-                    "The text is too long: the maximum is \(Self.mostBytesToWrite) bytes per call. Write several files."
+                    "The text is too long: the maximum is \(Self.maxBytesToWrite) bytes per call. Write several files."
             )
         }
         return text
@@ -166,7 +166,7 @@ extension WorkspaceTools {
     /// - Parameter isWhole: Whether the model has read the file up to the offset. Only then does it get the version: a
     ///   model with a part of a file cannot replace it.
     private func entry(_ file: WorkspaceFile, from offset: Int, isWhole: Bool = true) -> [String: JSONValue] {
-        let page = file.bytes.page(from: min(offset, file.bytes.count), costing: Self.mostBytesOfText)
+        let page = file.bytes.page(from: min(offset, file.bytes.count), costing: Self.maxTextBytes)
         var result: [String: JSONValue] = [
             "path": .string(file.path.description), "text": .string(String(decoding: file.bytes[page], as: UTF8.self)),
             "bytes": .integer(Int64(file.bytes.count)),
@@ -196,8 +196,8 @@ extension WorkspaceTools {
 
     private static let newFile = "new"
     private static let versionLength = 16
-    private static let mostBytesOfText = 14_000
-    private static let mostBytesToWrite = 256_000
+    private static let maxTextBytes = 14_000
+    private static let maxBytesToWrite = 256_000
 }
 
 /// A list limited to the size of one result.
@@ -209,12 +209,12 @@ private struct BoundedList {
     /// Appends an element, if it fits, and returns whether it did.
     mutating func add(_ element: JSONValue) -> Bool {
         bytes += element.jsonString.utf8.count + 1
-        isFull = bytes > Self.mostBytes
+        isFull = bytes > Self.maxBytes
         if !isFull { elements.append(element) }
         return !isFull
     }
 
-    private static let mostBytes = 15_000
+    private static let maxBytes = 15_000
 }
 
 extension [UInt8] {

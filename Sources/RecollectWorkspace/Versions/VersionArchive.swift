@@ -270,7 +270,7 @@ final class VersionArchive: Sendable {
                 return try withExtendedLifetime(folder) {
                     try folder.lock(exclusively: true)
                     try log.refresh(from: folder)
-                    if log.isDamaged { try heal(&log, in: folder) }
+                    if log.isDamaged { try salvage(&log, in: folder) }
                     return try body(folder, &log)
                 }
             }
@@ -279,13 +279,13 @@ final class VersionArchive: Sendable {
 
     /// Replaces a damaged log with one of its readable lines, and posts an event. The damaged log stays beside it,
     /// and contents without a line stay, too.
-    private func heal(_ log: inout VersionLog, in folder: OpenFolder) throws {
+    private func salvage(_ log: inout VersionLog, in folder: OpenFolder) throws {
         let aside = Self.damagedLogPrefix + UUID.random().uuidString
         // This comes first: without the note, the next pruning removes contents without a line.
         _ = try folder.replace(Self.unnamedName) { _ in }
         let lines = log.index.lines(keeping: { _ in true }, isOpen: { _ in true })
         try log.begin(anew: lines, keepingOldAs: aside, in: folder)
-        events?.post(StoreEvent(kind: .salvaged, setAside: URL(fileURLWithPath: folder.path(of: aside))))
+        events?.post(StoreEvent(kind: .salvaged, setAsideURL: URL(fileURLWithPath: folder.path(of: aside))))
     }
 
     static let damagedLogPrefix = "log.damaged-"

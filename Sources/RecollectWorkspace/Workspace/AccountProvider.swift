@@ -110,10 +110,10 @@ final class AccountProvider: WorkspaceProvider {
 
     func lineageFiles() throws -> [LineageFile] { try provider().lineageFiles() }
 
-    func lineageFile(_ name: String) throws -> LineageFile? { try provider().lineageFile(name) }
+    func lineageFile(named name: String) throws -> LineageFile? { try provider().lineageFile(named: name) }
 
-    func writeLineageFile(_ name: String, _ bytes: [UInt8]?) throws {
-        try provider().writeLineageFile(name, bytes)
+    func writeLineageFile(named name: String, _ bytes: [UInt8]?) throws {
+        try provider().writeLineageFile(named: name, bytes)
     }
 
     /// Returns the changeSignals of the provider, and of changes of the account.

@@ -4,14 +4,14 @@ import RecollectCore
 /// The result of `SharedWorkspace.recover()`.
 public struct WorkspaceRecovery: Hashable, Sendable {
     /// The files created from temporary files of killed writers, with contents missing in the archive.
-    public var files: [WorkspacePath] = []
+    public var filesFromLeftovers: [WorkspacePath] = []
     /// The number of removed temporary files of killed writers. Their contents were unfinished writes, or are kept
     /// elsewhere.
     public var removedLeftovers = 0
     /// The files with archived contents missing in the version log. These contents are now among the files'
     /// versions. A missing file is in the trash. Each content without a known file becomes a trashed file of its
     /// own, `Recovered/<16 digits>.txt`.
-    public var contents: [WorkspacePath] = []
+    public var recoveredFiles: [WorkspacePath] = []
     /// The damaged version logs, set aside beside the logs salvaged from them. Remove them once nothing is found
     /// missing.
     public var damagedLogs: [URL] = []
@@ -36,11 +36,11 @@ extension SharedWorkspace {
             var recovery = WorkspaceRecovery()
             let report = try self.scanner.resolveLeftovers(
                 among: self.scanner.listing(of: .root, recursively: true).items, includingRecent: true)
-            recovery.files = report.kept.sorted()
+            recovery.filesFromLeftovers = report.kept.sorted()
             recovery.removedLeftovers = report.removed
             // Contents in the folder get their log lines first, under their own paths.
             _ = try self.scanner.scan()
-            recovery.contents = try self.archive.recover(knowing: self.reportedLines())
+            recovery.recoveredFiles = try self.archive.recover(knowing: self.reportedLines())
             recovery.damagedLogs = try self.archive.damagedLogs()
             self.writer.changes.signal()
             return recovery

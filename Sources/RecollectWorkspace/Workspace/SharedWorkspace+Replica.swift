@@ -28,7 +28,7 @@ extension SharedWorkspace {
             configuration.stateURL = replica.state
             let source = try SharedWorkspace(root: replica.files, configuration: configuration)
             let listing = try await source.reading { try source.scanner.listing(of: .root, recursively: true) }
-            for (folder, refusal) in listing.refusals { result.left[folder] = refusal }
+            for (folder, refusal) in listing.refusals { result.failures[folder] = refusal }
             for item in listing.items where !item.isFolder {
                 try Task.checkCancellation()
                 do {
@@ -38,7 +38,7 @@ extension SharedWorkspace {
                 } catch let error as CancellationError {
                     throw error
                 } catch {
-                    result.left[item.path] = error
+                    result.failures[item.path] = error
                 }
             }
             try await writing { try source.removeEmptiedFolders(among: listing.items) }
@@ -70,7 +70,7 @@ extension SharedWorkspace {
                 let mine = try await readIfPresent(path, download: download)
                 let kept = try await writing { try self.take(file, of: source, over: mine) }
                 try await source.trash(path, replacing: file.version)
-                if let kept { result.kept[path] = kept } else { result.merged.append(path) }
+                if let kept { result.keptCopies[path] = kept } else { result.merged.append(path) }
                 return
             } catch let error as FileChangedError {
                 changed = error
@@ -163,7 +163,7 @@ public struct ReplicaMerge: Sendable {
     /// except parts removed since.
     public internal(set) var merged: [WorkspacePath] = []
     /// The files not merged, or merged only in part, with their kept copies.
-    public internal(set) var kept: [WorkspacePath: WorkspacePath] = [:]
+    public internal(set) var keptCopies: [WorkspacePath: WorkspacePath] = [:]
     /// The files remaining in the replica and the unreadable folders there, with the errors.
-    public internal(set) var left: [WorkspacePath: any Error] = [:]
+    public internal(set) var failures: [WorkspacePath: any Error] = [:]
 }

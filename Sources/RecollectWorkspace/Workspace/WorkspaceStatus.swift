@@ -13,14 +13,14 @@ public struct WorkspaceStatus: Sendable {
     /// The missing files during a mass deletion.
     public var missing: [WorkspacePath] = []
     /// The number of files, including those not local.
-    public var files = 0
+    public var fileCount = 0
     /// The total size of these files in bytes.
-    public var bytes = 0
+    public var totalBytes = 0
     /// The files with conflict copies beside them, or with conflicting versions at the provider.
     public var conflicted: [WorkspacePath] = []
     /// The files with contents not on this device, including downloads in progress.
     public var notLocal: [WorkspacePath] = []
-    /// The unreadable files and folders. Files in such a folder are not in `files`, and their recorded state stays.
+    /// The unreadable files and folders. Files in such a folder do not count in `fileCount`, and their recorded state stays.
     public var unreadable: [WorkspacePath] = []
     /// The number of files, folders, links and devices ignored by Recollect, if the provider can list them: links
     /// and devices, and names not allowed on every system. Hidden names and the content of ignored folders are not
@@ -41,7 +41,7 @@ public struct WorkspaceStatus: Sendable {
     /// The number of writes of this instance in the last minute, by file.
     public var writesInLastMinute: [WorkspacePath: Int] = [:]
     /// The number of contents in the archive of this device.
-    public var archivedContents = 0
+    public var archivedContentCount = 0
     /// The total size of these contents in bytes.
     public var archivedBytes = 0
 }
@@ -57,8 +57,8 @@ extension SharedWorkspace {
             status.isAvailable = scan.isAvailable
             status.isMassDeletion = scan.isMassDeletion
             status.missing = scan.missing
-            status.files = files.count
-            status.bytes = files.reduce(0) { $0 + $1.size }
+            status.fileCount = files.count
+            status.totalBytes = files.reduce(0) { $0 + $1.size }
             status.conflicted = files.filter { $0.state == .conflicted }.map(\.path)
             status.notLocal = files.filter { ![.local, .conflicted, .unreadable].contains($0.state) }.map(\.path)
             status.unreadable = items.filter { $0.state == .unreadable }.map(\.path)
@@ -69,7 +69,7 @@ extension SharedWorkspace {
                 .map { $0.sorted() }.sorted { $0[0] < $1[0] }
             status.writesInLastMinute = self.writer.writesInLastMinute
             if scan.isAvailable { self.reportLeftOut(of: items, in: &status) }
-            (status.archivedContents, status.archivedBytes) = try self.archive.size()
+            (status.archivedContentCount, status.archivedBytes) = try self.archive.size()
             return status
         }
     }

@@ -107,8 +107,8 @@ struct RoutingTests {
                 let asked = number.isMultiple(of: 2) ? first : orchestrator(over: try reopen())
                 answerers.append(try await asked.answerer(of: .text(input)))
                 // In the same millisecond, the agents' names decide the order (rule 5), not the order of the saves.
-                let moment = Date().wholeMilliseconds
-                while Date().wholeMilliseconds == moment { await Task.yield() }
+                let date = Date().wholeMilliseconds
+                while Date().wholeMilliseconds == date { await Task.yield() }
             }
             #expect(answerers == ["two", "two", "one", "one"])
         }

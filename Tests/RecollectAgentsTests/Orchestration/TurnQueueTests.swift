@@ -197,7 +197,7 @@ struct TurnQueueTests {
             let own = Locked<Task<Void, Never>?>(nil)
             let isKnown = Gate()
             let added = queue.add(to: SessionKey(userId: "user", sessionId: "session")) {
-                counts.withLock { $0.append(TurnQueue.surroundings.count) }
+                counts.withLock { $0.append(TurnQueue.enclosingTurns.count) }
                 try? await isKnown.wait()
                 guard left > 0 else { return }
                 // The turn ends before the next one begins.

@@ -97,7 +97,7 @@ struct LLMClassifierTests {
         let sent = try #require(model.requests.first?.messages.first?.text)
         #expect(!sent.contains("<79>") && sent.contains("<80>") && sent.contains("<98>") && sent.contains("[billing]"))
         #expect(!sent.contains("secret") && !sent.contains("\u{FFFD}"))
-        #expect(sent.utf8.count < LLMClassifier.messageByteLimit + LLMClassifier.inputLimit + 500)
+        #expect(sent.utf8.count < LLMClassifier.messageByteLimit + LLMClassifier.inputByteLimit + 500)
     }
 
     @Test("An error of the model is thrown")

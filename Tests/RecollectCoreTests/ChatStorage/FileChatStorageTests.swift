@@ -168,7 +168,7 @@ struct FileChatStorageTests {
                 #expect(try await store.version(userId: "u", sessionId: "s") != nil)
             }
             let event = await fresh.events.stream().first { _ in true }
-            #expect(event?.kind == .foreignFile && event?.setAside == nil)
+            #expect(event?.kind == .foreignFile && event?.setAsideURL == nil)
             #expect(manager.fileExists(atPath: url.path))
         }
         let user = folder.url.appendingPathComponent("u")

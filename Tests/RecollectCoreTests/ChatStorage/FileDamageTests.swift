@@ -28,7 +28,7 @@ struct FileDamageTests {
             try #require(Array(original) == damaged)
             let event = await store.events.stream().first { _ in true }
             try #require(event?.kind == .salvaged && event?.recoveredMessages == recovered.count)
-            try #require(event?.setAside?.lastPathComponent == aside[0])
+            try #require(event?.setAsideURL?.lastPathComponent == aside[0])
         }
         let more = ConversationMessage(id: "more", role: .system, text: "more")
         try await store.save([more])
@@ -461,7 +461,7 @@ struct FileDamageTests {
             Array("[{\"id\":1}]".utf8),
             (0...255).map { $0 },
         ])
-    func hopeless(bytes: [UInt8]) async throws {
+    func unrepairable(bytes: [UInt8]) async throws {
         #expect(try await recover(bytes).isEmpty)
     }
 
@@ -515,11 +515,11 @@ struct FileDamageTests {
         let messages = turns(1...2).map(EncodedMessage.init)
         let size = 2 + messages.reduce(0) { $0 + 2 + $1.bytes.count }
         let error = #expect(throws: RecollectError.self) {
-            try state.append(messages, to: file, isDurable: false, largestSize: size - 2)
+            try state.append(messages, to: file, isDurable: false, maxSize: size - 2)
         }
         #expect(error?.code == .tooLarge)
         #expect(try file.readAll() == Array("[]".utf8) && state.entries.isEmpty)
-        try state.append(messages, to: file, isDurable: false, largestSize: size)
+        try state.append(messages, to: file, isDurable: false, maxSize: size)
         #expect(try file.readAll().count <= size && state.entries.count == 4)
     }
 

@@ -20,12 +20,12 @@ struct SharedFolderTests {
     private func turn(_ number: Int, _ length: Int, answer: Int = 100) -> [ConversationMessage] {
         let tail = String(repeating: "This assistant gives no legal advice. ", count: 10)
         let id = String(100_000 + number)
-        let moment = Date(millisecondsSince1970: 1_700_000_000_000)
+        let date = Date(millisecondsSince1970: 1_700_000_000_000)
         return [
             ConversationMessage(
-                id: "u\(id)", role: .user, text: String(repeating: "q", count: length), timestamp: moment),
+                id: "u\(id)", role: .user, text: String(repeating: "q", count: length), timestamp: date),
             ConversationMessage(
-                id: "a\(id)", role: .assistant, text: String(repeating: "r", count: answer) + tail, timestamp: moment),
+                id: "a\(id)", role: .assistant, text: String(repeating: "r", count: answer) + tail, timestamp: date),
         ]
     }
 

@@ -29,6 +29,6 @@ import Testing
         let line = try #require(log.all.first { $0.contains(" salvaged ") })
         #expect(line.contains("setAside=") && !line.contains("canary"), "\(line)")
         let event = await store.events.stream().first { _ in true }
-        #expect(event?.setAside?.lastPathComponent.contains("canary") == true)
+        #expect(event?.setAsideURL?.lastPathComponent.contains("canary") == true)
     }
 }

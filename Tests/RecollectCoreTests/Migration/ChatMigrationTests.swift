@@ -38,7 +38,7 @@ struct ChatMigrationTests {
         let scopes = try await files.scopes()
         let steps = Locked<[MigrationProgress]>([])
         let report = try await files.migrate(scopes, to: target) { step in steps.withLock { $0.append(step) } }
-        #expect((report.sessions, report.messages, report.addedMessages) == (4, 100, 100))
+        #expect((report.sessionCount, report.messageCount, report.addedMessageCount) == (4, 100, 100))
         #expect(steps.withLock { $0.map(\.messages) } == [40, 50, 90, 100])
         for scope in scopes {
             let expected = try await files.load(agent: scope.agentId, user: scope.userId)
@@ -47,7 +47,7 @@ struct ChatMigrationTests {
         try await target.save(turn(99))
         try await files.save(turn(20))
         let again = try await files.migrate(scopes, to: target)
-        #expect((again.movedSessions, again.addedMessages) == (1, 2))
+        #expect((again.movedSessionCount, again.addedMessageCount) == (1, 2))
         #expect(try await target.load() == turns(0..<20) + turn(99) + turn(20))
     }
 
@@ -61,11 +61,11 @@ struct ChatMigrationTests {
         let memory = InMemoryChatStorage(sameRole: .keep)
         try await memory.save(messages)
         let scope = Scope(userId: "u", sessionId: "s", agentId: "a")
-        #expect(try await memory.migrate([scope], to: files).addedMessages == numbers.count)
-        #expect(try await memory.migrate([scope], to: files).addedMessages == 0)
+        #expect(try await memory.migrate([scope], to: files).addedMessageCount == numbers.count)
+        #expect(try await memory.migrate([scope], to: files).addedMessageCount == 0)
         #expect(try await files.load() == messages)
         let back = InMemoryChatStorage(sameRole: .keep)
-        #expect(try await files.migrate([scope], to: back).addedMessages == numbers.count)
+        #expect(try await files.migrate([scope], to: back).addedMessageCount == numbers.count)
     }
 
     @Test("A target that drops a repeated role throws an error with a remedy")

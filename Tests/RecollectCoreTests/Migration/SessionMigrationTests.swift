@@ -22,8 +22,8 @@ struct SessionMigrationTests {
             let writes = source.writes
             let report = try await source.migrate(to: target)
             #expect(source.writes == writes)
-            #expect(report.sessions == 20 && report.movedSessions == 20)
-            #expect(report.messages == report.addedMessages)
+            #expect(report.sessionCount == 20 && report.movedSessionCount == 20)
+            #expect(report.messageCount == report.addedMessageCount)
             let (expected, found) = (try await source.getAllSessions(), try await target.getAllSessions())
             #expect(found.map(\.id) == expected.map(\.id) && found.first?.id == "s3")
             #expect(found.map(\.firstUserMessage) == expected.map(\.firstUserMessage))
@@ -44,12 +44,12 @@ struct SessionMigrationTests {
         }
         try await first.migrate(to: middle)
         let report = try await middle.migrate(to: last)
-        #expect((report.sessions, report.addedMessages) == (5, 5 * RandomJSON.roles.count))
+        #expect((report.sessionCount, report.addedMessageCount) == (5, 5 * RandomJSON.roles.count))
         let (expected, found) = (try await first.getAllSessions(), try await last.getAllSessions())
         #expect(found.map(\.id) == expected.map(\.id))
         #expect(found.map(\.firstUserMessage) == expected.map(\.firstUserMessage))
         #expect(found.map(\.messages) == expected.map(\.messages))
-        #expect(try await first.migrate(to: last).movedSessions == 0)
+        #expect(try await first.migrate(to: last).movedSessionCount == 0)
     }
 
     @Test("A second run writes nothing except the messages that are new in the source")
@@ -61,12 +61,13 @@ struct SessionMigrationTests {
         let writes = target.writes
         let again = try await source.migrate(to: target)
         #expect(target.writes == writes)
-        #expect((again.sessions, again.movedSessions, again.messages, again.addedMessages) == (2, 0, 4, 0))
+        #expect(
+            (again.sessionCount, again.movedSessionCount, again.messageCount, again.addedMessageCount) == (2, 0, 4, 0))
 
         let remaining = try await source.getSession(id: "a")?.messages ?? []
         try await source.updateSessionMessages(id: "a", messages: remaining + chats(4..<6))
         let third = try await source.migrate(to: target)
-        #expect((third.movedSessions, third.addedMessages) == (1, 2))
+        #expect((third.movedSessionCount, third.addedMessageCount) == (1, 2))
         #expect(try await target.contents().map(\.id) == ["a", "b"], "the session with the latest message is first")
     }
 
@@ -79,7 +80,7 @@ struct SessionMigrationTests {
         try await target.add("s", [all[0], all[1], own[0], all[4], all[5], own[1]], first: "mine")
         try await target.add("other", own)
         let report = try await source.migrate(to: target)
-        #expect(report.addedMessages == 4)
+        #expect(report.addedMessageCount == 4)
         let found = try await target.getSession(id: "s")
         #expect(
             found?.messages == [all[0], all[1], all[2], all[3], own[0], all[4], all[5], all[6], all[7], own[1]])
@@ -182,8 +183,8 @@ struct SessionMigrationTests {
             remaining.attachments[0].content = .stored(sha256: Attachment.sha256(of: bytes), byteCount: bytes.count)
             return remaining
         })
-        #expect(try await source.migrate(to: target).addedMessages == 1)
-        #expect(try await source.migrate(to: target).addedMessages == 0)
+        #expect(try await source.migrate(to: target).addedMessageCount == 1)
+        #expect(try await source.migrate(to: target).addedMessageCount == 0)
     }
 
     @Test("5,000 messages, canceled at random writes and resumed, arrive equal and without duplicates")
@@ -204,7 +205,7 @@ struct SessionMigrationTests {
                 let run = Task { try await source.migrate(to: target) }
                 do {
                     let report = try await run.value
-                    #expect(report.sessions == 50 && report.messages == 5000)
+                    #expect(report.sessionCount == 50 && report.messageCount == 5000)
                     break
                 } catch is CancellationError {
                     continue

@@ -29,11 +29,11 @@ struct SimpleSessionStorage: CustomTestStringConvertible, Sendable {
 
     /// A clock that stands still until it is set.
     final class Clock: Sendable {
-        private let moment = Locked(Date(millisecondsSince1970: 1_700_000_000_000))
+        private let date = Locked(Date(millisecondsSince1970: 1_700_000_000_000))
 
         var now: Date {
-            get { moment.withLock { $0 } }
-            set { moment.withLock { $0 = newValue } }
+            get { date.withLock { $0 } }
+            set { date.withLock { $0 = newValue } }
         }
     }
 }

@@ -59,10 +59,10 @@ extension ChatStorage {
 
 /// A user message and its reply, with IDs that begin with the number.
 func turn(_ number: Int, text: String = "text") -> [ConversationMessage] {
-    let moment = Date(millisecondsSince1970: 1_700_000_000_000 + Int64(number) * 1000)
+    let date = Date(millisecondsSince1970: 1_700_000_000_000 + Int64(number) * 1000)
     return [
-        ConversationMessage(id: "\(number)-q", role: .user, text: "\(text) \(number)?", timestamp: moment),
-        ConversationMessage(id: "\(number)-a", role: .assistant, text: "\(text) \(number)!", timestamp: moment),
+        ConversationMessage(id: "\(number)-q", role: .user, text: "\(text) \(number)?", timestamp: date),
+        ConversationMessage(id: "\(number)-a", role: .assistant, text: "\(text) \(number)!", timestamp: date),
     ]
 }
 

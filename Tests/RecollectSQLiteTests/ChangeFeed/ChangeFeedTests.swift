@@ -136,7 +136,7 @@ import Testing
         func expectPosition(in session: SessionKey) async throws {
             #expect(try await history.message("m1", in: session, agentId: nil)?.addedAt == ChangeCursor(sequence: 2))
         }
-        try await history.append(messages(0..<2), to: scope, options: AppendOptions(claimsUnassigned: true))
+        try await history.append(messages(0..<2), to: scope, options: AppendOptions(adoptsUnassigned: true))
         try await expectPosition(in: scope.session)
         let branch = try await history.branch(scope.session, from: "m1")
         try await expectPosition(in: branch)

@@ -41,7 +41,7 @@ import Testing
         #expect(saved.count > 4500)
         #expect(Set(messages(0..<5000)).isSuperset(of: saved.map(\.message)))
         #expect(zip(saved, saved.dropFirst()).allSatisfy { $0.cursor < $1.cursor })
-        let setAside = try #require(event.setAside)
+        let setAside = try #require(event.setAsideURL)
         #expect(try Data(contentsOf: setAside) == bytes)
         try await history.append(messages(5000..<5001), to: scope)
         #expect(try await history.window(of: scope, maxMessages: 2).last == messages(5000..<5001)[0])
@@ -101,7 +101,7 @@ import Testing
         }
         try database.write(to: file)
         let history = folder.history()
-        let saved = try await history.check().messages
+        let saved = try await history.check().messageCount
         #expect(saved < 1000)
         let salvaged = try #require(history.events.takeUndelivered().first { $0.kind == .salvaged })
         #expect(salvaged.lostMessages == nil || salvaged.lostMessages == 1000 - saved)
@@ -307,8 +307,8 @@ import Testing
             messages(0..<10) + [ConversationMessage(role: .user, parts: [.attachment(picture)])], to: scope)
         let report = try await history.check()
         #expect(report.problems.isEmpty)
-        #expect(report.messages == 11)
-        #expect(report.attachments == 1)
+        #expect(report.messageCount == 11)
+        #expect(report.attachmentCount == 1)
         #expect(report.attachmentBytes == 3)
         try await history.write { try $0.run("UPDATE session SET message_count = 5") }
         let stray = Attachment.sha256(of: Data([9]))

@@ -37,7 +37,7 @@ import Testing
         await history.close()
         let events = history.events.takeUndelivered()
         #expect(events.map(\.kind) == (database == "damaged" ? [.foreignFile, .salvaged] : [.foreignFile]))
-        let aside = try #require(events.first?.setAside)
+        let aside = try #require(events.first?.setAsideURL)
         #expect(try String(contentsOf: aside, encoding: .utf8) == text)
         // Erasing after a deletion does not remove it, either.
         try await history.deleteSession(scope.session)

@@ -192,10 +192,10 @@ import Testing
         #expect(try await reader.check().problems.contains { $0.kind == "log" && $0.message.contains(newLog.path) })
         // If the database was used since, the log no longer fits it.
         let database = moved.file("history.sqlite").path
-        for (moment, advice) in [
+        for (date, advice) in [
             (Date() + 9, "no longer matches it"), (Date(timeIntervalSince1970: 9), "move the log to"),
         ] {
-            try FileManager.default.setAttributes([.modificationDate: moment], ofItemAtPath: database)
+            try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: database)
             #expect(try await reader.check().problems.contains { $0.message.contains(advice) })
         }
         try Data("a log".utf8).write(to: newLog)

@@ -117,7 +117,7 @@ import Testing
         try FileManager.default.createDirectory(at: stuck, withIntermediateDirectories: false)
         try await history.append(messages(0..<4), to: scope, options: AppendOptions(maxMessages: 2))
         #expect(try await history.message("m0", in: scope.session) == nil)
-        #expect(try await history.waitUntilErased(atMost: .milliseconds(200)) == Erasure(attachments: 1))
+        #expect(try await history.waitUntilErased(atMost: .milliseconds(200)) == Erasure(attachmentCount: 1))
         try FileManager.default.removeItem(at: stuck)
         #expect(try await history.erasesAll())
     }
@@ -182,9 +182,9 @@ import Testing
         // The deletion alone, as if the process ended right after its commit.
         #expect(try await history.write { try MessageDeletion.delete(scope.session, $0) })
         let left = try await history.erasure()
-        #expect(left.sessions == 1 && left.isIndexPending && left.isLogPending)
+        #expect(left.sessionCount == 1 && left.isIndexPending && left.isLogPending)
         #expect(try await history.session(scope.session) == nil)
-        #expect(try await history.check().messages == 0)
+        #expect(try await history.check().messageCount == 0)
         #expect(try await history.sessions(of: "ann", page: PageRequest(limit: 5)).elements.isEmpty)
         #expect(try await history.window(of: scope, maxMessages: nil).isEmpty)
         #expect(try await history.search(SearchQuery(userId: "ann", text: "quetzalcoatl")).elements.isEmpty)

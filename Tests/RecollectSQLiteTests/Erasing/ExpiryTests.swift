@@ -25,8 +25,8 @@ import Testing
         try await history.append(aged(0..<5000, days: 1), to: scope)
         try await history.append(aged(5000..<5100, days: 9), to: scope)
         try await history.append(aged(5100..<9000, days: 2), to: scope)
-        let moment = now.addingTimeInterval(-7 * day)
-        #expect(try await history.deleteMessages(olderThan: moment) == 100)
+        let date = now.addingTimeInterval(-7 * day)
+        #expect(try await history.deleteMessages(olderThan: date) == 100)
         #expect(try await history.window(of: scope, maxMessages: nil).count == 8900)
         let blocks = try await history.read {
             try $0.optionalText("SELECT group_concat(block, ' ') FROM (SELECT block FROM message_age ORDER BY block)")
@@ -39,7 +39,7 @@ import Testing
                 if case .statement(let statement) = event { statements.withLock { $0.append(statement.sql) } }
             }
         }
-        #expect(try await history.deleteMessages(olderThan: moment) == 0)
+        #expect(try await history.deleteMessages(olderThan: date) == 0)
         #expect(!statements.withLock { $0.contains { $0.contains("INSERT OR REPLACE INTO message_age") } })
         #expect(try await history.deleteMessages(olderThan: now.addingTimeInterval(-1.5 * day)) == 3900)
         #expect(try await history.window(of: scope, maxMessages: nil) == aged(0..<5000, days: 1))

@@ -70,8 +70,8 @@ import Testing
         try await history.append([old, new], to: scope)
         _ = try await history.expireNow()
         #expect(try await history.window(of: scope, maxMessages: nil).count == 2, "the clock is not trusted yet")
-        let moment = Date(timeIntervalSinceNow: 86_400 * 1.01)
-        _ = try await history.expireNow(now: moment, uptime: ClockWatch.uptime + 87_264_000)
+        let date = Date(timeIntervalSinceNow: 86_400 * 1.01)
+        _ = try await history.expireNow(now: date, uptime: ClockWatch.uptime + 87_264_000)
         #expect(try await history.window(of: scope, maxMessages: nil).map(\.id) == ["new"])
     }
 

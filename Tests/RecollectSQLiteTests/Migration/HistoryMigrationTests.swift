@@ -72,7 +72,10 @@ struct HistoryMigrationTests {
         #expect(try await source.users() == ["ann", "bob"])
         let latest = try await source.latestChange()
         let report = try await source.migrate(user: "ann", to: target)
-        #expect((report.sessions, report.movedSessions, report.messages, report.addedMessages) == (5, 5, 19, 19))
+        #expect(
+            (report.sessionCount, report.movedSessionCount, report.messageCount, report.addedMessageCount) == (
+                5, 5, 19, 19
+            ))
         try await expectEqual()
         #expect(try await target.users() == ["ann"])
         #expect(try await source.latestChange() == latest)
@@ -107,7 +110,8 @@ struct HistoryMigrationTests {
         try await source.migrate(user: "ann", to: target)
         let latest = try await target.latestChange()
         let again = try await source.migrate(user: "ann", to: target)
-        #expect((again.sessions, again.movedSessions, again.messages, again.addedMessages) == (5, 0, 19, 0))
+        #expect(
+            (again.sessionCount, again.movedSessionCount, again.messageCount, again.addedMessageCount) == (5, 0, 19, 0))
         #expect(try await target.latestChange() == latest)
 
         let t = Scope(userId: "ann", sessionId: "t", agentId: "a")
@@ -116,7 +120,7 @@ struct HistoryMigrationTests {
         try await source.append(messages(20..<22, prefix: "new"), to: t)
         try await source.update(t.session, with: SessionDetails(title: "Theirs", addedTags: ["theirs"]))
         let third = try await source.migrate(user: "ann", to: target)
-        #expect((third.movedSessions, third.addedMessages) == (1, 2))
+        #expect((third.movedSessionCount, third.addedMessageCount) == (1, 2))
         let moved = try await target.session(t.session)
         #expect(moved?.title == "Mine" && moved?.tags == ["mine", "theirs"])
         #expect(
@@ -152,7 +156,7 @@ struct HistoryMigrationTests {
         let branch = try await source.branch(s, from: "m4")
         try await source.append(messages(7..<8), to: s.scope(agentId: "a"))
         let report = try await source.migrate(user: "ann", to: target)
-        #expect((report.sessions, report.messages) == (2, 7))
+        #expect((report.sessionCount, report.messageCount) == (2, 7))
         let moved = try #require(try await target.session(branch))
         #expect(moved.isArchived)
         #expect(moved.metadata["branchOf"] == ["sessionId": "s", "messageId": "m3"])
@@ -161,7 +165,7 @@ struct HistoryMigrationTests {
             try await target.window(of: s.scope(agentId: "a"), maxMessages: nil).map(\.id) == [
                 "m0", "m1", "m2", "m3", "m7",
             ])
-        #expect(try await source.migrate(user: "ann", to: target).movedSessions == 0)
+        #expect(try await source.migrate(user: "ann", to: target).movedSessionCount == 0)
     }
 
     @Test("Different content with the same ID is reported with its session and field, and the rest is migrated")
@@ -205,8 +209,8 @@ struct HistoryMigrationTests {
             messages(0..<2) + [ConversationMessage(id: "m", role: .user, parts: [.attachment(attachment)])], to: scope)
         let folder = try TemporaryFolder()
         let onDisk = folder.history()
-        #expect(try await source.migrate(user: "ann", to: onDisk).addedMessages == 3)
-        #expect(try await onDisk.migrate(user: "ann", to: target).addedMessages == 3)
+        #expect(try await source.migrate(user: "ann", to: onDisk).addedMessageCount == 3)
+        #expect(try await onDisk.migrate(user: "ann", to: target).addedMessageCount == 3)
         try await expectEqual()
     }
 
@@ -233,7 +237,7 @@ struct HistoryMigrationTests {
                 }
                 do {
                     let report = try await run.value
-                    #expect((report.sessions, report.messages) == (4, 5000))
+                    #expect((report.sessionCount, report.messageCount) == (4, 5000))
                     break
                 } catch is CancellationError {
                     continue
@@ -251,13 +255,13 @@ struct HistoryMigrationTests {
         try await source.append(messages(50..<60), to: scope, options: AppendOptions(maxMessages: 2))
         let files = FileChatStorage(baseURL: folder.url, sameRole: .keep)
         let report = try await source.migrate(user: "ann", to: files)
-        #expect((report.messages, report.addedMessages) == (29, 29))
+        #expect((report.messageCount, report.addedMessageCount) == (29, 29))
         let page = PageRequest<MessageCursor>(limit: .max)
         let stored = try await source.messages(of: scope.session, agentId: "a", page: page).elements.map(\.message)
         let found = try await files.fetch(userId: "ann", sessionId: "s", agentId: "a", maxMessages: nil)
         #expect(found == (try await source.restoringAttachments(of: stored)))
         #expect(found.contains { $0.hasInlineAttachments })
-        #expect(try await source.migrate(user: "ann", to: files).addedMessages == 0)
+        #expect(try await source.migrate(user: "ann", to: files).addedMessageCount == 0)
     }
 }
 

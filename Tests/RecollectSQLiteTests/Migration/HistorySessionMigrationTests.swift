@@ -38,17 +38,17 @@ struct HistorySessionMigrationTests {
 
         let target = SQLiteSessionStorage(history: second)
         let report = try await source.migrate(to: target)
-        #expect((report.sessions, report.messages, report.addedMessages) == (2, 9, 9))
+        #expect((report.sessionCount, report.messageCount, report.addedMessageCount) == (2, 9, 9))
         for id in ["ui", "agent"] {
             let (expected, found) = (try await source.getSession(id: id), try await target.getSession(id: id))
             #expect(found?.messages == expected?.messages)
             #expect(found?.firstUserMessage == expected?.firstUserMessage)
         }
         let latest = try await second.latestChange()
-        #expect(try await source.migrate(to: target).movedSessions == 0)
+        #expect(try await source.migrate(to: target).movedSessionCount == 0)
         #expect(try await second.latestChange() == latest)
         let out = InMemorySessionStorage()
-        #expect(try await target.migrate(to: out).addedMessages == 9)
+        #expect(try await target.migrate(to: out).addedMessageCount == 9)
         let listed = try await source.getAllSessions().map(\.id)
         #expect(try await out.getAllSessions().map(\.id) == listed)
     }

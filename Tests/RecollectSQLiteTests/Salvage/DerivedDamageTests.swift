@@ -88,7 +88,7 @@ import Testing
         }
         let report = try await history.check()
         #expect(report.problems.isEmpty)
-        #expect(report.attachments == 1)
+        #expect(report.attachmentCount == 1)
         try await history.repair()
         #expect(FileManager.default.fileExists(atPath: folder.file("attachments/zz").path))
     }

@@ -82,7 +82,7 @@ import Testing
         let sessions = try await history.sessions(of: "recovered", page: PageRequest(limit: 10)).elements
         #expect(Set(sessions.map(\.id.sessionId)) == ["recovered-1", "recovered-2", "recovered-3"])
         #expect(sessions.reduce(0) { $0 + $1.messageCount } == 40)
-        #expect(sessions.flatMap(\.agents).allSatisfy { $0.hasPrefix("recovered-") })
+        #expect(sessions.flatMap(\.agentIds).allSatisfy { $0.hasPrefix("recovered-") })
     }
 
     @Test(
@@ -152,7 +152,7 @@ import Testing
         #expect(page.elements.map(\.message) == messages(0..<60))
         #expect(try links.names.contains("history.sqlite") && !links.names.contains { $0.contains("damaged") })
         for event in history.events.takeUndelivered() {
-            let aside = try #require(event.setAside)
+            let aside = try #require(event.setAsideURL)
             #expect(FileManager.default.fileExists(atPath: aside.path))
         }
         #expect(try FileID(at: links.file("history.sqlite").path) == FileID(at: copy.file(name).path))

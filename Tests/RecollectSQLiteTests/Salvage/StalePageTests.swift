@@ -135,8 +135,8 @@ import Testing
         #expect(try await history.write { try MessageDeletion.delete(old.session, $0) })
         // All erasing except that of the log, in one commit. The earlier version of the page still lists the session.
         try await history.write { db in
-            let bite = ErasureStep(attachments: attachments, files: nil, mergedPages: 100, length: .seconds(10))
-            while try bite.run(db) == .worked {}
+            let step = ErasureStep(attachments: attachments, files: nil, mergedPages: 100, length: .seconds(10))
+            while try step.run(db) == .worked {}
         }
         try await history.append(long(60..<90), to: new)
         #expect(try await history.read { try MessageQueries.number(of: new.session, $0)?.rawValue } == 3)

@@ -64,7 +64,7 @@ import Testing
         #expect(try await window("").isEmpty)
         #expect(try await shown() == [question.content, answer.content])
         let session = try #require(try await history.session(sessions.session("s")))
-        #expect(session.agents == ["tech"])
+        #expect(session.agentIds == ["tech"])
         #expect(session.messageCount == 2)
         #expect(try await history.windows(of: session.id).flatMap(\.messages).count == 2)
         try await expectSound()
@@ -189,7 +189,7 @@ import Testing
         for history in [history, window] {
             let scope = sessions.session("s").scope(agentId: "tech")
             let ui = SQLiteSessionStorage(history: history, userId: "ann")
-            let options = AppendOptions(maxMessages: 2, claimsUnassigned: true)
+            let options = AppendOptions(maxMessages: 2, adoptsUnassigned: true)
             try await ui.updateSessionMessages(id: "s", messages: [later])
             let earlier = [ConversationMessage(question), ConversationMessage(answer)]
             try await history.append(earlier, to: scope, options: AppendOptions(maxMessages: startsEmpty ? 0 : nil))

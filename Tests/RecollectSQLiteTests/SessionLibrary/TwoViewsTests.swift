@@ -79,7 +79,7 @@ import Testing
         try await SQLiteSessionStorage(history: history, userId: "ann").updateSessionMessages(
             id: "s", messages: shown.messages)
         #expect(try await window() == before, "saving by a storage that has not read it changes nothing, either")
-        #expect(try await history.session(sessions.session("s"))?.agents == ["helper", "other"])
+        #expect(try await history.session(sessions.session("s"))?.agentIds == ["helper", "other"])
     }
 
     @Test("Messages read only by a list are not removed by the next save of an older transcript")

@@ -191,10 +191,10 @@ import Testing
         await expectError(.invalidArgument) { try await history.deleteSessions(discardedBefore: nan) }
         #expect(try await history.window(of: scope, maxMessages: nil).count == 3)
         let sessions = SQLiteSessionStorage(history: history, userId: "ann")
-        for (number, moment) in [Double.nan, .infinity, 1e300, 0].enumerated() {
+        for (number, date) in [Double.nan, .infinity, 1e300, 0].enumerated() {
             try await history.update(
                 SessionKey(userId: "ann", sessionId: "s\(number)"),
-                with: SessionDetails(lastAccessedAt: Date(timeIntervalSince1970: moment)))
+                with: SessionDetails(lastAccessedAt: Date(timeIntervalSince1970: date)))
         }
         try await history.append(
             [ConversationMessage(role: .user, text: "far", timestamp: Date(timeIntervalSince1970: 1e300))],
@@ -243,7 +243,7 @@ import Testing
         try await history.append(messages(0..<2), to: scope)
         let reply = try await history.beginReply(messages(2..<3)[0], in: id.scope(agentId: "parrot"))
         defer { withExtendedLifetime(reply) {} }
-        #expect(try await history.session(id)?.agents == ["a"])
+        #expect(try await history.session(id)?.agentIds == ["a"])
         let listed = try await history.sessions(
             SessionQuery(userId: "ann", agentId: "parrot"), page: PageRequest(limit: 9))
         #expect(listed.elements.isEmpty)

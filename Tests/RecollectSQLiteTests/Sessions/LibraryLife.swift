@@ -141,7 +141,7 @@ struct LibraryLife {
         let adopts = count.isMultiple(of: 2)
         try await history.append(
             messages, to: id(session).scope(agentId: agent),
-            options: AppendOptions(maxMessages: budget, claimsUnassigned: adopts))
+            options: AppendOptions(maxMessages: budget, adoptsUnassigned: adopts))
         let adopted = model.append(messages, to: session, as: agent, adopting: adopts)
         if !adopted.isEmpty { try await checkOrder(of: session, adopted) }
     }

@@ -83,7 +83,7 @@ import Testing
         try await history.update(scope.session, with: SessionDetails(metadata: ["k": .null]))
         let session = try #require(try await history.session(scope.session))
         #expect(session.messageCount == 3)
-        #expect(session.agents == ["a", "b"])
+        #expect(session.agentIds == ["a", "b"])
         #expect(session.preview == "What is this?")
         #expect(session.createdAt == Date(timeIntervalSince1970: 10))
         #expect(session.lastActivityAt == Date(timeIntervalSince1970: 30))

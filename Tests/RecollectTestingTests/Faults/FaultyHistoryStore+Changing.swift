@@ -15,7 +15,7 @@ extension FaultyHistoryStore {
         case .readsOnceForEver where details.isRead == true: lie(about: id) { $0.isUnread = false }
         case .ignoresEmptyTitles where details.title == "": details.title = nil
         case .showsTheLastAccessSet:
-            if let moment = details.lastAccessedAt { lie(about: id) { $0.lastAccessedAt = moment } }
+            if let date = details.lastAccessedAt { lie(about: id) { $0.lastAccessedAt = date } }
         case .showsNoDeepMetadata:
             // Like a store with unreadable metadata: the deep member hides all others.
             if let deep = details.metadata.first(where: { $0.key.hasPrefix("deep") }), deep.key != "deep 100" {

@@ -83,7 +83,7 @@ extension FaultyHistoryStore {
         if fault == .takesNoMessageForEmpty && session.branchOf?.messageId == nil {
             session.branchOf?.messageId = ""
         }
-        if fault == .sortsAgents { session.agents.sort() }
+        if fault == .sortsAgents { session.agentIds.sort() }
         if fault == .showsLongPreviews && session.preview.count > 100 {
             session.preview += session.preview
         }

@@ -48,7 +48,7 @@ extension FaultyHistoryStore {
     private func everyAgent(_ query: SearchQuery) async throws -> Page<SearchHit, SearchCursor> {
         var hits: [SearchHit] = []
         let all = try await base.sessions(of: query.userId, page: PageRequest(limit: 1000)).elements
-        for agent in Set(all.flatMap(\.agents)).sorted() {
+        for agent in Set(all.flatMap(\.agentIds)).sorted() {
             var query = query
             query.agentId = agent
             hits += try await base.search(query).elements

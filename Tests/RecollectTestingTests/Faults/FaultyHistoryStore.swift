@@ -66,11 +66,11 @@ final class FaultyHistoryStore: HistoryStore {
         }
         if fault == .dropsRepeatedRoles { options.sameRole = .drop }
         if fault == .takesAllForNews { options.staysRead = false }
-        if fault == .leavesUnassigned { options.claimsUnassigned = false }
+        if fault == .leavesUnassigned { options.adoptsUnassigned = false }
         if fault == .knowsIdsOfOtherAgents {
             for message in messages {
                 guard let known = try await base.message(message.id, in: scope.session),
-                    known.agentId != scope.agentId, !options.claimsUnassigned
+                    known.agentId != scope.agentId, !options.adoptsUnassigned
                 else { continue }
                 messages.removeAll { $0.id == message.id }
             }

@@ -86,11 +86,11 @@ final class FaultySessionStorage: SessionStorageProtocol, Sendable {
         writeWhatIsLate()
         let hidden = memory.withLock { $0.hiddenIDs }
         let drawers = read { $0.drawers.filter { !hidden.contains($0.key) } }
-        let moment: (SessionShelfState.Drawer) -> TimeInterval = { drawer in
+        let date: (SessionShelfState.Drawer) -> TimeInterval = { drawer in
             let seconds = drawer.lastAccessedAt.timeIntervalSince1970
             return self.fault == .sortsByWholeSeconds ? seconds.rounded(.down) : seconds
         }
-        return drawers.values.sorted { (moment($0), $0.id) > (moment($1), $1.id) }.map { drawer in
+        return drawers.values.sorted { (date($0), $0.id) > (date($1), $1.id) }.map { drawer in
             var drawer = drawer
             if fault == .listsNoMessages { drawer.messages = [] }
             return StoredSession(drawer)

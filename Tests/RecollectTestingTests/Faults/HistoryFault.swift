@@ -3,7 +3,7 @@ enum HistoryFault: String, NamedFault {
     case countsAllAsAdded = "append.reportsOutcome"
     case dropsRepeatedRoles = "append.keepsRepeatedRoles"
     case takesAllForNews = "append.staysRead"
-    case leavesUnassigned = "append.claimsUnassigned"
+    case leavesUnassigned = "append.adoptsUnassigned"
     case knowsIdsOfOtherAgents = "messages.savedForEachAgent"
     case findsEachAgents = "search.returnsSharedMessagesOnce"
     case keepsSharedMessages = "edits.applyToAllAgents"

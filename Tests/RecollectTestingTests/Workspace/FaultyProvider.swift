@@ -199,9 +199,9 @@ struct FaultyProvider: WorkspaceProvider {
 
     func lineageFiles() throws -> [LineageFile] { try sound.lineageFiles() }
 
-    func writeLineageFile(_ name: String, _ bytes: [UInt8]?) throws {
+    func writeLineageFile(named name: String, _ bytes: [UInt8]?) throws {
         let before = fault == .appendsToLineageFiles ? try lineageFiles().first { $0.name == name }?.bytes ?? [] : []
-        try sound.writeLineageFile(name, bytes.map { before + $0 })
+        try sound.writeLineageFile(named: name, bytes.map { before + $0 })
     }
 
     // MARK: - Notifications

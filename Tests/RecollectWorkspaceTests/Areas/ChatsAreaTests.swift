@@ -615,7 +615,7 @@ struct ChatsAreaTests {
         try await elsewhere.chats.synchronize(id, with: other)
         try await history.append(
             [message("1", "one")], to: Scope(userId: "ann", sessionId: "Moby Dick", agentId: "a"),
-            options: AppendOptions(claimsUnassigned: true))
+            options: AppendOptions(adoptsUnassigned: true))
         for _ in 0..<2 {
             try await workspace.chats.synchronize(id, with: history)
             try await elsewhere.chats.synchronize(id, with: other)
@@ -1470,7 +1470,7 @@ struct ChatsAreaTests {
         if isAssigned {
             try await other.deleteMessages(["1"], in: id)
             try await other.append([message("1", "1")], to: scope(""))
-            let options = AppendOptions(claimsUnassigned: true)
+            let options = AppendOptions(adoptsUnassigned: true)
             try await other.append([message("1", "1")], to: scope("b"), options: options)
         } else {
             try await other.append([message("1", "of b")], to: scope("b"))
@@ -1883,7 +1883,7 @@ struct ChatsAreaTests {
         {
             try await history.append(
                 [message("1", text)], to: Scope(userId: "ann", sessionId: session, agentId: agent),
-                options: AppendOptions(claimsUnassigned: adopts))
+                options: AppendOptions(adoptsUnassigned: adopts))
         }
         func both() async throws -> [String] {
             try await stored().filter { $0.message.id == "1" }.map { "\($0.agentId): \($0.message.text)" }.sorted()

@@ -230,7 +230,7 @@ struct ConflictResolutionTests {
         // The winner of the identical files, and the missing file, may not have arrived yet.
         let resolved = try await synced.workspace.resolveConflicts()
         #expect(resolved.filter { !$0.outcome.isResolved }.map(\.path.name) == ["full_text.txt", "b-0123abcd.md"])
-        synced.now.withLock { $0 += ConflictResolver.longestDelay + 1 }
+        synced.now.withLock { $0 += ConflictResolver.maxDelay + 1 }
         try await synced.workspace.resolveConflicts()
         #expect(
             try await synced.files() == [
@@ -305,7 +305,7 @@ struct ConflictResolutionTests {
         try await synced.putAndScan("- lost\n", at: name)
         try synced.put("- lost\n", at: copy)
         #expect(try await synced.workspace.resolveConflicts().map(\.outcome) == [.waiting])
-        synced.now.withLock { $0 += ConflictResolver.longestDelay + 1 }
+        synced.now.withLock { $0 += ConflictResolver.maxDelay + 1 }
         #expect(try await synced.workspace.resolveConflicts().map(\.outcome) == [.identical])
         synced.now.withLock { $0 += 3_600 }
         try await synced.putAndScan("- won\n", at: name)
@@ -321,7 +321,7 @@ struct ConflictResolutionTests {
         try await synced.putAndScan("- lost\n", at: "a.md")
         try synced.put("- lost\n", at: "a.sync-conflict-20261121-101112-ABCDEFG.md")
         _ = try await synced.workspace.status()
-        synced.now.withLock { $0 += ConflictResolver.longestDelay + 1 }
+        synced.now.withLock { $0 += ConflictResolver.maxDelay + 1 }
         #expect(try await synced.workspace.resolveConflicts().map(\.outcome) == [.identical])
         var text = "- won\n"
         for number in 0..<40 {
@@ -337,9 +337,9 @@ struct ConflictResolutionTests {
         let synced = try SyncedWorkspace()
         try await synced.putAndScan("- one\n- two\n", at: "a.md")
         try synced.put("- one\n- two\n", at: "a.sync-conflict-20261121-101112-ABCDEFG.md")
-        synced.now.withLock { $0 += ConflictResolver.longestDelay + 1 }
+        synced.now.withLock { $0 += ConflictResolver.maxDelay + 1 }
         _ = try await synced.workspace.status()
-        synced.now.withLock { $0 += ConflictResolver.longestDelay + 1 }
+        synced.now.withLock { $0 += ConflictResolver.maxDelay + 1 }
         #expect(try await synced.workspace.resolveConflicts().map(\.outcome) == [.identical])
         let path = try WorkspacePath("a.md")
         try await synced.workspace.write("- one\n", to: path, replacing: synced.workspace.read(path).version)
@@ -354,7 +354,7 @@ struct ConflictResolutionTests {
         let synced = try SyncedWorkspace()
         let copy = "a.sync-conflict-20261121-101112-ABCDEFG.md"
         try await synced.putAndScan("- lost\n", at: isClockCorrected ? "a.md" : copy)
-        synced.now.withLock { $0 += isClockCorrected ? -30 : ConflictResolver.longestDelay + 30 }
+        synced.now.withLock { $0 += isClockCorrected ? -30 : ConflictResolver.maxDelay + 30 }
         try await synced.putAndScan("- lost\n", at: isClockCorrected ? copy : "a.md")
         #expect(try await synced.workspace.resolveConflicts().map(\.outcome) == [.waiting])
         try synced.put("- won\n", at: "a.md")
@@ -391,7 +391,7 @@ struct ConflictResolutionTests {
     func withoutOriginal() async throws {
         let synced = try SyncedWorkspace()
         try await synced.putAndScan("text", at: "notes.sync-conflict-20261121-101112-ABCDEFG.md")
-        synced.now.withLock { $0 += ConflictResolver.longestDelay + 1 }
+        synced.now.withLock { $0 += ConflictResolver.maxDelay + 1 }
         #expect(try await synced.workspace.resolveConflicts().map(\.outcome) == [.restored])
         #expect(try await synced.files() == ["notes.md": "text"])
     }

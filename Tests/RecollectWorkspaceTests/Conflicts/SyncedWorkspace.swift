@@ -40,7 +40,7 @@ struct SyncedWorkspace {
     func takeLineage(of others: SyncedWorkspace...) throws {
         for other in others {
             for file in try other.workspace.provider.lineageFiles() {
-                try workspace.provider.writeLineageFile(file.name, file.bytes)
+                try workspace.provider.writeLineageFile(named: file.name, file.bytes)
             }
         }
     }

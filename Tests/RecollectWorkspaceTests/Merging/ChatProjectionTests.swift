@@ -317,12 +317,12 @@ struct RandomChats {
             let id =
                 Bool.random(using: &random)
                 ? "\(name)\(number)" : ["e\u{301}", "\u{E9}", "1"].randomElement(using: &random) ?? ""
-            let moment = Date(timeIntervalSince1970: Double(Int.random(in: 0...3, using: &random)))
+            let date = Date(timeIntervalSince1970: Double(Int.random(in: 0...3, using: &random)))
             entries.append(
                 .init(
                     agents: [["", "a"].randomElement(using: &random) ?? ""],
                     after: entries.randomElement(using: &random)?.message.id,
-                    message: ConversationMessage(id: id, role: .user, text: text, timestamp: moment)))
+                    message: ConversationMessage(id: id, role: .user, text: text, timestamp: date)))
         }
         var title = chat.titleRevision
         if let new = ["Tea", "Tee", "", nil].randomElement(using: &random) ?? nil {

@@ -127,12 +127,12 @@ private struct JournalCase {
             text = joined(lines)
         case 7:
             // Struck out by hand or by Recollect.
-            let moment = ["", " struck 2026-11-21T1\(Int.random(in: 0...3, using: &generator)):00:00.000Z"]
+            let date = ["", " struck 2026-11-21T1\(Int.random(in: 0...3, using: &generator)):00:00.000Z"]
             for (number, line) in lines.enumerated() where line.starts(with: "## 1".utf8) {
                 guard Bool.random(using: &generator) else { continue }
                 lines[number] = Array(
                     String(decoding: line, as: UTF8.self).replacingOccurrences(
-                        of: " -->", with: (moment.randomElement(using: &generator) ?? "") + " -->"
+                        of: " -->", with: (date.randomElement(using: &generator) ?? "") + " -->"
                     ).replacingOccurrences(of: "## 10:00 ", with: "## ~~10:00~~ ").utf8)
             }
             text = joined(lines)

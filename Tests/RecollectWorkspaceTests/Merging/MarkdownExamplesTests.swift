@@ -334,8 +334,8 @@ struct MarkdownExamplesTests {
     func manyLines(_ name: String) throws {
         let versions = ["a\nb\n", "a\nc\n"].map { Array($0.utf8) }
         let path = try WorkspacePath(name)
-        #expect(WorkspaceMerge.mergedAndChecked(base: nil, versions: versions, at: path, mostLines: 4) != nil)
-        #expect(WorkspaceMerge.mergedAndChecked(base: nil, versions: versions, at: path, mostLines: 3) == nil)
+        #expect(WorkspaceMerge.mergedAndChecked(base: nil, versions: versions, at: path, maxLineCount: 4) != nil)
+        #expect(WorkspaceMerge.mergedAndChecked(base: nil, versions: versions, at: path, maxLineCount: 3) == nil)
     }
 
     @Test("Code blocks keep their format, and comments in them are not headings")

@@ -40,10 +40,10 @@ struct WriteCountersTests {
         for _ in 0..<(WriteCounters.maxDates + 50) { _ = counters.count(busy, at: start) }
         #expect(counters.snapshot(at: start)[busy]?.lastMinute == WriteCounters.maxDates)
         #expect(counters.snapshot(at: start)[busy]?.total == WriteCounters.maxDates + 50)
-        for index in 0..<WriteCounters.mostFiles {
+        for index in 0..<WriteCounters.maxFileCount {
             _ = counters.count(try WorkspacePath("file \(index).md"), at: start.addingTimeInterval(Double(index + 1)))
         }
         let snapshot = counters.snapshot(at: start)
-        #expect(snapshot.count == WriteCounters.mostFiles && snapshot[busy] == nil)
+        #expect(snapshot.count == WriteCounters.maxFileCount && snapshot[busy] == nil)
     }
 }

@@ -9,7 +9,7 @@ struct LifeDevice {
     let device: SimulatedDevice
     let interruptions: Interruptions
     let stateURL: URL
-    let moment: Locked<Date>
+    let date: Locked<Date>
     private(set) var workspace: SharedWorkspace
     /// Files read earlier, as expected versions of much later writes.
     var read: [WorkspacePath: WorkspaceFile] = [:]
@@ -20,24 +20,24 @@ struct LifeDevice {
         self.device = device
         self.interruptions = interruptions
         stateURL = folder.appendingPathComponent(device.name)
-        moment = Locked(Date(timeIntervalSince1970: 1_768_500_000))
-        workspace = try Self.open(device, interruptions, stateURL, moment)
+        date = Locked(Date(timeIntervalSince1970: 1_768_500_000))
+        workspace = try Self.open(device, interruptions, stateURL, date)
     }
 
     /// Restarts the program.
     mutating func restart() throws {
         read = [:]
-        workspace = try Self.open(device, interruptions, stateURL, moment)
+        workspace = try Self.open(device, interruptions, stateURL, date)
     }
 
     private static func open(
-        _ device: SimulatedDevice, _ interruptions: Interruptions, _ stateURL: URL, _ moment: Locked<Date>
+        _ device: SimulatedDevice, _ interruptions: Interruptions, _ stateURL: URL, _ date: Locked<Date>
     ) throws -> SharedWorkspace {
         var configuration = WorkspaceConfiguration(stateURL: stateURL)
         configuration.now = {
-            moment.withLock { moment in
-                moment += 1
-                return moment
+            date.withLock { date in
+                date += 1
+                return date
             }
         }
         configuration.sleep = { _ in }
@@ -126,8 +126,8 @@ struct InterruptedProvider: WorkspaceProvider {
 
     func lineageFiles() throws -> [LineageFile] { try device.provider.lineageFiles() }
 
-    func writeLineageFile(_ name: String, _ bytes: [UInt8]?) throws {
-        try device.provider.writeLineageFile(name, bytes)
+    func writeLineageFile(named name: String, _ bytes: [UInt8]?) throws {
+        try device.provider.writeLineageFile(named: name, bytes)
     }
 
     func changeSignals() -> AsyncStream<Void> { device.provider.changeSignals() }

@@ -18,7 +18,7 @@ struct LifeRest {
         clearTheWeather()
         try cloud.syncCompletely()
         for device in devices {
-            device.moment.withLock { $0 += ConflictResolver.longestDelay }
+            device.date.withLock { $0 += ConflictResolver.maxDelay }
             if try await device.workspace.status().isMassDeletion { try await device.workspace.acceptDeletions() }
         }
         let rounds = try await resolve()
@@ -68,7 +68,7 @@ struct LifeRest {
             try downloadEverything()
             var resolved: [ResolvedConflict] = []
             for device in devices {
-                device.moment.withLock { $0 += ConflictResolver.longestDelay }
+                device.date.withLock { $0 += ConflictResolver.maxDelay }
                 let own = try await device.workspace.resolveConflicts()
                 for one in own {
                     ledger.note(

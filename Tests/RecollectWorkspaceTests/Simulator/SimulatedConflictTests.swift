@@ -145,9 +145,9 @@ import Testing
                 let word = fleet.ledger.word()
                 words.append(word)
                 let journal = WorkspaceJournal(workspace: fleet[number % 2], timeZone: .gmt)
-                let moment = Date(timeIntervalSince1970: 1_768_478_400 + TimeInterval(60 * number))
+                let date = Date(timeIntervalSince1970: 1_768_478_400 + TimeInterval(60 * number))
                 try await journal.append(
-                    JournalEntry(id: word, date: moment, text: "It is \(word)."),
+                    JournalEntry(id: word, date: date, text: "It is \(word)."),
                     to: JournalID(userId: "u", agentId: ""))
             }
             #expect(try await fleet.faults() == [])

@@ -46,7 +46,7 @@ final class WatchingDevices: Sendable {
         for _ in 0..<20 {
             try await devices.sync()
             // By now, the winner of each conflict copy has arrived.
-            clock.withLock { $0 += ConflictResolver.longestDelay + 1 }
+            clock.withLock { $0 += ConflictResolver.maxDelay + 1 }
             var resolved = 0
             for workspace in workspaces { resolved += try await workspace.resolveConflicts().count }
             quietRounds = resolved == 0 ? quietRounds + 1 : 0

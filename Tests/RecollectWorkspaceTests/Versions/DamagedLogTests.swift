@@ -30,13 +30,13 @@ import Testing
         let another = try test.another()
         #expect(try await another.list().map(\.path.description) == ["a.md"])
         #expect(try await another.read(path("a.md")).text == "two")
-        #expect(try await another.status().files == 1)
+        #expect(try await another.status().fileCount == 1)
         let events = another.events.takeUndelivered().filter { $0.kind == .salvaged }
-        let aside = try #require(events.first?.setAside)
+        let aside = try #require(events.first?.setAsideURL)
         #expect(events.count == 1 && aside.deletingLastPathComponent().path == test.stateURL.path)
         #expect(try Data(contentsOf: aside) == damaged)
         // The damage is reported once, and the log is intact afterwards.
-        #expect(try await test.another().status().files == 1)
+        #expect(try await test.another().status().fileCount == 1)
         #expect(try names().count { $0.hasPrefix("log") } == 2)
         try await another.write("three", to: path("a.md"), replacing: ContentHash(of: "two".utf8))
         let kinds = try await another.versions(of: path("a.md")).map(\.kind)

@@ -33,7 +33,7 @@ struct ContainerTests {
     private let note = WorkspacePath.note
 
     @Test("A found container stays in use while a look-up finds nothing or never returns")
-    func moment() async throws {
+    func date() async throws {
         device.container.isHeld = true
         let first = try open()
         #expect(first.rootURL != device.rootURL)
@@ -129,9 +129,9 @@ struct ContainerTests {
         try device.evict("note.md")
         let workspace = try open()
         let first = try await workspace.mergeReplica(download: .ask)
-        #expect(first.merged.isEmpty && first.left[note] is FileNotYetAvailableError)
+        #expect(first.merged.isEmpty && first.failures[note] is FileNotYetAvailableError)
         _ = try cloud.syncCompletely()
-        #expect(try await workspace.mergeReplica().left.isEmpty)
+        #expect(try await workspace.mergeReplica().failures.isEmpty)
         let all = device.files().values.map { String(decoding: $0, as: UTF8.self) }.joined()
         #expect(all.contains("Offline") && all.contains("Cloud"))
     }
@@ -143,7 +143,7 @@ struct ContainerTests {
         try await replica.lookUpContainer()
         device.edit("note.md", "# Offline\n")
         let result = try await open().mergeReplica()
-        #expect(result.merged == [note] && result.kept.isEmpty && result.left.isEmpty)
+        #expect(result.merged == [note] && result.keptCopies.isEmpty && result.failures.isEmpty)
         #expect(device.files() == ["note.md": Array("# Offline\n".utf8)])
         #expect(try await replica.list().isEmpty)
         // The version taken from the replica is in the replica's archive.
@@ -192,7 +192,7 @@ struct ContainerTests {
         try await replica.lookUpContainer()
         let workspace = try open()
         let result = try await workspace.mergeReplica()
-        #expect(result.left.isEmpty)
+        #expect(result.failures.isEmpty)
         #expect(try await workspace.mergeReplica().merged.isEmpty)
         _ = try cloud.syncCompletely()
         let all = tablet.files().values.map { String(decoding: $0, as: UTF8.self) }.joined(separator: "\n")

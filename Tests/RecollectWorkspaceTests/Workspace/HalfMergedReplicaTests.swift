@@ -39,7 +39,7 @@ import Testing
         try await workspace.write("- two\n- three\n- four\n", to: path("notes.md"), replacing: taken.version)
         let again = try test.replica()
         try await again.write("- zero\n- one\n- two\n", to: path("notes.md"), replacing: first.version)
-        #expect(try await workspace.mergeReplica().left.isEmpty)
+        #expect(try await workspace.mergeReplica().failures.isEmpty)
         #expect(try cloud.text("notes.md") == "- zero\n- two\n- four\n")
         #expect(try await test.isMerged())
     }
@@ -62,7 +62,7 @@ import Testing
                 cloud.drop(copy.description)
             }
         }
-        #expect(try await workspace.mergeReplica().left.isEmpty)
+        #expect(try await workspace.mergeReplica().failures.isEmpty)
         #expect(cloud.state.withLock { Array($0.files.keys) } == [apart])
         #expect(try await test.isMerged())
         // It can still be restored, and a file written in the replica now is new.
@@ -80,7 +80,7 @@ import Testing
         try await test.mergeEndingBeforeRemoval()
         let kept = KeptCopyName.name(for: "a.bin", holding: ContentHash(of: [0, 1, 2]))
         cloud.put([0, 1, 2, 3], at: kept)
-        #expect(try await test.open().mergeReplica().left.isEmpty)
+        #expect(try await test.open().mergeReplica().failures.isEmpty)
         #expect(
             cloud.state.withLock { $0.files.mapValues(\.bytes) }
                 == [try path("a.bin"): [0xFF], try path(kept): [0, 1, 2, 3]])
@@ -113,7 +113,7 @@ import Testing
         try Data("x".utf8).write(to: files.appendingPathComponent("d/.hidden"))
         try await test.mergeEndingBeforeRemoval()
         let folders = ["a", "a/b", "a/b/c", "a/empty", "d", "d/e", "theirs", "theirs/empty"]
-        #expect(try await test.open().mergeReplica().left.isEmpty)
+        #expect(try await test.open().mergeReplica().failures.isEmpty)
         let left = folders.filter { FileManager.default.fileExists(atPath: files.appendingPathComponent($0).path) }
         #expect(left == ["a", "a/empty", "d", "theirs", "theirs/empty"])
     }

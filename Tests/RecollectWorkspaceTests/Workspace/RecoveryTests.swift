@@ -50,8 +50,9 @@ import Testing
 
         let recovery = try await open().recover()
         let unnamed = "Recovered/\(three.version.rawValue.prefix(16)).txt"
-        #expect(recovery.contents.map(\.description) == [unnamed, "a.md", "d/b.md"])
-        #expect(recovery.damagedLogs.count == 1 && recovery.files.isEmpty && recovery.removedLeftovers == 0)
+        #expect(recovery.recoveredFiles.map(\.description) == [unnamed, "a.md", "d/b.md"])
+        #expect(
+            recovery.damagedLogs.count == 1 && recovery.filesFromLeftovers.isEmpty && recovery.removedLeftovers == 0)
         let after = try open()
         let versions = try await after.versions(of: path("a.md"))
         #expect(versions.map(\.hash) == [two.version, one.version])
@@ -61,7 +62,7 @@ import Testing
         #expect(try await after.restore(path(unnamed)).text == "three")
         #expect(try await !after.status().isMassDeletion)
         // Once all contents are named again, old ones can be pruned, and none is found a second time.
-        #expect(try await after.recover().contents.isEmpty)
+        #expect(try await after.recover().recoveredFiles.isEmpty)
         try await after.pruneVersions(olderThan: .distantFuture)
         #expect(try await after.sizes(of: [one.version]).isEmpty)
     }
@@ -78,7 +79,7 @@ import Testing
         try await other.write("two", to: path("a.md"), replacing: one.version)
         _ = try other.scanner.scan()
         try Data().write(to: state.appendingPathComponent("log"))
-        #expect(try await mine.recover().contents == [path("a.md")])
+        #expect(try await mine.recover().recoveredFiles == [path("a.md")])
         let versions = try await mine.versions(of: path("a.md"))
         #expect(versions.map(\.kind) == [.observed, .observed] && versions.map(\.hash).last == one.version)
         #expect(versions.allSatisfy { $0.author == nil })
@@ -94,10 +95,10 @@ import Testing
             }
         }
         let recovery = try await workspace.recover()
-        #expect(recovery.contents.count == 2 && recovery.damagedLogs.isEmpty)
-        let text = try #require(recovery.contents.first { $0.name.hasSuffix(".txt") })
+        #expect(recovery.recoveredFiles.count == 2 && recovery.damagedLogs.isEmpty)
+        let text = try #require(recovery.recoveredFiles.first { $0.name.hasSuffix(".txt") })
         #expect(try await workspace.restore(text).text == "orphan")
-        #expect(try await workspace.restore(recovery.contents.first { $0 != text } ?? .root).bytes == [0, 1, 2])
+        #expect(try await workspace.restore(recovery.recoveredFiles.first { $0 != text } ?? .root).bytes == [0, 1, 2])
     }
 
     @Test("Recent leftovers are resolved, too")
@@ -111,11 +112,11 @@ import Testing
             try folder.put(text, at: "d/" + TemporaryName.aside(for: name, from: one, to: one))
         }
         let recovery = try await workspace.recover()
-        #expect(recovery.files.count == 2 && recovery.removedLeftovers == 2)
+        #expect(recovery.filesFromLeftovers.count == 2 && recovery.removedLeftovers == 2)
         let kept = KeptCopyName.name(for: "a.md", holding: ContentHash(of: "foreign".utf8))
-        #expect(recovery.files.first?.description == "d/" + kept)
+        #expect(recovery.filesFromLeftovers.first?.description == "d/" + kept)
         #expect(try folder.names(in: "d").count == 3 && folder.text(at: "d/" + kept) == "foreign")
-        let other = try #require(recovery.files.last?.name)
+        let other = try #require(recovery.filesFromLeftovers.last?.name)
         #expect(other.hasPrefix("nnnn") && other.hasSuffix(").md") && other.utf8.count <= 255)
         #expect(try await workspace.versions(of: path("d/" + kept)).map(\.kind) == [.observed])
         #expect(try await workspace.recover() == WorkspaceRecovery())

@@ -77,7 +77,7 @@ import Testing
         try await test.mergeEndingBeforeRemoval()
         let result = try await test.open().mergeReplica()
         let keptPath = try path(KeptCopyName.name(for: "a.bin", holding: hash, digits: 16))
-        #expect(result.kept == [try path("a.bin"): keptPath] && result.left.isEmpty)
+        #expect(result.keptCopies == [try path("a.bin"): keptPath] && result.failures.isEmpty)
         let files = cloud.state.withLock { $0.files.mapValues(\.bytes) }
         #expect(files == [try path("a.bin"): [0xFF], try path(forged): [0xFE], keptPath: ours])
         #expect(try await test.open().versions(of: keptPath).map(\.author) == [.agent("ahab")])
@@ -92,7 +92,7 @@ import Testing
         try await replica.write(ours, to: path(name), replacing: nil)
         cloud.put(theirs, at: name)
         let result = try await test.open().mergeReplica()
-        let kept = try #require(result.kept[try path(name)])
+        let kept = try #require(result.keptCopies[try path(name)])
         let files = cloud.state.withLock { $0.files.mapValues { String(decoding: $0.bytes, as: UTF8.self) } }
         #expect(try files.count == 2 && files[path(name)]?.contains("BBB") == true)
         #expect(files[kept]?.contains("AAA") == true)
@@ -130,8 +130,8 @@ import Testing
         }
         async let first = test.open().mergeReplica()
         async let second = test.open().mergeReplica()
-        #expect(try await first.left.isEmpty)
-        #expect(try await second.left.isEmpty)
+        #expect(try await first.failures.isEmpty)
+        #expect(try await second.failures.isEmpty)
         for number in 0..<6 { #expect(cloud.lines("\(number).md") == ["- ours", "- theirs"]) }
         #expect(cloud.state.withLock { $0.files.count } == 18)
         #expect(try await test.isMerged())
@@ -146,7 +146,7 @@ import Testing
             try await careless.write("key AKIAIOSFODNN7EXAMPLF\n", to: path(name), replacing: nil)
         }
         cloud.put("- theirs\n", at: "b.md")
-        let left = try await test.open().mergeReplica().left
+        let left = try await test.open().mergeReplica().failures
         #expect(left.values.allSatisfy { ($0 as? RecollectError)?.code == .credential } && left.count == 2)
         #expect(try cloud.text("a.md") == nil && cloud.text("b.md") == "- theirs\n")
     }
@@ -154,7 +154,7 @@ import Testing
     @Test("Merging an empty replica changes nothing")
     func empty() async throws {
         let result = try await test.open().mergeReplica()
-        #expect(result.merged.isEmpty && result.kept.isEmpty && result.left.isEmpty)
+        #expect(result.merged.isEmpty && result.keptCopies.isEmpty && result.failures.isEmpty)
         #expect(cloud.state.withLock { $0.files.isEmpty })
     }
 }

@@ -7,15 +7,15 @@ import Testing
 @Suite("Restoring versions and trashed files") struct RestoringTests {
     private let test: TestWorkspace
     private var workspace: SharedWorkspace { test.workspace }
-    private let moment = Locked(Date(millisecondsSince1970: 0))
+    private let date = Locked(Date(millisecondsSince1970: 0))
 
     init() throws {
         // The clock advances by one second at each call.
-        test = try TestWorkspace { [moment] in
+        test = try TestWorkspace { [date] in
             $0.now = {
-                moment.withLock { moment in
-                    moment += 1
-                    return moment
+                date.withLock { date in
+                    date += 1
+                    return date
                 }
             }
         }

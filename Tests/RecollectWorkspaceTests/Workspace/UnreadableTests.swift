@@ -54,7 +54,7 @@ import Testing
         test.files.put("unread", at: "same.md")
         let status = try await workspace.status()
         #expect(status.unreadable.map(\.description) == ["same.md", "shut/deep"] && status.notLocal.isEmpty)
-        #expect(status.files == 4 && status.isAvailable && !status.isMassDeletion)
+        #expect(status.fileCount == 4 && status.isAvailable && !status.isMassDeletion)
         let items = try await workspace.list(recursively: true)
         #expect(items.filter { $0.state == .unreadable }.map(\.path.description) == ["shut/deep"])
         #expect(items.map(\.path.description).contains("shut/a.md"))
@@ -153,7 +153,7 @@ import Testing
         var status = try await workspace.status()
         #expect(
             status.ignored == ["bad?"] + notText + ["link.md", "what?.md", "~$letter.docx", "in/pipe", "in/x:y.md"])
-        #expect(status.ignoredCount == status.ignored.count && status.files == 1)
+        #expect(status.ignoredCount == status.ignored.count && status.fileCount == 1)
         for number in 0..<30 { try folder.put("text", at: "in/\(number)?.md") }
         status = try await workspace.status()
         #expect(status.ignored.count == 20 && status.ignoredCount == 36 + notText.count)

@@ -88,8 +88,8 @@ import Testing
 
     @Test("A stamp that may hide a second change is not trusted")
     func restless() throws {
-        let moment = Locked(Date(timeIntervalSince1970: 1))
-        let test = try TestWorkspace { $0.now = { moment.withLock { $0 } } }
+        let date = Locked(Date(timeIntervalSince1970: 1))
+        let test = try TestWorkspace { $0.now = { date.withLock { $0 } } }
         test.files.put("one", at: "a.md")
         _ = try test.workspace.scanner.scan()
         // The same stamp with another content, as within one tick of a coarse clock.
@@ -98,7 +98,7 @@ import Testing
         }
         _ = try test.workspace.scanner.scan()
         #expect(try test.lastSeen("a.md") == "two")
-        moment.withLock { $0 = Date(timeIntervalSince1970: 10) }
+        date.withLock { $0 = Date(timeIntervalSince1970: 10) }
         _ = try test.workspace.scanner.scan()
         let reads = test.files.state.withLock { $0.reads }
         _ = try test.workspace.scanner.scan()

@@ -76,7 +76,7 @@ struct ScopeFile {
 
     /// Whether no message precedes a message. If one does, an earlier content of the file was restored after a trim.
     private func isFirst(_ entry: Entry, in file: OpenFile) throws -> Bool {
-        let count = min(entry.offset, Self.longestSeparator)
+        let count = min(entry.offset, Self.maxSeparatorLength)
         return try !file.read(at: entry.offset - count, count: count).contains(Byte.comma)
     }
 
@@ -104,13 +104,13 @@ struct ScopeFile {
     /// Appends messages. With `isDurable`, syncs them before returning.
     /// - Throws: `tooLarge` if the file would be too large to be read again, before any change.
     mutating func append(
-        _ messages: [EncodedMessage], to file: OpenFile, isDurable: Bool, largestSize: Int = OpenFile.largestSize
+        _ messages: [EncodedMessage], to file: OpenFile, isDurable: Bool, maxSize: Int = OpenFile.maxSize
     ) throws {
         guard let last = messages.last else { return }
-        guard messages.reduce(closing + 1, { $0 + 2 + $1.bytes.count }) <= largestSize else {
+        guard messages.reduce(closing + 1, { $0 + 2 + $1.bytes.count }) <= maxSize else {
             throw RecollectError(
                 .tooLarge,
-                "\(file.path) would become larger than \(largestSize >> 20) MB; nothing was saved: keep fewer messages "
+                "\(file.path) would become larger than \(maxSize >> 20) MB; nothing was saved: keep fewer messages "
                     + "or start another session")
         }
         // Other programs may end the file with a line break. Bytes after the bracket are white space, because the file
@@ -241,7 +241,7 @@ struct ScopeFile {
     /// the first of them in its line.
     private func lineBreak(beforeLast count: Int, in file: OpenFile) throws -> ArraySlice<UInt8> {
         guard let offset = entries.suffix(count).first?.offset else { return [] }
-        let size = min(offset, Self.longestSeparator)
+        let size = min(offset, Self.maxSeparatorLength)
         let bytes = try file.read(at: offset - size, count: size)
         let space = bytes[(bytes.lastIndex { !MessageArray.isSpace($0) }.map { $0 + 1 } ?? 0)...]
         return space.lastIndex(of: Byte.newline).map { space[$0...] } ?? []
@@ -273,7 +273,7 @@ struct ScopeFile {
 
     private static let remembered = 256
     /// The maximum number of bytes between two messages, in files of any program.
-    private static let longestSeparator = 64
+    private static let maxSeparatorLength = 64
 
     private mutating func remember(end bytes: ArraySlice<UInt8>) {
         // At most the last message: no trim by another process changes it.

@@ -36,21 +36,21 @@ final class SessionFiles {
 
     /// Returns the last messages of an agent; all of them for `nil`.
     func messages(of agentId: String, last count: Int?) throws -> [ConversationMessage] {
-        try read { folder, heals in
+        try read { folder, salvages in
             guard let name = try names(in: folder).existing(for: agentId) else { return [] }
-            return try messages(of: agentId, in: name, folder, last: count ?? .max, heals: heals)
+            return try messages(of: agentId, in: name, folder, last: count ?? .max, salvages: salvages)
         }
     }
 
     /// Returns all messages of all agents. Foreign files are left out.
     func allMessages() throws -> [AgentMessages] {
-        try read { folder, heals in
+        try read { folder, salvages in
             try agents(in: folder, names(in: folder)).compactMap { agentId, name in
                 try ifOurs {
                     AgentMessages(
                         agentId: agentId,
                         messages: try messages(
-                            of: agentId, in: name, folder, last: .max, heals: heals, wasAskedFor: false))
+                            of: agentId, in: name, folder, last: .max, salvages: salvages, wasAskedFor: false))
                 }
             }
         }
@@ -81,7 +81,7 @@ final class SessionFiles {
     ///
     /// A foreign file or folder in place of a chat reads as empty; a save throws `foreignStore`. The first such
     /// read posts a `foreignFile` event.
-    private func read<Item>(_ body: (OpenFolder, _ heals: Bool) throws -> [Item]) throws -> [Item] {
+    private func read<Item>(_ body: (OpenFolder, _ salvages: Bool) throws -> [Item]) throws -> [Item] {
         do {
             do {
                 return try sessionFolder.open(exclusively: false).map { try body($0, false) } ?? []
@@ -99,12 +99,12 @@ final class SessionFiles {
     }
 
     private func messages(
-        of agentId: String, in name: String, _ folder: OpenFolder, last count: Int, heals: Bool,
+        of agentId: String, in name: String, _ folder: OpenFolder, last count: Int, salvages: Bool,
         wasAskedFor: Bool = true
     ) throws -> [ConversationMessage] {
         do {
             return try messages(in: name, folder, last: count)
-        } catch let damage as Damage where heals {
+        } catch let damage as Damage where salvages {
             do {
                 try heal(agentId, name, damage, in: folder, wasAskedFor: wasAskedFor)
             } catch let error as RecollectError where error.code != .foreignStore {
@@ -284,7 +284,7 @@ final class SessionFiles {
         events.post(
             StoreEvent(
                 kind: .salvaged, scope: sessionFolder.session.scope(agentId: agentId),
-                setAside: URL(fileURLWithPath: folder.path(of: aside)), recoveredMessages: damage.ranges.count))
+                setAsideURL: URL(fileURLWithPath: folder.path(of: aside)), recoveredMessages: damage.ranges.count))
     }
 
     // MARK: Finding

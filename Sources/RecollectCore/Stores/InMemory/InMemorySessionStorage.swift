@@ -24,7 +24,7 @@ public final class InMemorySessionStorage: SessionStorageProtocol, Sendable {
         var state = State()
         for session in sessions {
             state.sessions[ByteString(session.id)] = session
-            state.clock.see(session.lastAccessedAt)
+            state.clock.advance(past: session.lastAccessedAt)
         }
         self.state = Locked(state)
     }
@@ -32,13 +32,13 @@ public final class InMemorySessionStorage: SessionStorageProtocol, Sendable {
     /// Saves a new session, or records the opening of an existing one.
     nonisolated(nonsending) public func saveSession(id: String, firstMessage: String) async throws {
         state.withLock { state in
-            let moment = state.clock.next(now: now())
+            let date = state.clock.next(now: now())
             var session =
                 state.sessions[ByteString(id)]
                 ?? StoredSession(
-                    id: id, createdAt: moment, firstUserMessage: firstMessage, lastAccessedAt: moment, messages: [])
+                    id: id, createdAt: date, firstUserMessage: firstMessage, lastAccessedAt: date, messages: [])
             if session.firstUserMessage.isEmpty { session = session.with(firstUserMessage: firstMessage) }
-            session.lastAccessedAt = moment
+            session.lastAccessedAt = date
             state.sessions[ByteString(id)] = session
         }
     }
@@ -79,16 +79,16 @@ public final class InMemorySessionStorage: SessionStorageProtocol, Sendable {
         let messages = messages.eachIdOnce()
         try messages.checkSavable()
         state.withLock { state in
-            let moment = state.clock.next(now: now())
+            let date = state.clock.next(now: now())
             var session =
                 state.sessions[ByteString(id)]
                 ?? StoredSession(
-                    id: id, createdAt: moment, firstUserMessage: messages.firstUserMessage, lastAccessedAt: moment,
+                    id: id, createdAt: date, firstUserMessage: messages.firstUserMessage, lastAccessedAt: date,
                     messages: [])
             if session.firstUserMessage.isEmpty {
                 session = session.with(firstUserMessage: messages.firstUserMessage)
             }
-            session.lastAccessedAt = moment
+            session.lastAccessedAt = date
             session.messages = messages
             state.sessions[ByteString(id)] = session
         }

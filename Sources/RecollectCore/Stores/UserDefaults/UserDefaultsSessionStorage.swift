@@ -48,10 +48,10 @@ public final class UserDefaultsSessionStorage: SessionStorageProtocol, Sendable 
     /// Saves a new session, or records the access to an existing one.
     nonisolated(nonsending) public func saveSession(id: String, firstMessage: String) async throws {
         try await defaults.run(making: true) {
-            let moment = self.nextDate()
-            var value = self.value(of: id) ?? SessionValue(createdAt: moment, firstUserMessage: firstMessage)
+            let date = self.nextDate()
+            var value = self.value(of: id) ?? SessionValue(createdAt: date, firstUserMessage: firstMessage)
             if value.firstUserMessage.isEmpty { value.firstUserMessage = firstMessage }
-            value.lastAccessedAt = moment
+            value.lastAccessedAt = date
             try self.write(value, to: id)
         }
     }
@@ -108,12 +108,12 @@ public final class UserDefaultsSessionStorage: SessionStorageProtocol, Sendable 
     nonisolated(nonsending) public func updateSessionMessages(id: String, messages: [ChatMessage]) async throws {
         let messages = messages.eachIdOnce()
         try await defaults.run(making: true) {
-            let moment = self.nextDate()
+            let date = self.nextDate()
             var (value, stored) =
                 self.read(id)
-                ?? (SessionValue(createdAt: moment, firstUserMessage: messages.firstUserMessage), [])
+                ?? (SessionValue(createdAt: date, firstUserMessage: messages.firstUserMessage), [])
             if value.firstUserMessage.isEmpty { value.firstUserMessage = messages.firstUserMessage }
-            value.lastAccessedAt = moment
+            value.lastAccessedAt = date
             try value.setMessages(messages, insteadOf: stored)
             try self.write(value, to: id)
         }
@@ -162,11 +162,11 @@ extension UserDefaultsSessionStorage {
     private func nextDate() -> Date {
         var clock = Self.clocks.withLock { $0[defaults.name] } ?? SessionClock()
         for id in clock.hasBegun ? [] : ids {
-            if let value = value(of: id) { clock.see(value.lastAccessedAt) }
+            if let value = value(of: id) { clock.advance(past: value.lastAccessedAt) }
         }
-        let moment = clock.next(now: now())
+        let date = clock.next(now: now())
         Self.clocks.withLock { $0[defaults.name] = clock }
-        return moment
+        return date
     }
 
     /// Returns a session, possibly with damaged messages; `nil` if there is none.

@@ -68,7 +68,7 @@
                 var data = try file.readAll()
                 if data == bytes, !data.isEmpty { return }
                 // `UserDefaults` of another program may be writing the file, without a lock.
-                for _ in 0..<Self.mostReadings where Self.values(in: data) == nil {
+                for _ in 0..<Self.maxReadingCount where Self.values(in: data) == nil {
                     usleep(20_000)
                     data = try ifThere { try folder?.file(name, forWriting: false).readAll() ?? [] } ?? []
                 }
@@ -83,7 +83,7 @@
             }
 
             /// The number of attempts to read a file that another program may be writing, every 20 ms.
-            private static let mostReadings = 15
+            private static let maxReadingCount = 15
 
             private static func values(in data: [UInt8]) -> [String: Any]? {
                 // Invalid data is `nil`.

@@ -84,7 +84,7 @@ extension CloudState {
     }
 
     /// Returns the possible faults.
-    func mishaps() -> [CloudEvent] {
+    func faults() -> [CloudEvent] {
         var events: [CloudEvent] = []
         if behavior.evicts {
             for device in disks.keys.sorted() {
@@ -101,9 +101,9 @@ extension CloudState {
     /// Performs one event drawn by the seed. One in eight is a fault, if there are any.
     ///
     /// - Returns: Whether there was an event.
-    mutating func step(withMishaps: Bool) -> Bool {
-        let mishaps = withMishaps && random(below: 8) == 0 ? mishaps() : []
-        let events = mishaps.isEmpty ? pending() : mishaps
+    mutating func step(withFaults: Bool) -> Bool {
+        let faults = withFaults && random(below: 8) == 0 ? faults() : []
+        let events = faults.isEmpty ? pending() : faults
         guard !events.isEmpty else { return false }
         happen(events[random(below: events.count)])
         return true

@@ -35,8 +35,8 @@ extension CloudState {
     private mutating func accept(_ path: ByteString, from device: String, parents: [Int?]) {
         let file = disks[device]?.files[path]
         let known = Set(parents.compactMap { $0 }).sorted()
-        let moment = file?.modified ?? now(on: device)
-        let id = addRevision(parents: known, bytes: file?.bytes, modified: moment, device: device)
+        let date = file?.modified ?? now(on: device)
+        let id = addRevision(parents: known, bytes: file?.bytes, modified: date, device: device)
         let losers = file == nil ? [] : entries[path]?.losers ?? []
         entries[path] = Entry(head: id, losers: losers)
         change(device) { disk in
@@ -135,9 +135,9 @@ extension CloudState {
         guard !wholly && !isEvicted && bytes.count > 1 else { return takeHead(of: path, on: device) }
         if behavior.arrival == .inPlace {
             let part = Array(bytes.prefix(1 + random(below: bytes.count - 1)))
-            let (moment, stamp) = (now(on: device), tick())
+            let (date, stamp) = (now(on: device), tick())
             change(device) {
-                $0.files[path] = SimulatedDisk.File(bytes: part, modified: moment, changed: moment, stamp: stamp)
+                $0.files[path] = SimulatedDisk.File(bytes: part, modified: date, changed: date, stamp: stamp)
             }
             note("\(part.count) of \(bytes.count) bytes of \(path.string) are on \(device)")
         }
@@ -150,12 +150,12 @@ extension CloudState {
     /// Replaces a device's file by the service's content.
     private mutating func takeHead(of path: ByteString, on device: String, isHere: Bool = false) {
         guard let head = head(of: path) else { return }
-        let (moment, stamp) = (now(on: device), tick())
+        let (date, stamp) = (now(on: device), tick())
         let state = isHere ? .local : stateOfArrival(path, on: device)
         change(device) { disk in
             let file = head.bytes.map {
                 SimulatedDisk.File(
-                    bytes: $0, modified: head.modified, changed: moment, stamp: stamp, state: state)
+                    bytes: $0, modified: head.modified, changed: date, stamp: stamp, state: state)
             }
             disk.sync(path, to: file, revision: head.id)
         }

@@ -118,8 +118,8 @@ struct CloudState {
 
     /// Writes or deletes a file like a program on a device. The sync service has yet to see the change.
     mutating func edit(_ path: ByteString, to bytes: [UInt8]?, on device: String) {
-        let (moment, stamp) = (now(on: device), tick())
-        change(device) { $0.edit(path, to: bytes, modified: moment, stamp: stamp) }
+        let (date, stamp) = (now(on: device), tick())
+        change(device) { $0.edit(path, to: bytes, modified: date, stamp: stamp) }
         note("\(device) \(bytes.map { "writes \($0.count) bytes to" } ?? "deletes") \(path.string)")
     }
 }

@@ -9,15 +9,15 @@ enum CopyName {
     ///   - path: The path of the conflicted file.
     ///   - winner: The device with the winning content.
     ///   - loser: The device with the losing content, to be copied.
-    ///   - moment: The date of the conflict, by the clock of the device making the copy.
+    ///   - date: The date of the conflict, by the clock of the device making the copy.
     static func candidates(
-        for path: ByteString, conflicts: CloudBehavior.Conflicts, winner: String, loser: String, at moment: Date
+        for path: ByteString, conflicts: CloudBehavior.Conflicts, winner: String, loser: String, at date: Date
     ) -> [ByteString] {
         let (stem, suffix) = parts(of: path)
-        let day = stamps(of: moment).day
+        let day = stamps(of: date).day
         return (1...100).map { attempt in
             // Each further copy gets a later second, to make the names differ.
-            let second = stamps(of: moment.addingTimeInterval(Double(attempt - 1)))
+            let second = stamps(of: date.addingTimeInterval(Double(attempt - 1)))
             let again = attempt == 1 ? "" : " \(attempt - 1)"
             let middle =
                 switch conflicts {
@@ -57,10 +57,10 @@ enum CopyName {
         return (String(text[..<dot]), String(text[dot...]))
     }
 
-    private static func stamps(of moment: Date) -> (day: String, time: String) {
+    private static func stamps(of date: Date) -> (day: String, time: String) {
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = .gmt
-        let parts = calendar.dateComponents([.year, .month, .day, .hour, .minute, .second], from: moment)
+        let parts = calendar.dateComponents([.year, .month, .day, .hour, .minute, .second], from: date)
         let digits = { (number: Int?, count: Int) in
             let text = String(number ?? 0)
             return String(repeating: "0", count: max(0, count - text.count)) + text

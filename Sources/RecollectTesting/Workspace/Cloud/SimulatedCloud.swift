@@ -83,7 +83,7 @@ public final class SimulatedCloud: Sendable {
     /// - Returns: Whether there was an event.
     @discardableResult
     public func step() -> Bool {
-        change { $0.step(withMishaps: true) }
+        change { $0.step(withFaults: true) }
     }
 
     /// Performs all pending events, in an order drawn by the seed, until all devices agree. Faults do not occur
@@ -96,7 +96,7 @@ public final class SimulatedCloud: Sendable {
     @discardableResult
     public func syncCompletely(limit: Int = 20_000) throws -> Int {
         for count in 0..<limit {
-            guard change({ $0.step(withMishaps: false) }) else { return count }
+            guard change({ $0.step(withFaults: false) }) else { return count }
         }
         throw UnfinishedSyncError(seed: seed, steps: limit, log: log(last: 40))
     }

@@ -191,7 +191,7 @@ public struct SimulatedProvider: WorkspaceProvider {
                 state.change(device.name) { $0.files[name]?.state = .downloading }
             }
             return names.compactMap { name in
-                guard let file = disk.files[name], file.state == .local, file.bytes.count <= LineageFile.largest,
+                guard let file = disk.files[name], file.state == .local, file.bytes.count <= LineageFile.maxSize,
                     let fileName = name.string.split(separator: "/").last
                 else { return nil }
                 return LineageFile(name: String(fileName), bytes: file.bytes)
@@ -200,7 +200,7 @@ public struct SimulatedProvider: WorkspaceProvider {
     }
 
     /// Replaces or removes a file of the lineage folder.
-    public func writeLineageFile(_ name: String, _ bytes: [UInt8]?) throws {
+    public func writeLineageFile(named name: String, _ bytes: [UInt8]?) throws {
         try change { state, disk in
             let path = ByteString("\(LineageFile.folderName)/\(name)")
             guard disk.hasRoom(for: bytes?.count ?? 0, at: path) else {

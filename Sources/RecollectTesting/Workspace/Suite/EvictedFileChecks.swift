@@ -9,7 +9,7 @@ enum EvictedFileChecks {
             _, provider in
             try expectEqual(provider.names(in: WorkspacePath("Journal")), ["a.md"], "the names")
             try expectEqual(provider.existing("Journal/a.md").state, .notLocal, "the state")
-            try expect(!provider.existing("Journal/a.md").isFolder, "a file", came: "a folder")
+            try expect(!provider.existing("Journal/a.md").isFolder, "a file", actual: "a folder")
         },
         check(
             "evicted.readingDoesNotDownload",
@@ -48,7 +48,7 @@ enum EvictedFileChecks {
             let state = try provider.existing("Journal/a.md").state
             try expect(
                 [.notLocal, .downloading, .local].contains(state), "notLocal, downloading or local",
-                came: state.rawValue)
+                actual: state.rawValue)
         },
     ]
 

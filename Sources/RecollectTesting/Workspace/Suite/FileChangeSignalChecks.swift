@@ -52,6 +52,6 @@ enum FileChangeSignalChecks {
             defer { group.cancelAll() }
             return await group.next() ?? false
         }
-        try expect(isInTime, "\(what) within \(maxWait)", came: "no notification")
+        try expect(isInTime, "\(what) within \(maxWait)", actual: "no notification")
     }
 }

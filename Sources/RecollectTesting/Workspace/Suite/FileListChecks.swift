@@ -24,7 +24,7 @@ enum FileListChecks {
         ) {
             _, provider in
             try expectEqual(provider.items(in: .root), [], "the items of an empty root")
-            try expect(provider.item(at: .root)?.isFolder == true, "the root as a folder", came: "something else")
+            try expect(provider.item(at: .root)?.isFolder == true, "the root as a folder", actual: "something else")
             try expectCode(.notFound, of: "listing a missing folder") {
                 _ = try provider.items(in: WorkspacePath("Journal"))
             }
@@ -55,10 +55,10 @@ enum FileListChecks {
             try expectEqual(provider.existing("a.md").stamp, first, "the stamp of an unchanged file")
             try provider.write("two", to: "a.md", replacing: "one")
             let second = try provider.existing("a.md").stamp
-            try expect(second != first, "a different stamp after a write of the same size", came: second)
+            try expect(second != first, "a different stamp after a write of the same size", actual: second)
             try fixture.put("a.md", Array("three".utf8))
             let third = try provider.existing("a.md").stamp
-            try expect(third != second, "a different stamp after another program's write", came: third)
+            try expect(third != second, "a different stamp after another program's write", actual: third)
         },
         WorkspaceProviderCheck(
             "list.omitsTemporaryFiles", "Temporary files of the sync service and the system are not listed."

@@ -13,7 +13,7 @@ enum FileWriteChecks {
             let path = try WorkspacePath("Journal/user/day.md")
             try provider.write(bytes, to: path, replacing: nil)
             try expectEqual(provider.read(path, limit: 100), bytes, "the bytes")
-            try expect(provider.existing("Journal/user").isFolder, "a parent folder of the file", came: "none")
+            try expect(provider.existing("Journal/user").isFolder, "a parent folder of the file", actual: "none")
             try provider.write([], to: WorkspacePath("empty.md"), replacing: nil)
             try expectEqual(provider.text(at: "empty.md"), "", "the text of an empty file")
         },

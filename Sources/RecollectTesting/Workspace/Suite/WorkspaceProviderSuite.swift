@@ -89,7 +89,7 @@ func expectCode(
     do {
         try body()
     } catch let error as RecollectError {
-        return try expect(codes.contains(error.code), expected, came: "\(error)")
+        return try expect(codes.contains(error.code), expected, actual: "\(error)")
     } catch {
         throw BrokenPromise(expected: expected, actual: "\(error)")
     }
@@ -103,7 +103,7 @@ func expectMismatch(showing text: String?, from what: String, _ body: () throws 
         try body()
     } catch let error as ContentMismatch {
         let shown = error.current.map { String(decoding: $0, as: UTF8.self) }
-        return try expect(shown == text, expected, came: "a ContentMismatch with \(shown ?? "no file")")
+        return try expect(shown == text, expected, actual: "a ContentMismatch with \(shown ?? "no file")")
     } catch {
         throw BrokenPromise(expected: expected, actual: "\(error)")
     }
