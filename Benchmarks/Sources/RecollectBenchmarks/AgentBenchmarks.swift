@@ -23,7 +23,7 @@ private struct Speaker: AgentProtocol {
     }
 }
 
-/// A turn with an agent that answers immediately. The floor makes the turn's calls of the store: window, question, reply.
+/// A turn with an agent that answers immediately. The baseline makes the turn's calls of the store: window, question, reply.
 func agentLines(rounds: Int, sessions: Int) async throws -> [Line] {
     let folder = try Folder()
     func history(_ name: String, _ durability: Durability) -> DeviceChatStorage {
@@ -40,31 +40,31 @@ func agentLines(rounds: Int, sessions: Int) async throws -> [Line] {
     ]
     var lines: [Line] = []
     for (name, store) in stores {
-        let (ours, floor) = try await turns(over: store, pieces: 0, rounds: rounds)
+        let (ours, baseline) = try await turns(over: store, pieces: 0, rounds: rounds)
         lines.append(
             Line(
-                "a turn with an agent that answers immediately, \(name); the floor is its calls of the store", ours,
-                floor,
+                "a turn with an agent that answers immediately, \(name); the baseline is its calls of the store", ours,
+                baseline,
                 stretches: rounds, atMost: 2))
     }
-    let (ours, floor) = try await turns(over: history("streamed", .full), pieces: 20, rounds: rounds)
+    let (ours, baseline) = try await turns(over: history("streamed", .full), pieces: 20, rounds: rounds)
     lines.append(
         Line(
-            "the same, streamed in 20 pieces and saved while streaming, DeviceChatStorage, `.full`", ours, floor,
+            "the same, streamed in 20 pieces and saved while streaming, DeviceChatStorage, `.full`", ours, baseline,
             stretches: rounds, atMost: 2))
     return lines + [try streamingLine(sessions: sessions)]
 }
 
 private func turns(
     over store: any ChatStorage, pieces: Int, rounds: Int
-) async throws -> (ours: Samples, floor: Samples) {
+) async throws -> (ours: Samples, baseline: Samples) {
     let orchestrator = Orchestrator(agents: [Speaker(pieces: pieces)], store: store)
     let budget = ChatStorageDefaults.maxMessages
     func turn() async throws {
         for try await _ in orchestrator.route(.text(Turn.question), userId: "bench", sessionId: "ours") {}
     }
     func calls() async throws {
-        let scope = Scope(userId: "bench", sessionId: "floor", agentId: "agent")
+        let scope = Scope(userId: "bench", sessionId: "baseline", agentId: "agent")
         func save(_ message: ConversationMessage, _ maxMessages: Int?) async throws {
             try await store.save(
                 message, userId: scope.userId, sessionId: scope.sessionId, agentId: scope.agentId,
@@ -91,12 +91,12 @@ private func turns(
         try await turn()
         try await calls()
     }
-    var (ours, floor) = (Samples(), Samples())
+    var (ours, baseline) = (Samples(), Samples())
     for _ in 0..<rounds {
         for _ in 0..<25 { ours.add(try await time(turn)) }
-        for _ in 0..<25 { floor.add(try await time(calls)) }
+        for _ in 0..<25 { baseline.add(try await time(calls)) }
     }
-    return (ours, floor)
+    return (ours, baseline)
 }
 
 /// Many sessions streaming at the same time, in several waves and a process of their own: the memory after all waves,
@@ -111,8 +111,8 @@ private func streamingLine(sessions: Int) throws -> Line {
     return Line(
         work:
             "\(sessions) sessions stream a reply of one second concurrently, resident memory after 30 waves; "
-            + "the floor is the memory after 10, p99 the slowest wave",
-        ours: megabytes(reported[1]), worst: Line.text(Double(reported[2])), floor: megabytes(reported[0]),
+            + "the baseline is the memory after 10, p99 the slowest wave",
+        ours: megabytes(reported[1]), worst: Line.text(Double(reported[2])), baseline: megabytes(reported[0]),
         ratio: growth,
         target: "≤ 1.1", isMet: growth <= 1.1)
 }

@@ -8,7 +8,7 @@ import Foundation
     import Glibc
 #endif
 
-/// The floor of a scan: a folder, by system calls only.
+/// The baseline of a scan: a folder, by system calls only.
 struct BareFolder {
     let path: String
 
@@ -37,7 +37,7 @@ struct BareFolder {
     private func forEachFile(_ body: (String, stat) throws -> Void) throws {
         var folders = [path]
         while let folder = folders.popLast() {
-            guard let stream = opendir(folder) else { throw Floor.Failure(text: folder) }
+            guard let stream = opendir(folder) else { throw Baseline.Failure(text: folder) }
             defer { closedir(stream) }
             while let entry = readdir(stream) {
                 let name = withUnsafePointer(to: &entry.pointee.d_name) {
@@ -53,7 +53,7 @@ struct BareFolder {
     }
 }
 
-/// The floor of a write: writes a file beside the old one, syncs it, renames it over the old one, and syncs the folder.
+/// The baseline of a write: writes a file beside the old one, syncs it, renames it over the old one, and syncs the folder.
 final class BareWriter {
     let url: URL
     private let folder: Int32
@@ -101,6 +101,6 @@ private func writeFile(_ bytes: [UInt8], to path: String, syncing: Bool = false)
 
 @discardableResult
 private func check<Number: SignedInteger>(_ result: Number) throws -> Number {
-    guard result >= 0 else { throw Floor.Failure(text: String(cString: strerror(errno))) }
+    guard result >= 0 else { throw Baseline.Failure(text: String(cString: strerror(errno))) }
     return result
 }

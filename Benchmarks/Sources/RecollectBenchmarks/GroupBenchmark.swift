@@ -2,7 +2,7 @@ import Foundation
 import GRDBSQLite
 import Recollect
 
-/// 64 tasks save durably, each in a session of its own. The floor writes the same rows into the same tables on the C API, with 64
+/// 64 tasks save durably, each in a session of its own. The baseline writes the same rows into the same tables on the C API, with 64
 /// turns in a commit.
 func groupLines(rounds: Int) async throws -> [Line] {
     let (tasks, turnsEach) = (64, 10)
@@ -10,17 +10,17 @@ func groupLines(rounds: Int) async throws -> [Line] {
     let folder = try Folder()
     let history = SQLiteHistoryStore(directory: folder.url.appendingPathComponent("ours"), configuration: configuration)
     let store = DeviceChatStorage(history: history, userId: "bench")
-    let floorFolder = folder.url.appendingPathComponent("floor")
-    let tables = SQLiteHistoryStore(directory: floorFolder, configuration: configuration)
+    let baselineFolder = folder.url.appendingPathComponent("baseline")
+    let tables = SQLiteHistoryStore(directory: baselineFolder, configuration: configuration)
     for task in 0..<tasks {
         for history in [history, tables] {
             try await history.append(
                 Turn.messages(0), to: Scope(userId: "bench", sessionId: "session \(task)", agentId: "agent"))
         }
     }
-    let bare = try BareRows(path: floorFolder.appendingPathComponent("history.sqlite").path)
+    let bare = try BareRows(path: baselineFolder.appendingPathComponent("history.sqlite").path)
 
-    var (ours, floor) = (Samples(), Samples())
+    var (ours, baseline) = (Samples(), Samples())
     for round in 1...rounds {
         let turns = (0..<tasks).map { _ in (0..<turnsEach).map { Turn.messages(round * turnsEach + $0) } }
         ours.add(
@@ -38,7 +38,7 @@ func groupLines(rounds: Int) async throws -> [Line] {
                     try await group.waitForAll()
                 }
             })
-        floor.add(
+        baseline.add(
             try time {
                 for turn in 0..<turnsEach { try bare.commit(turns.map { $0[turn] }) }
             })
@@ -48,11 +48,11 @@ func groupLines(rounds: Int) async throws -> [Line] {
 
     let turns = Double(tasks * turnsEach)
     func rate(_ microseconds: Double) -> String { "\(Int(turns / microseconds * 1_000_000)) turns/s" }
-    let share = Samples.ratio(floor, ours, stretches: rounds)
+    let share = Samples.ratio(baseline, ours, stretches: rounds)
     return [
         Line(
-            work: "64 tasks saving durably; the floor commits 64 turns at a time into the same tables",
-            ours: rate(ours.median), worst: rate(ours.worst), floor: rate(floor.median), ratio: share,
+            work: "64 tasks saving durably; the baseline commits 64 turns at a time into the same tables",
+            ours: rate(ours.median), worst: rate(ours.worst), baseline: rate(baseline.median), ratio: share,
             target: "≥ 0.75", isMet: share >= 0.75)
     ]
 }
@@ -60,20 +60,20 @@ func groupLines(rounds: Int) async throws -> [Line] {
 /// Turns written on the C API into the tables of a history: the rows of appends, with derived IDs and counts updated every 512
 /// messages, as in a history. Session n has session row n and scope n.
 private struct BareRows {
-    private let floor: Floor
+    private let baseline: Baseline
     private let begin, insert, commit, last: OpaquePointer
     private let settling: [OpaquePointer]
 
     init(path: String) throws {
-        floor = try Floor(path: path, synchronous: "FULL", schema: "")
-        begin = try floor.statement("BEGIN IMMEDIATE")
-        insert = try floor.statement(
+        baseline = try Baseline(path: path, synchronous: "FULL", schema: "")
+        begin = try baseline.statement("BEGIN IMMEDIATE")
+        insert = try baseline.statement(
             """
             INSERT INTO message (sequence, session_row_id, scope_row_id, position, message_id, role, timestamp, text)
             VALUES (?, ?, ?, ?, ?, ?, ?, ?)
             """)
-        commit = try floor.statement("COMMIT")
-        last = try floor.statement("SELECT max(sequence), (SELECT through FROM derived_data) FROM message")
+        commit = try baseline.statement("COMMIT")
+        last = try baseline.statement("SELECT max(sequence), (SELECT through FROM derived_data) FROM message")
         settling = try [
             """
             INSERT INTO message_id (scope_row_id, message_id, sequence)
@@ -88,12 +88,12 @@ private struct BareRows {
             WHERE session.id = new.session_row_id
             """,
             "UPDATE derived_data SET through = (SELECT max(sequence) FROM message)",
-        ].map(floor.statement)
+        ].map(baseline.statement)
     }
 
     /// Commits one turn for each session.
     func commit(_ turns: [[ConversationMessage]]) throws {
-        try floor.run(begin)
+        try baseline.run(begin)
         sqlite3_step(last)
         var sequence = sqlite3_column_int64(last, 0)
         let resolved = sqlite3_column_int64(last, 1)
@@ -106,14 +106,14 @@ private struct BareRows {
                 for (column, value) in [sequence, id, id, sequence << 20].enumerated() {
                     sqlite3_bind_int64(insert, Int32(column + 1), value)
                 }
-                floor.bind(message.id, 5, insert)
-                floor.bind(message.role.rawValue, 6, insert)
+                baseline.bind(message.id, 5, insert)
+                baseline.bind(message.role.rawValue, 6, insert)
                 sqlite3_bind_int64(insert, 7, timestamp)
-                floor.bind(message.role == .user ? Turn.question : Turn.answer, 8, insert)
-                try floor.run(insert)
+                baseline.bind(message.role == .user ? Turn.question : Turn.answer, 8, insert)
+                try baseline.run(insert)
             }
         }
-        if sequence - resolved > 512 { try settling.forEach(floor.run) }
-        try floor.run(commit)
+        if sequence - resolved > 512 { try settling.forEach(baseline.run) }
+        try baseline.run(commit)
     }
 }

@@ -6,7 +6,8 @@ import RecollectTranscripts
 /// Imports and indexes a folder of Claude Code transcripts, in alternating whole processes: Recollect, and Python with `json.loads`
 /// and `executemany` of the same rows into the same tables and FTS5 index.
 func importLines(folder transcripts: String?, runs: Int) async throws -> [Line] {
-    let work = "import of a folder of Claude Code transcripts with search index, whole processes; the floor is Python"
+    let work =
+        "import of a folder of Claude Code transcripts with search index, whole processes; the baseline is Python"
     guard let transcripts else {
         return [
             Line(
@@ -14,17 +15,17 @@ func importLines(folder transcripts: String?, runs: Int) async throws -> [Line] 
         ]
     }
     let folder = try Folder()
-    var (ours, floor) = (Samples(), Samples())
+    var (ours, baseline) = (Samples(), Samples())
     var peak = 0
     for run in 0..<runs {
         let mine = try ChildProcess.run(
             CommandLine.arguments[0], ["import-once", transcripts, folder.path("ours \(run)")])
-        let tables = folder.url.appendingPathComponent("floor \(run)")
+        let tables = folder.url.appendingPathComponent("baseline \(run)")
         try await SQLiteHistoryStore(directory: tables).indexed()
         let theirs = try ChildProcess.run(
             "python3", [script, transcripts, tables.appendingPathComponent("history.sqlite").path])
         ours.add(mine.nanoseconds)
-        floor.add(theirs.nanoseconds)
+        baseline.add(theirs.nanoseconds)
         let reported = mine.output.split(whereSeparator: \.isWhitespace).compactMap { Int($0) }
         let expected = Int(theirs.output.trimmingCharacters(in: .whitespacesAndNewlines))
         guard reported.count == 2, reported[0] == expected else {
@@ -32,10 +33,11 @@ func importLines(folder transcripts: String?, runs: Int) async throws -> [Line] 
         }
         peak = max(peak, reported[1])
     }
-    let ratio = Samples.ratio(floor, ours, stretches: runs)
+    let ratio = Samples.ratio(baseline, ours, stretches: runs)
     return [
         Line(
-            work: work, ours: Line.text(ours.median), worst: Line.text(ours.worst), floor: Line.text(floor.median),
+            work: work, ours: Line.text(ours.median), worst: Line.text(ours.worst),
+            baseline: Line.text(baseline.median),
             ratio: ratio, target: "≥ 1", isMet: ratio >= 1),
         Line(
             work: "the same, peak resident memory", ours: megabytes(peak), target: "≤ 150 MB",
@@ -44,7 +46,7 @@ func importLines(folder transcripts: String?, runs: Int) async throws -> [Line] 
 }
 
 private let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-    .appendingPathComponent("../../import_floor.py").standardizedFileURL.path
+    .appendingPathComponent("../../import_baseline.py").standardizedFileURL.path
 
 /// One import, for a process of its own.
 struct ImportOnce: AsyncParsableCommand {
@@ -59,7 +61,7 @@ struct ImportOnce: AsyncParsableCommand {
         let history = SQLiteHistoryStore(directory: URL(fileURLWithPath: store))
         let report = try await TranscriptImporter(history: history, userId: "bench").run([transcripts])
         try await history.indexed()
-        print(report.added, ChildProcess.peakMemory)
+        print(report.addedCount, ChildProcess.peakMemory)
     }
 }
 

@@ -27,11 +27,11 @@ struct Samples {
         return samples
     }
 
-    /// Returns the ratio to the floor's median: the median of the ratios of the sections measured for both.
-    static func ratio(_ ours: Samples, _ floor: Samples, stretches: Int) -> Double {
+    /// Returns the ratio to the baseline's median: the median of the ratios of the sections measured for both.
+    static func ratio(_ ours: Samples, _ baseline: Samples, stretches: Int) -> Double {
         let ratios = (0..<stretches).map { stretch in
             let range = Double(stretch) / Double(stretches)..<Double(stretch + 1) / Double(stretches)
-            return ours.slice(range).median / floor.slice(range).median
+            return ours.slice(range).median / baseline.slice(range).median
         }
         return ratios.sorted()[stretches / 2]
     }

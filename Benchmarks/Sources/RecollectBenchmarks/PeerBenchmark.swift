@@ -32,7 +32,7 @@ private func peerLines(_ library: String, turns: Int, rounds: Int) async throws 
     func line(_ work: String, _ times: KeyPath<PeerTimes, [UInt64]>) -> Line {
         let (ours, theirs) = (Samples(ours[keyPath: times]), Samples(theirs[keyPath: times]))
         return Line(
-            work: work, ours: Line.text(ours.median), worst: Line.text(ours.worst), floor: Line.text(theirs.median),
+            work: work, ours: Line.text(ours.median), worst: Line.text(ours.worst), baseline: Line.text(theirs.median),
             ratio: Samples.ratio(ours, theirs, stretches: rounds))
     }
     return [

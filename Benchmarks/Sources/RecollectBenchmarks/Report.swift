@@ -6,35 +6,36 @@ struct Line {
     var work: String
     var ours: String
     var worst = ""
-    var floor = ""
+    var baseline = ""
     var ratio: Double?
     var target = ""
     var isMet: Bool?
 
-    /// Creates a line with an upper limit for the ratio to the floor and, if given, one in milliseconds.
+    /// Creates a line with an upper limit for the ratio to the baseline and, if given, one in milliseconds.
     /// The ratio is the median of the ratios of the sections, because noise affects both sides of a section.
     init(
-        _ work: String, _ ours: Samples, _ floor: Samples, stretches: Int, atMost target: Double,
+        _ work: String, _ ours: Samples, _ baseline: Samples, stretches: Int, atMost target: Double,
         milliseconds: Double? = nil
     ) {
-        let ratio = Samples.ratio(ours, floor, stretches: stretches)
+        let ratio = Samples.ratio(ours, baseline, stretches: stretches)
         self.work = work
         self.ours = Self.text(ours.median)
         worst = Self.text(ours.worst)
-        self.floor = Self.text(floor.median)
+        self.baseline = Self.text(baseline.median)
         self.ratio = ratio
         self.target = "≤ \(Self.short(target))" + (milliseconds.map { ", ≤ \(Self.short($0)) ms" } ?? "")
         isMet = ratio <= target && ours.median <= (milliseconds ?? .infinity) * 1000
     }
 
     init(
-        work: String, ours: String, worst: String = "", floor: String = "", ratio: Double? = nil, target: String = "",
+        work: String, ours: String, worst: String = "", baseline: String = "", ratio: Double? = nil,
+        target: String = "",
         isMet: Bool? = nil
     ) {
         self.work = work
         self.ours = ours
         self.worst = worst
-        self.floor = floor
+        self.baseline = baseline
         self.ratio = ratio
         self.target = target
         self.isMet = isMet
@@ -54,11 +55,11 @@ struct Line {
     var markdown: String {
         let met = isMet.map { $0 ? "yes" : "**no**" } ?? ""
         let ratio = ratio.map { String(format: "%.2f", $0) } ?? ""
-        return "| \([work, ours, worst, floor, ratio, target, met].joined(separator: " | ")) |"
+        return "| \([work, ours, worst, baseline, ratio, target, met].joined(separator: " | ")) |"
     }
 
     static let header = """
-        | Work | Recollect, median | p99 | Floor, median | Ratio | Target | Met |
+        | Work | Recollect, median | p99 | Baseline, median | Ratio | Target | Met |
         |---|---|---|---|---|---|---|
         """
 }
@@ -92,9 +93,9 @@ final class Report {
             - System: \(ProcessInfo.processInfo.operatingSystemVersionString)
             - SQLite \(String(cString: sqlite3_libversion())), \(Self.compiler)
 
-            The floor is the same work directly on SQLite's C API with prepared statements, or on the system calls for
+            The baseline is the same work directly on SQLite's C API with prepared statements, or on the system calls for
             files. Both run in alternating sections of one run. The ratio is the median of the ratios of the sections,
-            because noise affects both sides of a section. The code in `Benchmarks/Sources` defines the floor of each row.
+            because noise affects both sides of a section. The code in `Benchmarks/Sources` defines the baseline of each row.
 
             \(Line.header)
             \(lines.map(\.markdown).joined(separator: "\n"))

@@ -16,38 +16,38 @@ enum Turn {
     }
 }
 
-/// Saves turns of two messages in one session: compared with the floor, and the last tenth compared with the first.
+/// Saves turns of two messages in one session: compared with the baseline, and the last tenth compared with the first.
 func saveLines(durability: Durability, turns: Int) async throws -> [Line] {
     let isFull = durability == .full
     let name = isFull ? "`.full`" : "`.relaxed`"
-    let (ours, floor) = try await saveSamples(durability: durability, turns: turns)
+    let (ours, baseline) = try await saveSamples(durability: durability, turns: turns)
     let (first, last) = (ours.slice(0..<0.1), ours.slice(0.9..<1))
     return [
         Line(
-            "save a 2-message turn, \(name), of \(turns)", ours, floor, stretches: turns / 100,
+            "save a 2-message turn, \(name), of \(turns)", ours, baseline, stretches: turns / 100,
             atMost: isFull ? 1.25 : 1.9),
         Line(
-            work: "the 99th percentile of these turns, compared with that of the floor", ours: Line.text(ours.worst),
-            floor: Line.text(floor.worst), ratio: ours.worst / floor.worst, target: isFull ? "≤ 2.5" : "",
-            isMet: isFull ? ours.worst / floor.worst <= 2.5 : nil),
-        // The change of the floor shows the machine's part in it.
+            work: "the 99th percentile of these turns, compared with that of the baseline", ours: Line.text(ours.worst),
+            baseline: Line.text(baseline.worst), ratio: ours.worst / baseline.worst, target: isFull ? "≤ 2.5" : "",
+            isMet: isFull ? ours.worst / baseline.worst <= 2.5 : nil),
+        // The change of the baseline shows the machine's part in it.
         Line(
             work:
-                "the last tenth of these turns; the floor is the first tenth. Ratio for the plain floor: "
-                + String(format: "%.2f", floor.slice(0.9..<1).median / floor.slice(0..<0.1).median),
-            ours: Line.text(last.median), worst: Line.text(last.worst), floor: Line.text(first.median),
+                "the last tenth of these turns; the baseline is the first tenth. Ratio for the plain baseline: "
+                + String(format: "%.2f", baseline.slice(0.9..<1).median / baseline.slice(0..<0.1).median),
+            ours: Line.text(last.median), worst: Line.text(last.worst), baseline: Line.text(first.median),
             ratio: last.median / first.median, target: "≤ 1.2", isMet: last.median / first.median <= 1.2),
     ]
 }
 
-private func saveSamples(durability: Durability, turns: Int) async throws -> (ours: Samples, floor: Samples) {
+private func saveSamples(durability: Durability, turns: Int) async throws -> (ours: Samples, baseline: Samples) {
     let folder = try Folder()
     let configuration = HistoryConfiguration(durability: durability, indexesInBackground: false)
     let history = SQLiteHistoryStore(directory: folder.url, configuration: configuration)
     let store = DeviceChatStorage(history: history, userId: "bench")
     let bare = try BareHistory(path: folder.path("bare.sqlite"), synchronous: durability == .full ? "FULL" : "NORMAL")
     var ours = Samples()
-    var floor = Samples()
+    var baseline = Samples()
     let stretch = 100
     for start in stride(from: 0, to: turns, by: stretch) {
         for turn in start..<min(turns, start + stretch) {
@@ -59,9 +59,9 @@ private func saveSamples(durability: Durability, turns: Int) async throws -> (ou
                 })
         }
         for turn in start..<min(turns, start + stretch) {
-            floor.add(try time { try bare.save(session: "session", Turn.question, Turn.answer, at: Int64(turn)) })
+            baseline.add(try time { try bare.save(session: "session", Turn.question, Turn.answer, at: Int64(turn)) })
         }
     }
     await history.close()
-    return (ours, floor)
+    return (ours, baseline)
 }

@@ -2,7 +2,7 @@ import Foundation
 import GRDBSQLite
 import Recollect
 
-/// Twenty hits with snippets in a million messages, by the kind of query. The floor is the FTS5 query on the same index,
+/// Twenty hits with snippets in a million messages, by the kind of query. The baseline is the FTS5 query on the same index,
 /// ordered by rank and limited to the same user.
 func searchLines(messages count: Int, rounds: Int) async throws -> [Line] {
     let folder = try Folder()
@@ -18,19 +18,19 @@ func searchLines(messages count: Int, rounds: Int) async throws -> [Line] {
             ours: "\(Line.text(Double(indexing) / 1000)), \(Line.text(Double(indexing) / 1000 / Double(count)))")
     ]
     for (kind, query, match) in queries {
-        var (ours, floor) = (Samples(), Samples())
-        var found = (ours: 0, floor: 0)
+        var (ours, baseline) = (Samples(), Samples())
+        var found = (ours: 0, baseline: 0)
         for _ in 0..<rounds {
             ours.add(
                 try await time {
                     found.ours = try await history.search(SearchQuery(userId: "bench", text: query)).elements.count
                 })
-            floor.add(time { found.floor = bare.search(match, userId: "bench") })
+            baseline.add(time { found.baseline = bare.search(match, userId: "bench") })
         }
-        precondition(found.ours == found.floor, "\(kind): \(found.ours) hits instead of \(found.floor)")
+        precondition(found.ours == found.baseline, "\(kind): \(found.ours) hits instead of \(found.baseline)")
         lines.append(
             Line(
-                "search over \(count) messages, \(kind) (`\(query)`)", ours, floor, stretches: rounds, atMost: 3,
+                "search over \(count) messages, \(kind) (`\(query)`)", ours, baseline, stretches: rounds, atMost: 3,
                 milliseconds: 50))
     }
     await history.close()
@@ -59,14 +59,14 @@ private func fill(_ history: SQLiteHistoryStore, messages count: Int) async thro
     }
 }
 
-/// The query of the floor.
+/// The query of the baseline.
 private struct BareSearch {
-    private let floor: Floor
+    private let baseline: Baseline
     private let select: OpaquePointer
 
     init(path: String) throws {
-        floor = try Floor(path: path, synchronous: "NORMAL", schema: "")
-        select = try floor.statement(
+        baseline = try Baseline(path: path, synchronous: "NORMAL", schema: "")
+        select = try baseline.statement(
             """
             SELECT message.message_id, message.text FROM message_search
             JOIN message ON message.sequence = message_search.rowid
@@ -76,8 +76,8 @@ private struct BareSearch {
     }
 
     func search(_ match: String, userId: String) -> Int {
-        floor.bind(match, 1, select)
-        floor.bind(userId, 2, select)
+        baseline.bind(match, 1, select)
+        baseline.bind(userId, 2, select)
         var count = 0
         while sqlite3_step(select) == SQLITE_ROW {
             _ = sqlite3_column_text(select, 1)

@@ -2,7 +2,7 @@ import Foundation
 import GRDBSQLite
 import Recollect
 
-/// The first page of a long list of sessions. The floor is the keyset query of a table with all columns of a summary.
+/// The first page of a long list of sessions. The baseline is the keyset query of a table with all columns of a summary.
 func sessionListLines(sessions count: Int, rounds: Int) async throws -> [Line] {
     let folder = try Folder()
     let configuration = HistoryConfiguration(durability: .relaxed, indexesInBackground: false)
@@ -24,7 +24,7 @@ func sessionListLines(sessions count: Int, rounds: Int) async throws -> [Line] {
     try bare.commit()
 
     let request = PageRequest<SessionCursor>(limit: pageSize)
-    var (ours, floor) = (Samples(), Samples())
+    var (ours, baseline) = (Samples(), Samples())
     var read = (sessions: 0, bytes: 0)
     for _ in 0..<rounds {
         for _ in 0..<50 {
@@ -33,22 +33,22 @@ func sessionListLines(sessions count: Int, rounds: Int) async throws -> [Line] {
                     read.sessions += try await history.sessions(of: "bench", page: request).elements.count
                 })
         }
-        for _ in 0..<50 { floor.add(time { read.bytes += bare.readFirstPage() }) }
+        for _ in 0..<50 { baseline.add(time { read.bytes += bare.readFirstPage() }) }
     }
     await history.close()
     precondition(read.sessions == rounds * 50 * pageSize && read.bytes > 0)
-    return [Line("the first \(pageSize) of \(count) sessions", ours, floor, stretches: rounds, atMost: 5)]
+    return [Line("the first \(pageSize) of \(count) sessions", ours, baseline, stretches: rounds, atMost: 5)]
 }
 
 private let pageSize = 50
 
-/// The list of the floor: one table, one index, prepared statements.
+/// The list of the baseline: one table, one index, prepared statements.
 private struct BareSessions {
-    private let floor: Floor
+    private let baseline: Baseline
     private let insertion, selection: OpaquePointer
 
     init(path: String) throws {
-        floor = try Floor(
+        baseline = try Baseline(
             path: path, synchronous: "NORMAL",
             schema: """
                 CREATE TABLE session (
@@ -60,12 +60,12 @@ private struct BareSessions {
                   cache_read INTEGER NOT NULL DEFAULT 0);
                 CREATE INDEX session_by_activity ON session (user, activity, id);
                 """)
-        insertion = try floor.statement(
+        insertion = try baseline.statement(
             """
             INSERT INTO session (id, user, preview, created, activity, count, agents)
             VALUES (?, 'bench', ?, ?, ?, 2, 'agent')
             """)
-        selection = try floor.statement(
+        selection = try baseline.statement(
             """
             SELECT id, preview, agents, title, directory, branch, metadata, tags, created, activity, count, access, pinned,
               archived, unread, input, output, cache_creation, cache_read
@@ -73,15 +73,15 @@ private struct BareSessions {
             """)
     }
 
-    func begin() throws { try floor.execute("BEGIN") }
-    func commit() throws { try floor.execute("COMMIT") }
+    func begin() throws { try baseline.execute("BEGIN") }
+    func commit() throws { try baseline.execute("COMMIT") }
 
     func insert(_ number: Int) throws {
-        floor.bind("session \(number)", 1, insertion)
-        floor.bind(Turn.question, 2, insertion)
+        baseline.bind("session \(number)", 1, insertion)
+        baseline.bind(Turn.question, 2, insertion)
         sqlite3_bind_int64(insertion, 3, Int64(number))
         sqlite3_bind_int64(insertion, 4, Int64(number))
-        try floor.run(insertion)
+        try baseline.run(insertion)
     }
 
     /// Reads a page and every byte of its text, without creating strings.
@@ -99,7 +99,7 @@ private struct BareSessions {
     }
 }
 
-/// Saves a whole transcript after one change, in a long session and, as the floor, in a short one.
+/// Saves a whole transcript after one change, in a long session and, as the baseline, in a short one.
 func transcriptLines(rounds: Int) async throws -> [Line] {
     let folder = try Folder()
     let history = SQLiteHistoryStore(
@@ -131,7 +131,7 @@ func transcriptLines(rounds: Int) async throws -> [Line] {
         }
         lines.append(
             Line(
-                "save a transcript of \(long) after \(change.rawValue); the floor is a transcript of \(short)",
+                "save a transcript of \(long) after \(change.rawValue); the baseline is a transcript of \(short)",
                 samples[long] ?? Samples(), samples[short] ?? Samples(), stretches: rounds, atMost: 3))
     }
     await history.close()
@@ -162,7 +162,7 @@ private func transcript(_ count: Int) -> [ChatMessage] {
     }
 }
 
-/// The last 100 entries of a long session and, as the floor, of a short one.
+/// The last 100 entries of a long session and, as the baseline, of a short one.
 func openingLines(messages count: Int, rounds: Int) async throws -> [Line] {
     let folder = try Folder()
     let configuration = HistoryConfiguration(durability: .relaxed, indexesInBackground: false)
@@ -174,7 +174,7 @@ func openingLines(messages count: Int, rounds: Int) async throws -> [Line] {
             try await history.append((start..<min(turns, start + 2500)).flatMap(Turn.messages), to: scope)
         }
     }
-    var (ours, floor) = (Samples(), Samples())
+    var (ours, baseline) = (Samples(), Samples())
     var read = 0
     let request = PageRequest<MessageCursor>(limit: 100, before: nil)
     for _ in 0..<rounds {
@@ -182,14 +182,15 @@ func openingLines(messages count: Int, rounds: Int) async throws -> [Line] {
             ours.add(try await time { read += try await storage.messages(in: "long", page: request).elements.count })
         }
         for _ in 0..<50 {
-            floor.add(try await time { read += try await storage.messages(in: "short", page: request).elements.count })
+            baseline.add(
+                try await time { read += try await storage.messages(in: "short", page: request).elements.count })
         }
     }
     await history.close()
     precondition(read == rounds * 100 * 100)
     return [
         Line(
-            "open a session of \(count) messages at its end (100); the floor is a session of 200", ours, floor,
+            "open a session of \(count) messages at its end (100); the baseline is a session of 200", ours, baseline,
             stretches: rounds, atMost: 2)
     ]
 }

@@ -14,7 +14,7 @@ func windowLines(messages count: Int, rounds: Int) async throws -> [Line] {
     try bare.fill(session: "session", turns: count / 2)
 
     let store = DeviceChatStorage(history: history, userId: "bench")
-    var (ours, floor) = (Samples(), Samples())
+    var (ours, baseline) = (Samples(), Samples())
     var read = (messages: 0, bytes: 0)
     for _ in 0..<rounds {
         for _ in 0..<50 {
@@ -25,10 +25,11 @@ func windowLines(messages count: Int, rounds: Int) async throws -> [Line] {
                     ).count
                 })
         }
-        for _ in 0..<50 { floor.add(time { read.bytes += bare.readLast(session: "session") }) }
+        for _ in 0..<50 { baseline.add(time { read.bytes += bare.readLast(session: "session") }) }
     }
     precondition(read.messages == rounds * 50 * 100 && read.bytes > 0)
-    let warm = Line("load the last 100 from a session of \(count) messages", ours, floor, stretches: rounds, atMost: 2)
+    let warm = Line(
+        "load the last 100 from a session of \(count) messages", ours, baseline, stretches: rounds, atMost: 2)
     // The log is moved into the database, so that each opening finds the same files.
     await history.close()
     return [warm]
@@ -40,7 +41,7 @@ private func freshLines(
     _ folder: URL, bare path: String, messages count: Int, rounds: Int
 ) async throws -> [Line] {
     let configuration = HistoryConfiguration(durability: .relaxed, indexesInBackground: false)
-    var (ours, floor, page) = (Samples(), Samples(), Samples())
+    var (ours, baseline, page) = (Samples(), Samples(), Samples())
     var read = 0
     for _ in 0..<rounds {
         for _ in 0..<5 {
@@ -55,7 +56,7 @@ private func freshLines(
             await history.close()
         }
         for _ in 0..<5 {
-            floor.add(
+            baseline.add(
                 try time {
                     read += try BareHistory(path: path, synchronous: "NORMAL").readLast(session: "session") > 0 ? 1 : 0
                 })
@@ -69,7 +70,7 @@ private func freshLines(
     }
     precondition(read == rounds * (5 * 100 + 5 + 1))
     return [
-        Line("the same with a newly opened handle", ours, floor, stretches: rounds, atMost: 3),
+        Line("the same with a newly opened handle", ours, baseline, stretches: rounds, atMost: 3),
         Line(
             work: "the first page of sessions with a newly opened handle, of \(count) messages",
             ours: Line.text(page.median), worst: Line.text(page.worst), target: "≤ 10 ms",

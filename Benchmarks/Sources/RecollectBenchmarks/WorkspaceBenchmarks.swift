@@ -8,49 +8,49 @@ func workspaceLines(files: Int, rounds: Int) async throws -> [Line] {
     ]
 }
 
-/// Scans a folder of unchanged files. The floor of the first scan reads them all and writes each content to a file of its own, with
-/// one sync at the end. The floor of a scan without changes lists all folders and reads the state of each file.
+/// Scans a folder of unchanged files. The baseline of the first scan reads them all and writes each content to a file of its own, with
+/// one sync at the end. The baseline of a scan without changes lists all folders and reads the state of each file.
 private func lookLines(files: Int, rounds: Int) async throws -> [Line] {
     let folder = try Folder()
     let root = folder.url.appendingPathComponent("root")
     try fill(root, files: files)
     let bare = BareFolder(path: root.path)
-    var (first, firstFloor) = (Samples(), Samples())
-    var (again, againFloor) = (Samples(), Samples())
-    var archive = (ours: 0, floor: 0)
+    var (first, firstBaseline) = (Samples(), Samples())
+    var (again, againBaseline) = (Samples(), Samples())
+    var archive = (ours: 0, baseline: 0)
     for round in 0..<rounds {
         let state = folder.url.appendingPathComponent("state \(round)")
         let workspace = try workspace(root: root, state: state)
         first.add(try await time { try await workspace.resolveConflicts() })
-        firstFloor.add(try time { try bare.copy(to: folder.path("copy \(round)")) })
+        firstBaseline.add(try time { try bare.copy(to: folder.path("copy \(round)")) })
         for _ in 0..<5 { again.add(try await time { try await workspace.resolveConflicts() }) }
-        for _ in 0..<5 { againFloor.add(try time { archive.floor = try bare.size().bytes }) }
+        for _ in 0..<5 { againBaseline.add(try time { archive.baseline = try bare.size().bytes }) }
         let status = try await workspace.status()
-        precondition(status.files == files && status.archivedContents == files)
+        precondition(status.fileCount == files && status.archivedContentCount == files)
         archive.ours = try BareFolder(path: state.path).size().bytes
     }
-    let growth = Double(archive.ours) / Double(archive.floor)
+    let growth = Double(archive.ours) / Double(archive.baseline)
     return [
         Line(
-            "a first scan of \(files) files of 2 KB; the floor reads them and writes each to a file, with one sync at the end",
-            first, firstFloor, stretches: rounds, atMost: 3),
+            "a first scan of \(files) files of 2 KB; the baseline reads them and writes each to a file, with one sync at the end",
+            first, firstBaseline, stretches: rounds, atMost: 3),
         Line(
-            "a scan of \(files) unchanged files; the floor lists them and reads their states", again,
-            againFloor, stretches: rounds, atMost: 5, milliseconds: 100),
+            "a scan of \(files) unchanged files; the baseline lists them and reads their states", again,
+            againBaseline, stretches: rounds, atMost: 5, milliseconds: 100),
         Line(
-            work: "the archive of \(files) files of 2 KB after a first scan; the floor is the size of the files",
-            ours: megabytes(archive.ours), floor: megabytes(archive.floor), ratio: growth, target: "≤ 1.5",
+            work: "the archive of \(files) files of 2 KB after a first scan; the baseline is the size of the files",
+            ours: megabytes(archive.ours), baseline: megabytes(archive.baseline), ratio: growth, target: "≤ 1.5",
             isMet: growth <= 1.5),
     ]
 }
 
-/// Writes 2 KB over a known version. The floor writes a file beside it, syncs it, renames it over the old one, and syncs the folder.
+/// Writes 2 KB over a known version. The baseline writes a file beside it, syncs it, renames it over the old one, and syncs the folder.
 private func writeLine(rounds: Int) async throws -> Line {
     let folder = try Folder()
     let workspace = try workspace(in: folder)
     let bare = try BareWriter(folder: folder.path("bare"))
     let path = try WorkspacePath("notes.md")
-    var (ours, floor) = (Samples(), Samples())
+    var (ours, baseline) = (Samples(), Samples())
     var version: ContentHash?
     for round in 0..<rounds {
         for turn in 0..<10 {
@@ -60,16 +60,16 @@ private func writeLine(rounds: Int) async throws -> Line {
         }
         for turn in 0..<10 {
             let bytes = Array(text(round * 10 + turn).utf8)
-            floor.add(try time { try bare.write(bytes, to: "notes.md") })
+            baseline.add(try time { try bare.write(bytes, to: "notes.md") })
         }
     }
     return Line(
-        "write a file of 2 KB in a workspace, compared, archived and durable; the floor is a durable write "
+        "write a file of 2 KB in a workspace, compared, archived and durable; the baseline is a durable write "
             + "to a new file, and a rename",
-        ours, floor, stretches: rounds, atMost: 4)
+        ours, baseline, stretches: rounds, atMost: 4)
 }
 
-/// Finds and resolves a conflict of a `context.md` of 200 lines, changed by two devices. The floor reads both versions, writes one
+/// Finds and resolves a conflict of a `context.md` of 200 lines, changed by two devices. The baseline reads both versions, writes one
 /// durably as above, and removes the other.
 private func mergeLine(rounds: Int) async throws -> Line {
     let folder = try Folder()
@@ -77,7 +77,7 @@ private func mergeLine(rounds: Int) async throws -> Line {
     let root = workspace.rootURL
     let bare = try BareWriter(folder: folder.path("bare"))
     let (main, copy) = ("context.md", "context.sync-conflict-20260101-101010-ABCDEFG.md")
-    var (ours, floor) = (Samples(), Samples())
+    var (ours, baseline) = (Samples(), Samples())
     for round in 0..<rounds {
         let base = context(round)
         try base.write(to: root.appendingPathComponent(main), atomically: true, encoding: .utf8)
@@ -91,7 +91,7 @@ private func mergeLine(rounds: Int) async throws -> Line {
         var resolved: [ResolvedConflict] = []
         ours.add(try await time { resolved = try await workspace.resolveConflicts() })
         precondition(resolved.map(\.outcome) == [.merged], "\(resolved)")
-        floor.add(
+        baseline.add(
             try time {
                 let bytes = try bare.read(main) + bare.read(copy)
                 try bare.write(Array(bytes[..<(bytes.count / 2)]), to: main)
@@ -99,8 +99,8 @@ private func mergeLine(rounds: Int) async throws -> Line {
             })
     }
     return Line(
-        "find and merge a conflict of a `context.md` of 200 lines; the floor reads both, writes one durably and removes the other",
-        ours, floor, stretches: rounds, atMost: 15, milliseconds: 50)
+        "find and merge a conflict of a `context.md` of 200 lines; the baseline reads both, writes one durably and removes the other",
+        ours, baseline, stretches: rounds, atMost: 15, milliseconds: 50)
 }
 
 private func workspace(in folder: borrowing Folder) throws -> SharedWorkspace {

@@ -1,6 +1,6 @@
 """The floor of the import: Claude Code transcripts by json.loads and executemany into the tables of an empty history.
 
-Usage: import_floor.py FOLDER DATABASE. Prints how many messages it added.
+Usage: import_baseline.py FOLDER DATABASE. Prints how many messages it added.
 """
 
 import json

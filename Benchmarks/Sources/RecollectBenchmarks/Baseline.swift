@@ -1,12 +1,12 @@
 import Foundation
 import GRDBSQLite
 
-/// The floor: the same work on SQLite's C API, with prepared statements only.
-final class Floor {
+/// The baseline: the same work on SQLite's C API, with prepared statements only.
+final class Baseline {
     private let connection: OpaquePointer
     private var statements: [String: OpaquePointer] = [:]
 
-    init(path: String, synchronous: String, schema: String = Floor.bareSchema) throws {
+    init(path: String, synchronous: String, schema: String = Baseline.bareSchema) throws {
         var opened: OpaquePointer?
         guard sqlite3_open(path, &opened) == SQLITE_OK, let opened else { throw Failure(text: "cannot open \(path)") }
         connection = opened
@@ -60,46 +60,46 @@ final class Floor {
     }
 }
 
-/// The work of the floor: saving a turn, reading the last messages.
+/// The work of the baseline: saving a turn, reading the last messages.
 struct BareHistory {
-    private let floor: Floor
+    private let baseline: Baseline
     private let begin, insert, commit, select: OpaquePointer
 
     init(path: String, synchronous: String) throws {
-        floor = try Floor(path: path, synchronous: synchronous)
-        begin = try floor.statement("BEGIN IMMEDIATE")
-        insert = try floor.statement("INSERT INTO message (session, role, timestamp, text) VALUES (?, ?, ?, ?)")
-        commit = try floor.statement("COMMIT")
-        select = try floor.statement(
+        baseline = try Baseline(path: path, synchronous: synchronous)
+        begin = try baseline.statement("BEGIN IMMEDIATE")
+        insert = try baseline.statement("INSERT INTO message (session, role, timestamp, text) VALUES (?, ?, ?, ?)")
+        commit = try baseline.statement("COMMIT")
+        select = try baseline.statement(
             "SELECT role, timestamp, text FROM message WHERE session = ? ORDER BY id DESC LIMIT 100")
     }
 
     func save(session: String, _ question: String, _ answer: String, at time: Int64) throws {
-        try floor.run(begin)
+        try baseline.run(begin)
         try write(session: session, question, answer, at: time)
-        try floor.run(commit)
+        try baseline.run(commit)
     }
 
     /// Fills a session in one transaction.
     func fill(session: String, turns: Int) throws {
-        try floor.run(begin)
+        try baseline.run(begin)
         for turn in 0..<turns { try write(session: session, Turn.question, Turn.answer, at: Int64(turn)) }
-        try floor.run(commit)
+        try baseline.run(commit)
     }
 
     private func write(session: String, _ question: String, _ answer: String, at time: Int64) throws {
         for (role, text) in [("user", question), ("assistant", answer)] {
-            floor.bind(session, 1, insert)
-            floor.bind(role, 2, insert)
+            baseline.bind(session, 1, insert)
+            baseline.bind(role, 2, insert)
             sqlite3_bind_int64(insert, 3, time)
-            floor.bind(text, 4, insert)
-            try floor.run(insert)
+            baseline.bind(text, 4, insert)
+            try baseline.run(insert)
         }
     }
 
     /// Reads the last 100 messages and every byte of their text, without creating strings.
     func readLast(session: String) -> Int {
-        floor.bind(session, 1, select)
+        baseline.bind(session, 1, select)
         var bytes = 0
         while sqlite3_step(select) == SQLITE_ROW {
             _ = sqlite3_column_text(select, 0)
