@@ -8,7 +8,11 @@ import RecollectCore
 /// other details are saved at the end, as far as the history lacks them.
 struct ImportedSessions {
     private struct Learned {
+        /// The title in an export, or in a transcript for one of its messages.
         var title: String?
+        /// The last title of the session by its user, and the last generated one.
+        var userTitle: String?
+        var generatedTitle: String?
         var workingDirectory: String?
         var branch: String?
         var metadata: [String: JSONValue] = [:]
@@ -62,6 +66,10 @@ struct ImportedSessions {
                 learned.branch = learned.branch ?? Self.text(ClaudeCodeLine.Name.branch, in: message)
             }
             sessions[scope.session] = learned
+        }
+        for (title, isByUser, session) in batch.sessionTitles {
+            let field: WritableKeyPath<Learned, String?> = isByUser ? \.userTitle : \.generatedTitle
+            sessions[session, default: Learned()][keyPath: field] = title
         }
         for (session, details) in batch.details {
             var learned = sessions[session] ?? Learned()
@@ -135,7 +143,8 @@ struct ImportedSessions {
         var details = SessionDetails()
         let isImported = current.title == current.metadata[importedTitle]?.stringValue
         // A given title replaces any title set by an import. One made from the session's opening replaces none.
-        let title = current.title == nil || isImported ? learned.title : nil
+        let given = learned.userTitle ?? learned.generatedTitle ?? learned.title
+        let title = current.title == nil || isImported ? given : nil
         if let title = title ?? (current.title == nil ? learned.opening.title : nil), title != current.title {
             details.title = title
             details.metadata[importedTitle] = .string(title)

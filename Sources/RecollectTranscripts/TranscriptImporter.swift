@@ -15,11 +15,12 @@ import RecollectCore
 /// lines and files are reported and never stop the import. Files are not trusted: links are not followed, and
 /// sizes, depths and counts are bounded.
 ///
-/// A session gets its title from a `summary` line with the ID of one of its messages, the working directory and
-/// Git branch of its first message, and all details in an export. Tags, pin and archive mark are set only for a
-/// new session, as given in its file before the first message. A session without a title and with a first message
-/// by Claude Code, not by its user, gets the typed command or the first text of its user as title. Details set by
-/// a user are never replaced. New sessions, and sessions without unread messages before the import, count as read.
+/// A session gets its title from its last `custom-title` line, else from its last `ai-title` line, else from a `summary`
+/// line with the ID of one of its messages. It gets the working directory and Git branch of its first message, and all
+/// details in an export. Tags, pin and archive mark are set only for a new session, as given in its file before the first
+/// message. A session without a title and with a first message by Claude Code, not by its user, gets the typed command or
+/// the first text of its user as title. Details set by a user are never replaced. New sessions, and sessions without unread
+/// messages before the import, count as read.
 ///
 /// A folder of Agent Squad names the users of its sessions. For these, `userId` is ignored.
 ///

@@ -93,7 +93,10 @@ public final class TranscriptReader: TranscriptReading {
     private func claudeCodeRecord(_ bytes: UnsafeRawBufferPointer) throws -> TranscriptRecord {
         let line = try ClaudeCodeLine(bytes)
         let content = try line.record(usage: &usage)
-        guard case .message = content else { return record(content) }
+        switch content {
+        case .message, .sessionTitle: break
+        default: return record(content)
+        }
         let aside = try line.isTrue("isSidechain") ? Self.sidechainAgentId : Self.mainAgentId
         var found = record(content, agentId: try line.text("agentId") ?? namedAgentId ?? aside)
         if let sessionId = try line.text("sessionId") { found.sessionId = sessionId }

@@ -8,6 +8,9 @@ public struct TranscriptRecord: Sendable {
         case message(ConversationMessage)
         /// A title for the session of a message, possibly a different one than the record's.
         case title(String, lastMessageId: String)
+        /// A title of the record's session, by its user or generated. The last one by a user counts or, without any, the
+        /// last generated one.
+        case sessionTitle(String, isByUser: Bool)
         /// Details of the session.
         case details(SessionDetails)
         /// A line without session content.

@@ -14,6 +14,8 @@ struct TranscriptBatch: Sendable {
     private(set) var unfinished = 0
     /// Titles, each with the ID of the last message in its session, and with the session of the file it is in.
     private(set) var titles: [(title: String, lastMessageId: String, session: SessionKey)] = []
+    /// Titles of sessions, and whether they are by users.
+    private(set) var sessionTitles: [(title: String, isByUser: Bool, session: SessionKey)] = []
     private(set) var details: [(SessionKey, SessionDetails)] = []
     var bytesRead: Int64 = 0
     var bytesTotal: Int64 = 0
@@ -35,6 +37,9 @@ struct TranscriptBatch: Sendable {
         case .title(let title, let id):
             titles.append((title, id, session))
             others.append("summary")
+        case .sessionTitle(let title, let isByUser):
+            sessionTitles.append((title, isByUser, session))
+            others.append(isByUser ? "custom-title" : "ai-title")
         case .details(let details): self.details.append((session, details))
         case .other(let kind): others.append(kind)
         case .unreadable(let reason): addUnreadable(file: file, line: record.line, reason)

@@ -96,6 +96,32 @@ struct ImportTests {
         #expect(try await imported.sessions()[0].title == "Mine")
     }
 
+    @Test("The user's title of a Claude Code session stands above a generated one, and the last one counts")
+    func sessionTitles() async throws {
+        let folder = try TemporaryFolder()
+        let imported = Imported()
+        var lines = userLine("m1", session: "s")
+        func run(adding line: JSONValue) async throws -> String? {
+            lines += line.jsonString + "\n"
+            _ = try await imported.run(folder.write("s.jsonl", lines))
+            return try await imported.only().title
+        }
+        func generated(_ title: String) -> JSONValue {
+            ["type": "ai-title", "aiTitle": .string(title), "sessionId": "s"]
+        }
+        func custom(_ title: String) -> JSONValue {
+            ["type": "custom-title", "customTitle": .string(title), "sessionId": "s"]
+        }
+        #expect(try await run(adding: ["type": "summary", "summary": "Summary", "leafUuid": "m1"]) == "Summary")
+        #expect(try await run(adding: generated("Generated")) == "Generated")
+        #expect(try await run(adding: custom("Renamed")) == "Renamed")
+        #expect(try await run(adding: generated("Generated again")) == "Renamed")
+        #expect(try await run(adding: custom(" ")) == "Renamed")
+        #expect(try await run(adding: custom("Renamed again")) == "Renamed again")
+        try await imported.history.update(imported.only().id, with: SessionDetails(title: "Mine"))
+        #expect(try await run(adding: custom("Renamed later")) == "Mine")
+    }
+
     @Test("Titles of unknown messages cost one lookup each, whatever the number of sessions")
     func unknownTitles() async throws {
         let folder = try TemporaryFolder()

@@ -53,8 +53,17 @@ struct ClaudeCodeLine {
         case "summary":
             guard let title = try text("summary"), let leafId = try text("leafUuid") else { return .other(kind: type) }
             return .title(title, lastMessageId: leafId)
+        case "custom-title": return try sessionTitle("customTitle", type, isByUser: true)
+        case "ai-title": return try sessionTitle("aiTitle", type, isByUser: false)
         default: return .other(kind: type)
         }
+    }
+
+    private func sessionTitle(_ field: String, _ type: String, isByUser: Bool) throws -> TranscriptRecord.Content {
+        guard let title = try text(field), title.contains(where: { !$0.isWhitespace }) else {
+            return .other(kind: type)
+        }
+        return .sessionTitle(title, isByUser: isByUser)
     }
 
     /// Returns a string field; `nil` if it is absent or not a string.
