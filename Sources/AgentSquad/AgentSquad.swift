@@ -1,3 +1,3 @@
-// The drop-in module: code written against the Agent Squad storage guides compiles with this import.
-
+/// Re-exports Recollect under the module name of the Agent Squad storage guides. Code written for the guides compiles with
+/// this module.
 @_exported import Recollect

@@ -1,6 +1,5 @@
-// What an app imports: the history's types and rules, the store that keeps them in SQLite, the agents that use it, and the workspace
-// that they share with their user.
-
+/// Re-exports the libraries of an app: the history's types and rules, its store in SQLite, the agents, and the workspace
+/// shared by agents and user.
 @_exported import RecollectAgents
 @_exported import RecollectCore
 @_exported import RecollectSQLite

@@ -1,3 +1,4 @@
+/// Starts `recall`, or prints how to build it with its commands.
 #if CommandLine
     await Recall.start()
 #else
