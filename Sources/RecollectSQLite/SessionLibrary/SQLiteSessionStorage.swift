@@ -265,8 +265,20 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
             // A save must not run between the end and its note: it would take the reply for another writer's. Nothing cancels
             // the task of the end.
             writer.runEnd = { [known, operations] end in
-                let ids = [id, known.currentID(of: id, after: call)]
-                try await operations.run(on: ids) { try await end() }
+                var ids = [id]
+                var hasEnded = false
+                while !hasEnded {
+                    hasEnded = try await operations.run(on: ids) {
+                        // The session may have been moved before this turn.
+                        let current = known.currentID(of: id, after: call)
+                        guard ids.contains(where: current.hasSameBytes) else {
+                            ids.append(current)
+                            return false
+                        }
+                        try await end()
+                        return true
+                    }
+                }
             }
             return StreamingReply(reply, scope: scope, writer: writer)
         }

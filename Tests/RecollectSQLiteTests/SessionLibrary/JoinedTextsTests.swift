@@ -190,6 +190,32 @@ import Testing
         }
     }
 
+    @Test(
+        "The end of a reply called with a move of its session, and a save after the move, lose no text",
+        arguments: [false, true])
+    func endDuringMove(isInterrupted: Bool) async throws {
+        for round in 0..<60 {
+            let ui = window()
+            let question = ChatMessage(role: .user, content: "Where?")
+            try await ui.updateSessionMessages(id: "c", messages: [question])
+            let reply = try await ui.beginReply(in: "c")
+            reply.append("Look")
+            reply.append(" here.")
+            let entry = ChatMessage(
+                id: try #require(UUID(uuidString: reply.id)), role: .assistant, content: "Look",
+                wasCancelled: isInterrupted)
+            let end = Task { if isInterrupted { try await reply.interrupt() } else { try await reply.finish() } }
+            let save = Task {
+                try await ui.updateSessionId(oldId: "c", newId: "s")
+                try await ui.updateSessionMessages(id: "s", messages: [question, entry])
+            }
+            try await end.value
+            try await save.value
+            #expect(try await texts() == ["Where?", "Look", "here."], "round \(round)")
+            _ = try await history.deleteSession(SessionKey(userId: "ann", sessionId: "s"))
+        }
+    }
+
     @Test("The end of a reply waits for the operation of its window, though its task is canceled")
     func endInOrder() async throws {
         let ui = window()
