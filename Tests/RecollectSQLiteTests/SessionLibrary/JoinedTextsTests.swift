@@ -175,13 +175,7 @@ import Testing
     func simultaneousEnd(isInterrupted: Bool) async throws {
         for round in 0..<60 {
             let ui = window()
-            let reply = try await ui.beginReply(in: "s")
-            reply.append("Look")
-            reply.append(" here.")
-            let entry = ChatMessage(
-                id: try #require(UUID(uuidString: reply.id)), role: .assistant, content: "Look",
-                wasCancelled: isInterrupted)
-            let end = Task { if isInterrupted { try await reply.interrupt() } else { try await reply.finish() } }
+            let (entry, end) = try await ending(by: ui, in: "s", isInterrupted: isInterrupted)
             let save = Task { try await ui.updateSessionMessages(id: "s", messages: [entry]) }
             try await end.value
             try await save.value
@@ -198,13 +192,7 @@ import Testing
             let ui = window()
             let question = ChatMessage(role: .user, content: "Where?")
             try await ui.updateSessionMessages(id: "c", messages: [question])
-            let reply = try await ui.beginReply(in: "c")
-            reply.append("Look")
-            reply.append(" here.")
-            let entry = ChatMessage(
-                id: try #require(UUID(uuidString: reply.id)), role: .assistant, content: "Look",
-                wasCancelled: isInterrupted)
-            let end = Task { if isInterrupted { try await reply.interrupt() } else { try await reply.finish() } }
+            let (entry, end) = try await ending(by: ui, in: "c", isInterrupted: isInterrupted)
             let save = Task {
                 try await ui.updateSessionId(oldId: "c", newId: "s")
                 try await ui.updateSessionMessages(id: "s", messages: [question, entry])
@@ -214,6 +202,19 @@ import Testing
             #expect(try await texts() == ["Where?", "Look", "here."], "round \(round)")
             _ = try await history.deleteSession(SessionKey(userId: "ann", sessionId: "s"))
         }
+    }
+
+    /// Begins a reply, and calls its end. Returns the entry with its beginning, and the task of the end.
+    private func ending(
+        by ui: SQLiteSessionStorage, in id: String, isInterrupted: Bool
+    ) async throws -> (entry: ChatMessage, end: Task<Void, any Error>) {
+        let reply = try await ui.beginReply(in: id)
+        reply.append("Look")
+        reply.append(" here.")
+        let entry = ChatMessage(
+            id: try #require(UUID(uuidString: reply.id)), role: .assistant, content: "Look",
+            wasCancelled: isInterrupted)
+        return (entry, Task { if isInterrupted { try await reply.interrupt() } else { try await reply.finish() } })
     }
 
     @Test("The end of a reply waits for the operation of its window, though its task is canceled")
