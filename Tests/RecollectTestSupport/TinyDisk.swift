@@ -48,7 +48,8 @@ package final class TinyDisk {
 package func fillDisk(at folder: URL) {
     var size = 1 << 20
     while size > 0 {
-        let handle = open(folder.appendingPathComponent("filler").path, O_WRONLY | O_CREAT | O_APPEND, 0o600)
+        let handle = open(
+            folder.appendingPathComponent("filler").path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
         let bytes = [UInt8](repeating: 1, count: size)
         if write(handle, bytes, size) < size { size /= 2 }
         close(handle)
