@@ -24,7 +24,8 @@ optimized="$root/.build-optimized"
 # CI builds everything once. In one folder, the dependencies are built once, too.
 if [ "${CI:-}" = true ]; then
     optimized=$plain
-    flags=$whole_modules
+    # Without debug information and an index, the compiler needs a seventh less time. A failed test names its line all the same.
+    flags="$whole_modules --disable-index-store -debug-info-format none"
 else
     flags=
 fi
