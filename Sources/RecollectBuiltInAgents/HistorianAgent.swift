@@ -19,7 +19,7 @@ import RecollectCore
 ///
 /// "More" continues with the next matches. "Anywhere" repeats the last question for all sessions and times. If
 /// there are no matches within the time, the reply says so and quotes from other times. If no message has all
-/// words, it quotes those with the most words. A question without a topic lists the latest sessions. Messages to
+/// words, it quotes the best of those with some. A question without a topic lists the latest sessions. Messages to
 /// and from the historian are not quoted, nor are summaries.
 ///
 /// The reply's metadata lists its quotes: see `ConversationMessage.quotes`. An error of the history ends the turn.

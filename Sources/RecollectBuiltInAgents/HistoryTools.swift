@@ -30,20 +30,23 @@ public struct HistoryTools: Sendable {
     /// Both tools.
     public var all: [AgentTool] { [searchHistory, readSession] }
 
-    /// `search_history`: finds messages by their words, best first, at most 20. Each hit has the session, its
-    /// title, the message ID, the agent, the role, the date and a snippet.
+    /// `search_history`: finds messages by a question or their words, best first, at most 20. Each hit has the session,
+    /// its title, the message ID, the agent, the role, the date, a snippet, and the words of the query that it lacks.
     public var searchHistory: AgentTool {
         AgentTool(
             name: "search_history",
             description: """
-                Searches the messages of this user's earlier sessions, both the user's and the agents'. A message must contain all \
-                words of the query: use a few specific ones, and try others if there are no hits. To read the messages around a \
-                hit, use read_session.
+                Searches the messages of this user's earlier sessions, both the user's and the agents'. The query may be a question or a \
+                few words. Messages with all of its words come first, then those with some, or near them. To read the messages around \
+                a hit, use read_session.
                 """,
             properties: [
                 "query": [
                     "type": "string",
-                    "description": "The words to find. Words in quotation marks must match as a phrase.",
+                    "description": """
+                    A question, or the words to find. A message must have a phrase in quotation marks and a word after +, and must \
+                    not have a word after -.
+                    """,
                 ],
                 "session": [
                     "type": "string", "description": "Search only this session: its ID, or the beginning of its ID.",
@@ -108,12 +111,16 @@ public struct HistoryTools: Sendable {
         var hits: [JSONValue] = []
         for hit in found.prefix(limit) {
             let title = try await history.session(hit.session)?.displayTitle ?? hit.session.sessionId
-            hits.append([
+            var listed: [String: JSONValue] = [
                 "session": .string(hit.session.sessionId), "title": .string(title.onOneLine(atMost: 80)),
                 "message": .string(hit.messageId), "agent": .string(hit.agentId), "role": .string(hit.role.rawValue),
                 "when": hit.timestamp.forModel(in: calendar),
                 "snippet": .string(hit.snippet.text.onOneLine(atMost: 600)),
-            ])
+            ]
+            if !hit.missingWords.isEmpty {
+                listed["missing"] = .string(hit.missingWords.joined(separator: ", ").onOneLine(atMost: 200))
+            }
+            hits.append(.object(listed))
         }
         var result: [String: JSONValue] = ["hits": .array(hits)]
         if page.next != nil || found.count > limit {

@@ -3,7 +3,8 @@ import Foundation
 
 /// The benchmarks, by their names on the command line.
 enum Work: String, CaseIterable, ExpressibleByArgument {
-    case save, relaxed, window, group, files, search, imports, sessions, transcripts, opening, migration, agents,
+    case save, relaxed, window, group, files, search, recall, imports, sessions, transcripts, opening, migration,
+        agents,
         workspace, merging, peers
 }
 
@@ -77,6 +78,7 @@ struct Measure: AsyncParsableCommand {
         case .group: try await groupLines(rounds: sizes.rounds)
         case .files: try await fileLines(rounds: sizes.rounds / 2, largeMessage: sizes.largeMessage)
         case .search: try await searchLines(messages: sizes.messages, rounds: sizes.rounds)
+        case .recall: try await recallLines(folder: transcriptsFolder)
         case .imports: try await importLines(folder: transcriptsFolder, runs: sizes.imports)
         case .sessions: try await sessionListLines(sessions: sizes.library, rounds: sizes.rounds)
         case .transcripts: try await transcriptLines(rounds: sizes.rounds)

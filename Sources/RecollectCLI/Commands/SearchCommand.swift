@@ -8,12 +8,15 @@
             commandName: "search",
             abstract: "Search the messages of all sessions, the best matches first.",
             discussion: """
-                Finds messages that contain all words of QUERY. Prefixes of words and parts of identifiers also match. Case \
-                and accents are ignored. Chinese and Japanese text is matched by pairs of characters. Any text is a valid \
-                query.
+                QUERY is a question or some words. Messages with all of its words come first, then those with some, or near \
+                them. Other forms and prefixes of words and parts of identifiers also match. Case and accents are ignored. \
+                Chinese and Japanese text is matched by pairs of characters. Any text is a valid query.
+
+                A message must have a "phrase in quotation marks" and a word after +. It must not have a word or phrase after -; \
+                write -- before a QUERY with it.
 
                 JSON: a list of objects with the keys sessionId, agentId, messageId, role, timestamp, snippet (matches between « and »), \
-                score (larger is better).
+                score (larger is better), missingWords (the words of QUERY that the message lacks).
                 """)
 
         @OptionGroup var options: StoreOptions
@@ -82,7 +85,7 @@
                 "sessionId": .string(session.sessionId), "agentId": .string(agentId),
                 "messageId": .string(messageId), "role": .string(role.rawValue),
                 "timestamp": .integer(timestamp.millisecondsSince1970), "snippet": .string(snippet.marked()),
-                "score": .number(score),
+                "score": .number(score), "missingWords": .array(missingWords.map(JSONValue.string)),
             ]
         }
     }

@@ -4,14 +4,15 @@
     /// Search hits as lines for people.
     extension StoreOptions {
         /// Returns two lines and an empty one for each hit, the best hit first: its session and author, and its
-        /// text with the matches marked.
+        /// text with the matches marked. Hits without some of the words have a heading, and name them.
         func lines(
             of page: Page<SearchHit, SearchCursor>, in history: any HistoryStore, style: Style
         ) async throws -> [String] {
             guard !page.elements.isEmpty else { return ["Nothing found."] }
             let format = Format()
             let sessions = try await names(of: Set(page.elements.map(\.session)), in: history)
-            let lines = page.elements.flatMap { hit in
+            let firstIncomplete = page.elements.firstIndex { !$0.missingWords.isEmpty }
+            let lines = page.elements.enumerated().flatMap { index, hit in
                 let session = sessions[hit.session] ?? (hit.session.sessionId, "")
                 let who = "\(hit.role.rawValue.oneLine) \(style.dim(hit.agentId.oneLine))"
                 let snippet = hit.snippet.runs.map { run in
@@ -21,7 +22,10 @@
                 let title = style.dim(session.title.cut(to: 60))
                 let heading =
                     "\(style.cyan(session.shortId.oneLine))  \(who)  \(format.short(hit.timestamp))  \(title)"
-                return [heading, "    \(snippet.joined())", ""]
+                let note = index == firstIncomplete ? [style.dim("Messages with only some of these words:"), ""] : []
+                let missing = hit.missingWords.map { "“\($0.oneLine)”" }.joined(separator: ", ")
+                let without = missing.isEmpty ? [] : [style.dim("    without \(missing)")]
+                return note + [heading, "    \(snippet.joined())"] + without + [""]
             }
             return page.next == nil ? lines.dropLast() : lines
         }

@@ -9,10 +9,24 @@ import Foundation
 /// }
 /// ```
 ///
-/// Any text is a valid query. A message matches if it contains all words. The last letters of a word may be
-/// missing, except for words of a single letter. A part of an identifier matches (`socket` finds `WebSocketTask`).
-/// Accents and case are ignored. Chinese and Japanese text matches by any adjacent characters. Words in quotation
-/// marks, or joined only by punctuation of identifiers and paths (`save_messages`), must be adjacent and in order.
+/// Any text is a valid query, also a whole question. Messages with all words come first: with the words in full, then
+/// with other forms (`running` for `run`) or beginnings of them, except for words of a single letter. Messages with only
+/// some of the words follow (``SearchHit/missingWords``): those with more and rarer words first. If no message has all
+/// words, their neighbors in the session are found, too. Articles, pronouns and other function words of seven languages
+/// count only if there are no other words. Messages of an author named in the query come before others: by the `name` in their metadata, or by how
+/// the user and the assistant address each other.
+///
+/// A part of an identifier matches (`socket` finds `WebSocketTask`). Accents and case are ignored. Chinese and Japanese text
+/// matches by any adjacent characters. Words joined only by punctuation of identifiers and paths (`save_messages`) must be
+/// adjacent and in order.
+///
+/// | In the query | A message |
+/// |---|---|
+/// | `"a phrase"` | must have these words, adjacent and in order |
+/// | `+word` | must have the word |
+/// | `-word`, `-"a phrase"` | must not have it |
+///
+/// The signs count before words of three letters or more: `rm -rf` are two words to find.
 public struct SearchQuery: Hashable, Sendable {
     /// The owner of the searched messages.
     public var userId: String
@@ -68,11 +82,14 @@ public struct SearchHit: Hashable, Sendable {
     public var snippet: Snippet
     /// The quality of the match. Larger is better; scores are only comparable within one search.
     public var score: Double
+    /// The words and phrases of the query that the message lacks, as typed; empty if it has all. Articles, pronouns and
+    /// other function words are not reported.
+    public var missingWords: [String]
 
     /// Creates a hit.
     public init(
         session: SessionKey, agentId: String, messageId: String, role: Role, timestamp: Date, snippet: Snippet,
-        score: Double
+        score: Double, missingWords: [String] = []
     ) {
         self.session = session
         self.agentId = agentId
@@ -81,6 +98,7 @@ public struct SearchHit: Hashable, Sendable {
         self.timestamp = timestamp
         self.snippet = snippet
         self.score = score
+        self.missingWords = missingWords
     }
 }
 

@@ -6,6 +6,9 @@ import RecollectCore
 /// of the time, or 40 bits of a hash. Two users with the same hash cost time, never privacy: every row is checked
 /// again.
 enum FilterTokens {
+    /// The number of tokens of a message.
+    static let count = 6
+
     /// Returns the tokens shared by all messages of a scope.
     static func tokens(userId: String, session: SessionRowID, agentId: String) -> String {
         [user(userId), self.session(session), agent(agentId)].joined(separator: " ")

@@ -1,54 +1,122 @@
 /// The terms of a search text.
 ///
-/// White space and punctuation separate words, and a message must have all of them. Words joined only by the marks
-/// of identifiers and paths (`save_messages`, `a/b.swift`) are a phrase, and so is text between two quotation
-/// marks. A word or joined phrase also matches as a prefix, except for a single ASCII letter or digit. A quoted
-/// phrase matches exactly. All other input, including the operators of search languages, is a word or ignored.
+/// White space and punctuation separate words. Words joined only by the marks of identifiers and paths
+/// (`save_messages`, `a/b.swift`) are a phrase, and so is text between two quotation marks. A word or joined phrase also
+/// matches as a prefix, except for a single ASCII letter or digit, and a word matches other forms with its stem. A quoted
+/// phrase matches exactly.
+///
+/// A quoted phrase, and a word after `+`, must be in the message. A word or phrase after `-` must not be in it. These words have
+/// three letters or more. All other input, including the operators of other search languages, is a word or ignored.
 ///
 /// Only the first 32 words and phrases of a long text count.
 struct ParsedQuery {
     /// A word, a phrase, or a run of characters of a script without spaces.
-    struct Unit: Equatable {
+    struct Unit {
+        enum Requirement { case optional, required, excluded }
+
+        /// The unit in the query's text.
+        var text: String
         /// The terms in order.
         var terms: [[UInt8]]
         /// The parts, if the unit is one identifier with humps: `fetchAll` also finds `fetch_all`.
         var parts: [[UInt8]] = []
+        /// The stem, if the unit is one word of ASCII letters outside quotation marks, and no identifier with humps.
+        var stem: [UInt8]?
         /// Whether the last term also matches as a prefix.
         var mayGoOn: Bool
+        var requirement = Requirement.optional
+
+        /// Whether another unit matches the same messages.
+        func isSame(as other: Unit) -> Bool {
+            terms == other.terms && mayGoOn == other.mayGoOn && requirement == other.requirement
+        }
+
+        /// Whether the unit is one word outside quotation marks that need not be in the message.
+        var isWord: Bool { requirement == .optional && terms.count == 1 && parts.isEmpty }
 
         /// The phrases of the unit. Each one is a match.
         var phrases: [[[UInt8]]] { parts.isEmpty ? [terms] : [terms, parts] }
+
+        /// The forms of a unit that match.
+        enum Form {
+            case whole, stem, prefix
+        }
+
+        /// Returns the phrases of an FTS5 expression.
+        func expressions(_ form: Form) -> [String] {
+            let all = phrases.map { phrase in
+                "\"" + phrase.map { String(decoding: $0, as: UTF8.self) }.joined(separator: " ") + "\""
+                    + (form == .prefix && mayGoOn ? " *" : "")
+            }
+            guard let stem, form != .whole else { return all }
+            // The other forms of the word, and the word itself unless it is the stem, have the term of the stem.
+            let stems = [stem, SearchDocument.term(ofStem: stem)].map { "\"\(String(decoding: $0, as: UTF8.self))\"" }
+            if form == .stem { return stems + all.dropFirst() }
+            return all + (stem == terms[0] ? stems.dropFirst() : stems[...])
+        }
     }
 
     static let maxUnitCount = 32
+    /// The maximum number of units that all match as prefixes. Of more units, only the last one does.
+    private static let maxPrefixCount = 6
+    /// The units to find, without those to exclude.
     private(set) var units: [Unit] = []
+    private(set) var excluded: [Unit] = []
+    /// Whether the text ends with a question mark.
+    let isQuestion: Bool
 
-    init(_ text: String) {
+    /// Creates the query.
+    /// - Parameter stemmer: `nil` to match no other forms of words.
+    init(_ text: String, stemmer: Stemmer? = nil) {
+        var text = text
+        isQuestion = text.withUTF8 { Self.isQuestion(UnsafeRawBufferPointer($0)) }
         let pieces = text.utf8.split(separator: UInt8(ascii: "\""), omittingEmptySubsequences: false)
         // With an odd number of quotation marks, the last one is ignored.
         let quotedEnd = pieces.count.isMultiple(of: 2) ? pieces.count - 1 : pieces.count
         for (index, piece) in pieces.enumerated() {
             let isQuoted = !index.isMultiple(of: 2) && index < quotedEnd
-            var reader = UnitReader(isQuoted: isQuoted, text: Array(piece))
+            let isExcluded = isQuoted && UnitReader.sign(atEndOf: pieces[index - 1]) == .excluded
+            var reader = UnitReader(
+                quotation: isQuoted ? (isExcluded ? .excluded : .required) : nil, text: Array(piece), stemmer: stemmer)
             reader.text.withUnsafeBufferPointer { Tokenizer.read($0, into: &reader) }
-            for unit in reader.units where units.count < Self.maxUnitCount && !units.contains(unit) {
-                units.append(unit)
+            for unit in reader.units where !(units + excluded).contains(where: unit.isSame) {
+                guard units.count + excluded.count < Self.maxUnitCount else { break }
+                if unit.requirement == .excluded { excluded.append(unit) } else { units.append(unit) }
             }
+        }
+        if units.count > Self.maxPrefixCount {
+            for index in units.indices.dropLast() { units[index].mayGoOn = false }
         }
     }
 
-    /// The expressions for `MATCH`, better matches first: messages with every word in full, then messages with only
-    /// the beginning of a word.
+    /// Whether a message must have some of the words or must not have others.
+    var hasRequirements: Bool { !excluded.isEmpty || units.contains { $0.requirement == .required } }
+
+    /// Returns the query without its function words, or the same if it has no other words.
+    var content: ParsedQuery {
+        var content = self
+        content.units = FunctionWords.removed(from: units)
+        return content
+    }
+
+    /// Whether a text ends with a question mark, also one of full width.
+    static func isQuestion(_ text: UnsafeRawBufferPointer) -> Bool {
+        guard let end = text.lastIndex(where: { $0 > 0x20 }) else { return false }
+        return text[end] == UInt8(ascii: "?") || text[...end].suffix(3).elementsEqual([0xEF, 0xBC, 0x9F])
+    }
+
+    /// The expressions for `MATCH`, better matches first: messages with every word in full, then messages with only other
+    /// forms or the beginning of a word.
     var tiers: [Tier] {
         guard !units.isEmpty else { return [] }
-        let whole = expression(mayGoOn: false)
-        let phraseCount = units.reduce(0) { $0 + $1.phrases.count }
-        var tiers = [Tier(match: whole, phraseCount: phraseCount, isBeginning: false)]
-        if units.contains(where: \.mayGoOn) {
+        let whole = expression(.whole)
+        var tiers = [Tier(match: excluding(whole.match), phraseCount: whole.phraseCount, isBeginning: false)]
+        if units.contains(where: { $0.mayGoOn || $0.stem != nil }) {
+            let beginning = expression(.prefix)
             tiers.append(
                 Tier(
-                    match: "(\(expression(mayGoOn: true))) NOT (\(whole))", phraseCount: phraseCount, isBeginning: true)
-            )
+                    match: excluding("(\(beginning.match)) NOT (\(whole.match))"),
+                    phraseCount: beginning.phraseCount, isBeginning: units.contains(where: \.mayGoOn)))
         }
         return tiers
     }
@@ -61,17 +129,30 @@ struct ParsedQuery {
         let isBeginning: Bool
     }
 
+    /// Returns the expression of one unit in messages fulfilling the query's requirements.
+    func tier(of unit: Unit) -> Tier {
+        let forms = unit.expressions(.stem)
+        var match = "(\(forms.joined(separator: " OR ")))"
+        for other in units where other.requirement == .required && !other.isSame(as: unit) {
+            match += " AND " + Self.alternatives(other.expressions(.stem))
+        }
+        return Tier(match: excluding(match), phraseCount: forms.count, isBeginning: false)
+    }
+
     /// Returns an FTS5 expression. Terms contain no ASCII except letters and digits, so typed text cannot end a
     /// quotation.
-    private func expression(mayGoOn: Bool) -> String {
-        let alternatives = units.map { unit in
-            let phrases = unit.phrases.map { phrase in
-                "\"" + phrase.map { String(decoding: $0, as: UTF8.self) }.joined(separator: " ") + "\""
-                    + (mayGoOn && unit.mayGoOn ? " *" : "")
-            }
-            return phrases.count == 1 ? phrases[0] : "(" + phrases.joined(separator: " OR ") + ")"
-        }
-        return alternatives.joined(separator: " AND ")
+    private func expression(_ form: Unit.Form) -> (match: String, phraseCount: Int) {
+        let forms = units.map { $0.expressions(form) }
+        return (forms.map(Self.alternatives).joined(separator: " AND "), forms.reduce(0) { $0 + $1.count })
+    }
+
+    private func excluding(_ match: String) -> String {
+        guard !excluded.isEmpty else { return match }
+        return "(\(match)) NOT (" + excluded.flatMap { $0.expressions(.whole) }.joined(separator: " OR ") + ")"
+    }
+
+    private static func alternatives(_ expressions: [String]) -> String {
+        expressions.count == 1 ? expressions[0] : "(" + expressions.joined(separator: " OR ") + ")"
     }
 }
 
@@ -79,15 +160,30 @@ struct ParsedQuery {
 private struct UnitReader: SearchTermReader {
     private enum Kind { case word, pair, character }
 
-    let isQuoted: Bool
+    /// The requirement of a quoted phrase; `nil` outside quotation marks.
+    let quotation: ParsedQuery.Unit.Requirement?
     let text: [UInt8]
+    let stemmer: Stemmer?
     private(set) var units: [ParsedQuery.Unit] = []
-    /// The end and the kind of the last term of the last unit.
-    private var last: (end: Int, kind: Kind)?
+    /// The source and the kind of the terms of the last unit. The kind is that of the last one.
+    private var last: (source: Range<Int>, kind: Kind)?
 
-    init(isQuoted: Bool, text: [UInt8]) {
-        self.isQuoted = isQuoted
+    init(quotation: ParsedQuery.Unit.Requirement?, text: [UInt8], stemmer: Stemmer?) {
+        self.quotation = quotation
         self.text = text
+        self.stemmer = stemmer
+    }
+
+    private var isQuoted: Bool { quotation != nil }
+
+    /// Returns the requirement given by a sign: `+` or `-` after white space or at the beginning.
+    static func sign(atEndOf text: some BidirectionalCollection<UInt8>) -> ParsedQuery.Unit.Requirement {
+        guard let sign = text.last, text.dropLast().last.map({ $0 <= 0x20 }) ?? true else { return .optional }
+        switch sign {
+        case UInt8(ascii: "+"): return .required
+        case UInt8(ascii: "-"): return .excluded
+        default: return .optional
+        }
     }
 
     var isFinished: Bool { units.count > ParsedQuery.maxUnitCount }
@@ -95,11 +191,16 @@ private struct UnitReader: SearchTermReader {
     mutating func word(_ term: SearchTerm) {
         let isLong = term.bytes.count > 1
         append(term, .word, mayGoOn: !isQuoted && isLong)
+        let isLetters = term.bytes.allSatisfy { $0 &- UInt8(ascii: "a") < 26 }
+        if let stemmer, isLetters, !isQuoted, isLong, units[units.count - 1].terms.count == 1 {
+            units[units.count - 1].stem = stemmer.stem(of: term.bytes) ?? Array(term.bytes)
+        }
     }
 
     mutating func part(_ term: SearchTerm, isFirst: Bool) {
         guard !isQuoted, let unit = units.last, unit.terms.count == 1 else { return }
         units[units.count - 1].parts.append(Array(term.bytes))
+        units[units.count - 1].stem = nil
     }
 
     mutating func pair(_ term: SearchTerm) {
@@ -111,14 +212,28 @@ private struct UnitReader: SearchTermReader {
     }
 
     private mutating func append(_ term: SearchTerm, _ kind: Kind, mayGoOn: Bool) {
-        if let last, isJoined(term.source, kind, to: last.end, last.kind), !units.isEmpty {
+        var source = term.source
+        if let last, !units.isEmpty, isJoined(term.source, kind, to: last.source.upperBound, last.kind) {
+            source = last.source.lowerBound..<max(last.source.upperBound, source.upperBound)
             units[units.count - 1].terms.append(Array(term.bytes))
             units[units.count - 1].parts = []
+            units[units.count - 1].stem = nil
             units[units.count - 1].mayGoOn = mayGoOn
+            units[units.count - 1].text = String(decoding: text[source], as: UTF8.self)
         } else {
-            units.append(ParsedQuery.Unit(terms: [Array(term.bytes)], mayGoOn: mayGoOn))
+            units.append(
+                ParsedQuery.Unit(
+                    text: String(decoding: text[source], as: UTF8.self), terms: [Array(term.bytes)], mayGoOn: mayGoOn,
+                    requirement: requirement(of: term, kind)))
         }
-        last = (term.source.upperBound, kind)
+        last = (source, kind)
+    }
+
+    /// A sign before a number is its own, and one before one or two letters begins an option of a command (`rm -rf`).
+    private func requirement(of term: SearchTerm, _ kind: Kind) -> ParsedQuery.Unit.Requirement {
+        if let quotation { return quotation }
+        guard term.bytes.count > 2, term.bytes[0] &- UInt8(ascii: "0") >= 10 else { return .optional }
+        return Self.sign(atEndOf: text[..<term.source.lowerBound])
     }
 
     private func isJoined(_ source: Range<Int>, _ kind: Kind, to end: Int, _ lastKind: Kind) -> Bool {
@@ -133,7 +248,7 @@ private struct UnitReader: SearchTermReader {
     private static func joins(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "/"), UInt8(ascii: ":"),
-            UInt8(ascii: "\\"), UInt8(ascii: "@"), UInt8(ascii: "#"), UInt8(ascii: "'"):
+            UInt8(ascii: "\\"), UInt8(ascii: "@"), UInt8(ascii: "#"):
             return true
         default: return false
         }

@@ -2,8 +2,8 @@
 /// and so does any program with SQLite.
 ///
 /// The document begins with the tokens of the message's owner (`FilterTokens`). The text's words and pairs follow in
-/// order, so that phrases match. The parts of identifiers and the single characters are last, each once, because
-/// they must not interrupt a phrase.
+/// order, so that phrases match. The parts of identifiers, the single characters and the stems (`_s` and the stem) are
+/// last, each once, because they must not interrupt a phrase. A word that is its own stem has no further term.
 struct SearchDocument: SearchTermReader {
     /// The document as text.
     private(set) var bytes: [UInt8] = []
@@ -16,7 +16,7 @@ struct SearchDocument: SearchTermReader {
     var isFinished: Bool { false }
 
     /// Starts another document and reuses the memory of the last.
-    mutating func make(owner: String..., text: UnsafeBufferPointer<UInt8>) {
+    mutating func make(owner: String..., text: UnsafeBufferPointer<UInt8>, stemmer: Stemmer) {
         bytes.removeAll(keepingCapacity: true)
         tail.removeAll(keepingCapacity: true)
         seen.removeAll(keepingCapacity: true)
@@ -24,9 +24,27 @@ struct SearchDocument: SearchTermReader {
             bytes.append(contentsOf: tokens.utf8)
             bytes.append(UInt8(ascii: " "))
         }
+        let start = bytes.count
         Tokenizer.read(text, into: &self)
         bytes.append(contentsOf: tail)
+        tail.removeAll(keepingCapacity: true)
+        bytes[start...].withUnsafeBufferPointer { words in
+            stemmer.forEachStem(in: words) { appendStem($0) }
+        }
+        bytes.append(contentsOf: tail)
     }
+
+    private mutating func appendStem(_ stem: UnsafeBufferPointer<UInt8>) {
+        // Another start value, so that a stem is not taken for a single character or an identifier.
+        guard seen.insert(~Self.hash(stem)).inserted else { return }
+        tail.append(contentsOf: Self.stemMark)
+        tail.append(contentsOf: stem)
+    }
+
+    private static let stemMark = Array(" _s".utf8)
+
+    /// Returns the term of a stem in the index.
+    static func term(ofStem stem: [UInt8]) -> [UInt8] { stemMark.dropFirst() + stem }
 
     mutating func word(_ term: SearchTerm) {
         bytes.append(UInt8(ascii: " "))

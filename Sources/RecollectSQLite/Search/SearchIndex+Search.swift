@@ -7,19 +7,22 @@ extension SearchIndex {
     ///
     /// The order is total, and later messages do not change it: a page's cursor contains the end of the searched
     /// feed.
-    /// 1. Messages with every word in full come before messages with only the beginning of a word.
-    /// 2. In each group, the newest 2,000 are ordered by score (`SearchScore`), and by age if scores are equal, the
-    ///    newer first. Older ones follow by age alone. So a word in half of all messages costs no more than a rare
+    /// 1. Messages with every word in full come before messages with another form or the beginning of a word.
+    /// 2. In each of these groups, the newest 2,000 are ordered by score (`SearchScore`), and by age if scores are equal,
+    ///    the newer first. Older ones follow by age alone. So a word in half of all messages costs no more than a rare
     ///    one.
+    /// 3. Messages with some of the words are last (`WordRanking`). If no message has all words, their neighbors in the
+    ///    session are hits, too, even without any of the words.
     ///
     /// Forked copies of a message are shown once, unless the query names a session. Messages of several agents of a
     /// session are shown once if their ID, role and content are the same.
     static func search(_ db: Database, _ query: SearchQuery) throws -> Page<SearchHit, SearchCursor> {
         try SearchScore.install(on: db)
-        let words = ParsedQuery(query.text)
+        let stemmer = try Stemmer(db)
+        let words = ParsedQuery(query.text, stemmer: stemmer)
         guard let filter = try SearchFilter(db, query) else { return Page(elements: [], next: nil) }
         let through = try query.cursor?.through.map { SequenceNumber(rawValue: $0.sequence) } ?? indexedThrough(db)
-        var collector = try HitCollector(db, query, words, filter, through: through)
+        var collector = try HitCollector(db, query, words, stemmer, filter, through: through)
         for (position, tier) in words.tiers.enumerated() {
             let candidates = Candidates(db: db, tier: tier, filter: filter)
             var bound = through
@@ -31,7 +34,7 @@ extension SearchIndex {
                     isRanked ? found.sorted { ($0.score, $0.sequence) > ($1.score, $1.sequence) } : found
                 for candidate in ordered {
                     // Scores decrease from tier to tier and from ranked to unranked matches, as in the order.
-                    let base = Double(2 * (2 - position))
+                    let base = Double(2 * (2 - position) + 1)
                     let score = isRanked ? base + candidate.score : base - 1
                     if let next = try collector.add(candidate.sequence, score: score) {
                         return Page(elements: collector.hits, next: next)
@@ -40,6 +43,16 @@ extension SearchIndex {
                 guard found.count == wanted, let last = found.last else { break }
                 bound = last.sequence.previous
                 isRanked = false
+            }
+        }
+        guard words.units.count > 1 else { return Page(elements: collector.hits, next: nil) }
+        let content = words.content
+        let hasComplete = collector.count > 0
+        collector.acceptAnyWord(of: content, stemmer)
+        let ranking = WordRanking(db, content, filter, through: through, stemmer: stemmer)
+        for ranked in try ranking.best() where !collector.hasSeen(ranked.sequence) && (ranked.hasWord || !hasComplete) {
+            if let next = try collector.add(ranked.sequence, score: ranked.score) {
+                return Page(elements: collector.hits, next: next)
             }
         }
         return Page(elements: collector.hits, next: nil)
@@ -112,7 +125,10 @@ private struct HitCollector {
     let through: SequenceNumber
     private(set) var hits: [SearchHit] = []
     private var snippets: SnippetMaker
-    private var count = 0
+    /// The words to report if a message lacks them; `nil` while all messages have all words.
+    private var reportedWords: [String]?
+    /// The number of hits so far, with those of earlier pages.
+    private(set) var count = 0
     private let offset: Int
     private let limit: Int
     /// The sequence numbers of seen messages, by their possible duplicates.
@@ -126,11 +142,15 @@ private struct HitCollector {
         case shared(id: ByteString, in: SessionRowID)
     }
 
+    /// The messages added so far.
+    private var added: Set<SequenceNumber> = []
+
     private let db: Database
     private let row: SQL
 
     init(
-        _ db: Database, _ query: SearchQuery, _ words: ParsedQuery, _ filter: SearchFilter, through: SequenceNumber
+        _ db: Database, _ query: SearchQuery, _ words: ParsedQuery, _ stemmer: Stemmer, _ filter: SearchFilter,
+        through: SequenceNumber
     ) throws {
         // The user is checked again with the read of the text, independently of the filters.
         row = try db.sql(
@@ -147,14 +167,24 @@ private struct HitCollector {
         // A caller may ask for everything. These limits are beyond that, and their sum does not overflow.
         offset = min(max(0, query.cursor?.offset ?? 0), .max / 4)
         limit = min(query.limit, .max / 4)
-        snippets = SnippetMaker(words: words)
+        snippets = SnippetMaker(words: words, stemmer: stemmer)
     }
 
     /// The number of candidates still needed to fill the page and to find whether another page follows.
     var missing: Int { max(0, offset - count) + limit - hits.count + 1 }
 
+    /// Accepts messages without some of the words, and reports these.
+    mutating func acceptAnyWord(of content: ParsedQuery, _ stemmer: Stemmer) {
+        snippets = SnippetMaker(words: content, stemmer: stemmer)
+        reportedWords = content.units.map(\.text)
+    }
+
+    /// Whether a message was added before.
+    func hasSeen(_ sequence: SequenceNumber) -> Bool { added.contains(sequence) }
+
     /// Adds a candidate. Returns the cursor of the next page once the page is full and a further hit is found.
     mutating func add(_ sequence: SequenceNumber, score: Double) throws -> SearchCursor? {
+        added.insert(sequence)
         try row.bind(sequence, at: 1)
         try row.bind(query.userId, at: 2)
         defer { row.reset() }
@@ -167,13 +197,16 @@ private struct HitCollector {
         if hits.count == limit {
             return SearchCursor(offset: count - 1, through: ChangeCursor(sequence: through.rawValue))
         }
+        let passage = MessageText.withBytes(of: row, textColumn: 3, partsColumn: 4) { snippets.passage(of: $0) }
         hits.append(
             SearchHit(
                 session: SessionKey(userId: query.userId, sessionId: row.text(5)), agentId: row.text(6),
                 messageId: row.text(0), role: Role(rawValue: row.text(1)),
                 timestamp: Date(millisecondsSince1970: row.integer(2)),
-                snippet: MessageText.withBytes(of: row, textColumn: 3, partsColumn: 4) { snippets.snippet(of: $0) },
-                score: score))
+                snippet: passage.snippet, score: score,
+                missingWords: (reportedWords ?? []).enumerated().filter { !passage.units.contains($0.offset) }.map(
+                    \.element)
+            ))
         return nil
     }
 

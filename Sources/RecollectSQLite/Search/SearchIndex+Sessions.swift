@@ -20,7 +20,7 @@ extension SearchIndex {
     static func sessions(
         _ db: Database, of userId: String, holding text: String, where condition: String, _ values: [any SQLBindable]
     ) throws -> [SessionRowID] {
-        let words = ParsedQuery(text)
+        let words = try ParsedQuery(text, stemmer: Stemmer(db))
         guard !words.tiers.isEmpty else { return [] }
         var match = words.tiers.map { "(\($0.match))" }.joined(separator: " OR ")
         let sessions: [SessionRowID] = try db.values("SELECT id FROM session \(condition) LIMIT \(few + 1)", values)

@@ -9,7 +9,7 @@ import RecollectCore
 enum SearchIndex {
     /// The version of the index, increased with every change of the terms for a text. An index of another version
     /// is rebuilt.
-    static let version: Int64 = 1
+    static let version: Int64 = 2
 
     /// Creates the index if it is missing, or recreates it empty if another version wrote it. In a write
     /// transaction.
@@ -151,6 +151,7 @@ enum SearchIndex {
 
         private let db: Database
         private let statement: SQL
+        private let stemmer: Stemmer
         private var document = SearchDocument()
         /// The owner tokens of the last scope. Messages of one scope often come in sequence.
         private var scope: (id: ScopeRowID, tokens: String)?
@@ -158,6 +159,7 @@ enum SearchIndex {
         init(_ db: Database, statement: String) throws {
             self.db = db
             self.statement = try db.sql(statement)
+            stemmer = try Stemmer(db)
         }
 
         /// Writes a row's document and returns the row's sequence number.
@@ -166,7 +168,7 @@ enum SearchIndex {
             let scope = try tokens(ofScope: row.value(2), session: row.value(1))
             let own = FilterTokens.tokens(role: row.text(4), timestamp: row.integer(3))
             MessageText.withBytes(of: row, textColumn: 5, partsColumn: 6) {
-                document.make(owner: scope, own, text: $0)
+                document.make(owner: scope, own, text: $0, stemmer: stemmer)
             }
             try statement.bind(sequence, at: 1)
             try document.bytes.withUnsafeBytes {

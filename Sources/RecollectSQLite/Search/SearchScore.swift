@@ -15,7 +15,8 @@ enum SearchScore {
     static func install(on db: Database) throws {
         let api = try api(of: db)
         guard let create = api.pointee.xCreateFunction,
-            create(api, "recollect_score", nil, score, nil) == SQLITE_OK
+            create(api, "recollect_score", nil, score, nil) == SQLITE_OK,
+            create(api, "recollect_frequency", nil, frequency, nil) == SQLITE_OK
         else { throw missing }
     }
 
@@ -63,6 +64,33 @@ enum SearchScore {
         let total = max(1, Double(phraseCount))
         sqlite3_result_double(context, 0.8 * frequency / total + (total > 1 ? 0.2 * closeness / (total - 1) : 0))
     }
+
+    /// The frequency of the first `n` phrases together, from 0 to 1: `recollect_frequency(message_search, n)`.
+    private static let frequency: fts5_extension_function = { api, row, context, count, values in
+        guard let api, let row, count == 1, let values, let length = api.pointee.xColumnSize else {
+            sqlite3_result_error(context, "recollect_frequency takes a table and a number of phrases", -1)
+            return
+        }
+        var tokens: Int32 = 0
+        let code = length(row, 0, &tokens)
+        guard code == SQLITE_OK else {
+            sqlite3_result_error_code(context, code)
+            return
+        }
+        var times = 0
+        for phrase in 0..<sqlite3_value_int(values[0]) { times += Positions(api, row, phrase).count }
+        sqlite3_result_double(context, saturated(times, length: Int(tokens) - FilterTokens.count))
+    }
+
+    /// Returns the part of a word's weight for a number of occurrences in a text of a number of terms (BM25).
+    static func saturated(_ count: Int, length: Int) -> Double {
+        let count = Double(count)
+        return count / (count + saturation * (1 - lengthWeight + lengthWeight * Double(length) / typicalLength))
+    }
+
+    /// The parameters of BM25: the number of occurrences with half of a word's weight, the weight of the length, and the length of
+    /// a typical message in terms.
+    private static let (saturation, lengthWeight, typicalLength) = (1.0, 0.3, 60.0)
 
     /// The length of an ordinary message, in tokens.
     private static let ordinaryLength = 200.0

@@ -10,14 +10,24 @@ struct SnippetMaker {
 
     private let matcher: SnippetMatcher
 
-    init(words: ParsedQuery) {
-        matcher = SnippetMatcher(words: words)
+    init(words: ParsedQuery, stemmer: Stemmer? = nil) {
+        matcher = SnippetMatcher(words: words, stemmer: stemmer)
     }
 
     /// Returns the snippet of a text, or the text's beginning without marks if there is no match.
     func snippet(of text: UnsafeBufferPointer<UInt8>) -> Snippet {
+        passage(of: text).snippet
+    }
+
+    /// Returns the snippet of a text, and the units of the query in the text.
+    func passage(of text: UnsafeBufferPointer<UInt8>) -> (snippet: Snippet, units: Set<Int>) {
         var found = matcher
         Tokenizer.read(text, into: &found)
+        return (snippet(of: text, found), Set(found.matches.map(\.unit)))
+    }
+
+    private func snippet(of text: UnsafeBufferPointer<UInt8>, _ matches: SnippetMatcher) -> Snippet {
+        var found = matches
         let cluster = found.bestCluster() ?? 0..<0
         // Most texts are ASCII with one byte per character, except for a line break of two bytes.
         let narrow = context(of: cluster.lowerBound, in: text.count, bytesOfCharacter: 1)

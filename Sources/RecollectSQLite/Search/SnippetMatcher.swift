@@ -35,12 +35,21 @@ struct SnippetMatcher: SearchTermReader {
     private var inText: [Progress]
     private var inParts: [Progress]
     private let unitCount: Int
+    /// The words with stems, by unit.
+    private let stems: [(unit: Int, word: [UInt8], stem: [UInt8])]
+    private let stemmer: Stemmer?
     /// The start of the last match of each unit.
     private var lastStart: [Int]
     /// The end of reading, set once all units were found close together.
     private var end = Int.max
 
-    init(words: ParsedQuery) {
+    /// Creates a matcher.
+    /// - Parameter stemmer: The stemmer of the query; `nil` to find no other forms of words.
+    init(words: ParsedQuery, stemmer: Stemmer? = nil) {
+        self.stemmer = stemmer
+        stems = words.units.enumerated().compactMap { index, unit in
+            unit.stem.map { (index, unit.terms[0], $0) }
+        }
         unitCount = words.units.count
         lastStart = Array(repeating: -Self.reach, count: unitCount)
         phrases = words.units.enumerated().flatMap { index, unit in
@@ -80,6 +89,19 @@ struct SnippetMatcher: SearchTermReader {
         for index in phrases.indices {
             if let match = Self.advance(&inText[index], of: phrases[index], by: term) { add(match) }
         }
+        addStems(of: term)
+    }
+
+    /// Adds a match of a word in another form than that of the query.
+    private mutating func addStems(of term: SearchTerm) {
+        guard let stemmer else { return }
+        for (unit, word, stem) in stems {
+            // A stem differs from the beginning of its words in the last letter at most.
+            guard term.bytes.starts(with: stem.dropLast()), !term.bytes.elementsEqual(word),
+                stemmer.stem(of: term.bytes) ?? Array(term.bytes) == stem
+            else { continue }
+            add(Match(source: term.source, unit: unit, isBeginning: false))
+        }
     }
 
     mutating func pair(_ term: SearchTerm) {
@@ -91,6 +113,7 @@ struct SnippetMatcher: SearchTermReader {
             if isFirst { inParts[index] = Progress() }
             if let match = Self.advance(&inParts[index], of: phrases[index], by: term) { add(match) }
         }
+        addStems(of: term)
     }
 
     mutating func character(_ term: SearchTerm, isAlone: Bool) {

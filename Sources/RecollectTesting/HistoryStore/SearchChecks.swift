@@ -4,13 +4,34 @@ import RecollectCore
 enum SearchChecks {
     static let all: [HistoryStoreCheck] = [
         finding(
-            "search.words", "A message matches if it contains all words of the query, in any order and case.",
+            "search.words",
+            "Messages with all words of the query, in any order and case, lack none and come before those with some.",
             in: ["The quick brown fox", "A brown bear", "Quick thinking", "foxes sleep"],
             [("brown", [0, 1]), ("BROWN fox", [0]), ("fox quick", [0]), ("quick bear", []), ("unicorn", [])]),
         finding(
             "search.prefixes", "A query word matches the beginning of a word.",
             in: ["configuration of the server", "we configured it", "a confident answer"],
-            [("config", [0, 1]), ("conf", [0, 1, 2]), ("configuration", [0]), ("serv config", [0])]),
+            [("config", [0, 1]), ("conf", [0, 1, 2]), ("configuratio", [0]), ("serv config", [0])]),
+        HistoryStoreCheck(
+            "search.someWords", "A message with some of the words is found, and its missing words are reported."
+        ) { store in
+            try await store.append(messages(["The quick brown fox", "A brown bear", "Quick thinking"]), to: .plain)
+            let hits = try await store.search(SearchQuery(userId: Scope.plain.userId, text: "quick brown bear"))
+            try expectEqual(
+                Set(hits.elements.map(\.messageId)), ["m0", "m1", "m2"], "all messages with one of the words")
+            let missing = Dictionary(hits.elements.map { ($0.messageId, Set($0.missingWords)) }) { first, _ in first }
+            try expectEqual(
+                missing, ["m0": ["bear"], "m1": ["quick"], "m2": ["brown", "bear"]], "the missing words of each message"
+            )
+        },
+        finding(
+            "search.requirements",
+            "A message must have a quoted phrase and a word after +, and must not have a word or phrase after -.",
+            in: ["red green blue", "green red", "blue sky over red roofs", "nothing"],
+            [
+                ("\"red green\"", [0]), ("\"red green\" sky", [0]), ("+green sky", [0, 1]), ("red -sky", [0, 1]),
+                ("red -\"green blue\"", [1, 2]), ("+green +sky", []), ("-red", []),
+            ], isComplete: false),
         finding(
             "search.partsOfIdentifiers",
             "A part of an identifier matches it: save_messages, WebSocketTask, HTTPServer2.",
@@ -98,14 +119,16 @@ enum SearchChecks {
     ]
 
     /// Returns a check: saves texts, and expects each query to find the texts at the given indices.
+    /// - Parameter isComplete: Whether only texts with all words of a query count.
     private static func finding(
-        _ name: String, _ promise: String, in texts: [String], _ queries: [(String, [Int])]
+        _ name: String, _ promise: String, in texts: [String], _ queries: [(String, [Int])], isComplete: Bool = true
     ) -> HistoryStoreCheck {
         HistoryStoreCheck(name, promise) { store in
             try await store.append(messages(texts), to: .plain)
             for (query, numbers) in queries {
-                try await expectEqual(
-                    store.found(query), numbers.map { "m\($0)" }, "a search for \(query.debugDescription)")
+                let hits = try await store.everyHit(SearchQuery(userId: Scope.plain.userId, text: query))
+                let found = hits.filter { !isComplete || $0.missingWords.isEmpty }.map(\.messageId).sorted()
+                try expectEqual(found, numbers.map { "m\($0)" }, "a search for \(query.debugDescription)")
             }
         }
     }

@@ -114,13 +114,14 @@ final class SearchedHistory {
     }
 
     /// Adds a message, by default to the session "s" of the user "u", and returns its sequence number.
+    /// - Parameter name: The author's name in the metadata.
     @discardableResult
     func add(
         _ text: String, id: String = UUID().uuidString, user: String = "u", session: String = "s", agent: String = "a",
-        role: Role = .user, at milliseconds: Int64 = 1_700_000_000_000
+        role: Role = .user, name: String? = nil, at milliseconds: Int64 = 1_700_000_000_000
     ) throws -> Int64 {
         try add(
-            .text(text), id: id, user: user, session: session, agent: agent, role: role, at: milliseconds)
+            .text(text), id: id, user: user, session: session, agent: agent, role: role, name: name, at: milliseconds)
     }
 
     enum Body {
@@ -131,7 +132,7 @@ final class SearchedHistory {
     @discardableResult
     func add(
         _ body: Body, id: String = UUID().uuidString, user: String = "u", session: String = "s", agent: String = "a",
-        role: Role = .user, at milliseconds: Int64 = 1_700_000_000_000
+        role: Role = .user, name: String? = nil, at milliseconds: Int64 = 1_700_000_000_000
     ) throws -> Int64 {
         try database.write { db in
             try db.run(
@@ -153,9 +154,11 @@ final class SearchedHistory {
             }
             try db.run(
                 """
-                INSERT INTO message (sequence, session_row_id, scope_row_id, position, timestamp, role, message_id, text, parts)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-                """, sequence, session, scope, sequence, milliseconds, role.rawValue, id, text, parts)
+                INSERT INTO message
+                (sequence, session_row_id, scope_row_id, position, timestamp, role, message_id, metadata, text, parts)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """, sequence, session, scope, sequence, milliseconds, role.rawValue, id,
+                name.map { JSONValue.write(object: ["name": .string($0)]) }, text, parts)
             return sequence
         }
     }

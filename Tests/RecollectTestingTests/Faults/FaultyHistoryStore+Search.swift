@@ -11,6 +11,7 @@ extension FaultyHistoryStore {
         case .refusesQuotes where query.text.contains("\""):
             throw RecollectError(.invalidArgument, "syntax error near \"")
         case .findsTheFirstWord: asked.text = String(query.text.prefix { $0 != " " })
+        case .searchesForSigns: asked.text = query.text.filter { !"+-\"".contains($0) }
         case .takesUntilForInside: asked.until = query.until?.addingTimeInterval(0.001)
         case .showsCopies where query.sessionId == nil: return try await everySession(asked)
         case .findsEachAgents where query.agentId == nil: return try await everyAgent(asked)
@@ -72,6 +73,7 @@ extension FaultyHistoryStore {
         if fault == .indexesLater { return hit.messageId != memory.withLock { $0.hiddenID } }
         if fault == .losesEditedMessagesInSearch { return !memory.withLock { $0.editedIDs.contains(hit.messageId) } }
         if fault == .searchesNoBranches { return try await base.session(hit.session)?.branchOf == nil }
+        if fault == .requiresAllWords { return hit.missingWords.isEmpty }
         let isChinese = query.text.unicodeScalars.contains { $0.value > 0x3000 }
         let text = try await base.message(hit.messageId, in: hit.session)?.message.text ?? ""
         let words = query.text.lowercased().split(separator: " ")

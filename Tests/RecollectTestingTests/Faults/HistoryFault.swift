@@ -96,6 +96,8 @@ enum HistoryFault: String, NamedFault {
 
     case findsTheFirstWord = "search.words"
     case findsWholeWords = "search.prefixes"
+    case requiresAllWords = "search.someWords"
+    case searchesForSigns = "search.requirements"
     case findsBeginningsOfWords = "search.partsOfIdentifiers"
     case keepsAccentsApart = "search.foldsAccents"
     case findsBeginningsOfChinese = "search.chineseAndJapanese"

@@ -1,0 +1,256 @@
+import Foundation
+import GRDB
+import RecollectCore
+
+/// Ranks the messages with any of a query's words.
+///
+/// A message's score is the sum over its words (BM25): rare words in the searched history count more than frequent ones,
+/// repetitions and long messages less. To it come shares of the scores of its neighbors and of its session, so that the
+/// answer to a question is found with it. Messages of an author named in the query count more (`NamedAuthors`), and other
+/// short questions less if the query is a question.
+///
+/// The work is bounded, whatever the size of the history: of each word, the newest `maxPostings` messages are read. A word
+/// in fewer messages is known exactly. Of more frequent words, the messages with two of them are read, too. The best
+/// messages are then scored again from their texts.
+struct WordRanking {
+    /// A ranked message.
+    struct Ranked {
+        let sequence: SequenceNumber
+        /// From 0 to 1.
+        let score: Double
+        /// Whether the message has one of the words, and not only its neighbors.
+        let hasWord: Bool
+    }
+
+    /// The maximum number of messages read for a word, and for two words.
+    private static let maxPostings = 1000
+    private static let maxPairPostings = 300
+    /// The maximum number of frequent words read in pairs.
+    private static let maxPairedWords = 4
+    /// The number of messages whose neighbors and texts are read.
+    private static let maxTexts = 200
+    /// The shares of the scores of the neighbors before and after a message, by distance.
+    private static let neighborShares = [0.5, 0.25]
+    /// The share of each of the best scores of a message's session, and their number.
+    private static let (sessionShare, sessionCount) = (0.3, 3)
+    /// The exponent of a word's weight. It favors a rare word over several frequent ones.
+    private static let rarity = 1.6
+    /// The factors of the messages of a named author, and of other short questions.
+    private static let (namedAuthor, otherQuestion) = (2.5, 0.5)
+    /// The maximum number of ranked messages.
+    private static let maxRanked = 1000
+
+    private let db: Database
+    private let words: ParsedQuery
+    private let filter: SearchFilter
+    private let through: SequenceNumber
+    private let stemmer: Stemmer
+
+    /// Creates the ranking of a query.
+    /// - Parameter words: The query without its function words.
+    init(
+        _ db: Database, _ words: ParsedQuery, _ filter: SearchFilter, through: SequenceNumber, stemmer: Stemmer
+    ) {
+        self.db = db
+        self.words = words
+        self.filter = filter
+        self.through = through
+        self.stemmer = stemmer
+    }
+
+    /// The messages with a unit, newest first.
+    fileprivate struct Postings {
+        let unit: ParsedQuery.Unit
+        var sequences: [SequenceNumber] = []
+        var frequencies: [Double] = []
+        var isComplete = false
+        var weight = 0.0
+
+        /// The estimated number of all messages with the unit.
+        func count(through: SequenceNumber) -> Double {
+            guard !isComplete, let last = sequences.last else { return Double(sequences.count) }
+            let read = Double(through.rawValue - last.rawValue + 1)
+            return Double(sequences.count) * max(1, Double(through.rawValue) / read)
+        }
+    }
+
+    /// Returns the best messages.
+    func best() throws -> [Ranked] {
+        var postings = try weightedPostings()
+        var authors = try NamedAuthors(db, postings.map { ($0.unit, $0.sequences) })
+        postings.removeNames(authors.units)
+        var own = try ownScores(postings)
+        let top = own.sorted { ($0.value, $0.key) > ($1.value, $1.key) }.prefix(Self.maxTexts).map(\.key)
+        let neighbors = try neighbors(of: top)
+        let messages = try messages(Set(top).union(neighbors.keys))
+        authors.add(messages.values.lazy.compactMap(\.name), among: postings.map(\.unit))
+        if postings.removeNames(authors.units) { own = try ownScores(postings) }
+        // A neighbor may lack a required word, or have an excluded one.
+        let allowed = words.hasRequirements ? Set(own.keys) : nil
+        if postings.contains(where: { !$0.isComplete }) {
+            var scorer = TextScorer(postings.map { ($0.unit, $0.weight) }, stemmer)
+            for sequence in messages.keys { own[sequence] = try score(sequence, &scorer) }
+        }
+        var scores = own
+        for (sequence, others) in neighbors {
+            for (other, distance) in others {
+                scores[sequence, default: 0] += Self.neighborShares[distance - 1] * (own[other] ?? 0)
+            }
+        }
+        let sessions = Dictionary(grouping: messages.keys) { messages[$0]?.session }
+        for sequences in sessions.values {
+            let best = sequences.map { own[$0] ?? 0 }.sorted(by: >).prefix(Self.sessionCount).reduce(0, +)
+            for sequence in sequences where scores[sequence] ?? 0 > 0 {
+                scores[sequence, default: 0] += Self.sessionShare * best
+            }
+        }
+        for (sequence, message) in messages {
+            if authors.contains(role: message.role, name: message.name) {
+                scores[sequence, default: 0] *= Self.namedAuthor
+            }
+            if words.isQuestion, message.isShortQuestion { scores[sequence, default: 0] *= Self.otherQuestion }
+        }
+        let total = postings.reduce(0) { $0 + $1.weight }
+        return scores.lazy.filter { $0.value > 0 && allowed?.contains($0.key) ?? true }.map {
+            Ranked(sequence: $0.key, score: $0.value / (total + $0.value), hasWord: own[$0.key] ?? 0 > 0)
+        }
+        .sorted { ($0.score, $0.sequence) > ($1.score, $1.sequence) }.prefix(Self.maxRanked).map { $0 }
+    }
+
+    /// Returns the messages with each unit, and its weight.
+    private func weightedPostings() throws -> [Postings] {
+        var postings = try words.units.map { unit in
+            try read(words.tier(of: unit), limit: Self.maxPostings, for: unit)
+        }
+        let all = try readAll()
+        for index in postings.indices {
+            let count = postings[index].count(through: through)
+            let total = max(all, count)
+            postings[index].weight = pow(log(1 + (total - count + 0.5) / (count + 0.5)), Self.rarity)
+        }
+        return postings
+    }
+
+    private func ownScores(_ postings: [Postings]) throws -> [SequenceNumber: Double] {
+        var own: [SequenceNumber: Double] = [:]
+        for list in postings {
+            for (sequence, frequency) in zip(list.sequences, list.frequencies) {
+                own[sequence, default: 0] += list.weight * frequency
+            }
+        }
+        try addPairs(postings, to: &own)
+        return own
+    }
+
+    /// Reads the newest messages with an expression.
+    private func read(_ tier: ParsedQuery.Tier, limit: Int, for unit: ParsedQuery.Unit) throws -> Postings {
+        var postings = Postings(unit: unit)
+        let rows = try db.sql(
+            """
+            SELECT rowid, recollect_frequency(message_search, ?) FROM message_search
+            WHERE message_search MATCH ? AND rowid <= ? ORDER BY rowid DESC LIMIT \(limit)
+            """
+        ).bind(tier.phraseCount, "(\(tier.match)) AND \(filter.match)", through)
+        defer { rows.reset() }
+        while try rows.step() {
+            postings.sequences.append(rows.value(0))
+            postings.frequencies.append(rows.double(1))
+        }
+        postings.isComplete = postings.sequences.count < limit
+        return postings
+    }
+
+    /// Returns the estimated number of searched messages.
+    private func readAll() throws -> Double {
+        let unit = ParsedQuery.Unit(text: "", terms: [], mayGoOn: false)
+        let tier = ParsedQuery.Tier(match: filter.match, phraseCount: 0, isBeginning: false)
+        return try read(tier, limit: Self.maxPostings, for: unit).count(through: through)
+    }
+
+    /// Adds the newest messages with two frequent words each.
+    private func addPairs(_ postings: [Postings], to own: inout [SequenceNumber: Double]) throws {
+        let frequent = postings.filter { !$0.isComplete }.sorted { $0.weight > $1.weight }.prefix(Self.maxPairedWords)
+        for (index, first) in frequent.enumerated() {
+            for second in frequent.dropFirst(index + 1) {
+                let tier = ParsedQuery.Tier(
+                    match: "(\(words.tier(of: first.unit).match)) AND (\(words.tier(of: second.unit).match))",
+                    phraseCount: 0, isBeginning: false)
+                for sequence in try read(tier, limit: Self.maxPairPostings, for: first.unit).sequences {
+                    own[sequence] = max(own[sequence] ?? 0, 0.5 * (first.weight + second.weight))
+                }
+            }
+        }
+    }
+
+    /// Returns the neighbors of messages and of their neighbors, with the distance in messages.
+    private func neighbors(
+        of sequences: [SequenceNumber]
+    ) throws -> [SequenceNumber: [(sequence: SequenceNumber, distance: Int)]] {
+        var neighbors: [SequenceNumber: [SequenceNumber: Int]] = [:]
+        for sequence in sequences {
+            for (direction, order) in [("<", "DESC"), (">", "ASC")] {
+                let found: [SequenceNumber] = try db.values(
+                    """
+                    SELECT other.sequence FROM message JOIN message AS other
+                    ON other.scope_row_id = message.scope_row_id AND other.position \(direction) message.position
+                    WHERE message.sequence = ? ORDER BY other.position \(order) LIMIT \(Self.neighborShares.count)
+                    """, [sequence])
+                for (index, other) in found.enumerated() where other <= through {
+                    neighbors[sequence, default: [:]][other] = index + 1
+                    neighbors[other, default: [:]][sequence] = index + 1
+                }
+            }
+        }
+        return neighbors.mapValues { $0.map { ($0.key, $0.value) } }
+    }
+
+    /// The properties of a message that change its score.
+    private struct Message {
+        let session: SessionRowID
+        let role: ByteString
+        /// The author's name in the metadata.
+        let name: String?
+        let isShortQuestion: Bool
+    }
+
+    /// The maximum length of a short question, in bytes.
+    private static let maxQuestionLength = 120
+
+    private func messages(_ sequences: Set<SequenceNumber>) throws -> [SequenceNumber: Message] {
+        var messages: [SequenceNumber: Message] = [:]
+        let row = try db.sql(
+            """
+            SELECT session_row_id, role, text, CASE WHEN json_valid(metadata) THEN json_extract(metadata, '$.name') END
+            FROM message WHERE sequence = ?
+            """)
+        for sequence in sequences {
+            try row.bind(sequence, at: 1)
+            defer { row.reset() }
+            guard try row.step() else { continue }
+            messages[sequence] = Message(
+                session: row.value(0), role: ByteString(row.text(1)), name: row.isNull(3) ? nil : row.text(3),
+                isShortQuestion: row.withBytes(2) {
+                    $0.count <= Self.maxQuestionLength && ParsedQuery.isQuestion($0)
+                })
+        }
+        return messages
+    }
+
+    private func score(_ sequence: SequenceNumber, _ scorer: inout TextScorer) throws -> Double {
+        let row = try db.sql("SELECT text, parts FROM message WHERE sequence = ?").bind(sequence)
+        defer { row.reset() }
+        guard try row.step() else { return 0 }
+        return MessageText.withBytes(of: row, textColumn: 0, partsColumn: 1) { scorer.score($0) }
+    }
+}
+
+extension [WordRanking.Postings] {
+    /// Removes the units that are names, unless there are no others. Returns whether there were any.
+    @discardableResult
+    fileprivate mutating func removeNames(_ names: [ParsedQuery.Unit]) -> Bool {
+        let others = filter { !names.contains(where: $0.unit.isSame) }
+        guard !others.isEmpty, others.count < count else { return false }
+        self = others
+        return true
+    }
+}
