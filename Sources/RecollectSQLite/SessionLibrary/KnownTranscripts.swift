@@ -42,8 +42,10 @@ final class KnownTranscripts: Sendable {
         var readCount = 0
         /// The last move of each session during a running read.
         var moves: [ByteString: (newId: String, call: Int)] = [:]
-        /// The last moves of sessions, until their earlier IDs are used again.
-        var newIDs: [ByteString: (newId: ByteString, call: Int)] = [:]
+        /// The last moves of each ID, in order. An ID may be used again, and moved again.
+        var newIDs: [ByteString: [(newId: ByteString, call: Int)]] = [:]
+        /// The maximum number of moves noted for an ID.
+        static let maxMoves = 64
         /// The sessions with transcripts kept in full, the most recently used at the end.
         var whole: [ByteString] = []
 
@@ -55,7 +57,6 @@ final class KnownTranscripts: Sendable {
         /// Sets the entries of a session with its transcript in full, and compacts the least recently used one.
         mutating func set(_ known: Known, of session: ByteString) {
             sessions[session] = known
-            newIDs[session] = nil
             whole.removeAll { $0 == session }
             whole.append(session)
             guard whole.count > KnownTranscripts.limit else { return }
@@ -131,15 +132,14 @@ final class KnownTranscripts: Sendable {
         /// Notes a move, for the running reads. Reads returned after its call stay for later calls under the new ID.
         mutating func move(_ session: ByteString, to newId: String, call: Int) {
             if readCount > 0 { moves[session] = (newId, call) }
-            newIDs[ByteString(newId)] = nil
-            newIDs[session] = (ByteString(newId), call)
+            newIDs[session] = newIDs[session, default: []].suffix(Self.maxMoves - 1) + [(ByteString(newId), call)]
             if let later = reads.removeValue(forKey: session) { reads[ByteString(newId), default: []] += later }
         }
 
         /// Returns the ID of a session after its moves since a call.
         func currentID(of session: ByteString, after call: Int) -> ByteString {
-            var session = session
-            while let move = newIDs[session], move.call > call { session = move.newId }
+            var (session, call) = (session, call)
+            while let move = newIDs[session]?.first(where: { $0.call > call }) { (session, call) = move }
             return session
         }
 
@@ -374,7 +374,6 @@ final class KnownTranscripts: Sendable {
             let session = ByteString(id)
             _ = state.remove(session)
             state.reads[session] = nil
-            state.newIDs = state.newIDs.filter { $0.key != session && $0.value.newId != session }
         }
     }
 

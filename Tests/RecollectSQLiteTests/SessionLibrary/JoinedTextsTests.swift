@@ -204,11 +204,42 @@ import Testing
         }
     }
 
+    @Test(
+        "The end of a reply finds its moved session, though the first ID is used again, moved again or deleted",
+        arguments: [false, true], 0..<3)
+    func endAfterReuse(isInterrupted: Bool, then reuse: Int) async throws {
+        for round in 0..<20 {
+            let ui = window()
+            let question = ChatMessage(role: .user, content: "Where?")
+            try await ui.updateSessionMessages(id: "c", messages: [question])
+            let reply = try await ui.beginReply(in: "c")
+            try await ui.updateSessionId(oldId: "c", newId: "s")
+            try await ui.updateSessionMessages(id: "c", messages: [ChatMessage(role: .user, content: "Other chat")])
+            switch reuse {
+            case 0: break
+            case 1: try await ui.updateSessionId(oldId: "c", newId: "t")
+            default: try await ui.deleteSession(id: "c")
+            }
+            let (entry, end) = try ending(of: reply, isInterrupted: isInterrupted)
+            let save = Task { try await ui.updateSessionMessages(id: "s", messages: [question, entry]) }
+            try await end.value
+            try await save.value
+            #expect(try await texts() == ["Where?", "Look", "here."], "round \(round)")
+            for id in ["s", "c", "t"] { _ = try await history.deleteSession(SessionKey(userId: "ann", sessionId: id)) }
+        }
+    }
+
     /// Begins a reply, and calls its end. Returns the entry with its beginning, and the task of the end.
     private func ending(
         by ui: SQLiteSessionStorage, in id: String, isInterrupted: Bool
     ) async throws -> (entry: ChatMessage, end: Task<Void, any Error>) {
-        let reply = try await ui.beginReply(in: id)
+        try ending(of: await ui.beginReply(in: id), isInterrupted: isInterrupted)
+    }
+
+    /// Appends to a reply, and calls its end.
+    private func ending(
+        of reply: StreamingReply, isInterrupted: Bool
+    ) throws -> (entry: ChatMessage, end: Task<Void, any Error>) {
         reply.append("Look")
         reply.append(" here.")
         let entry = ChatMessage(
