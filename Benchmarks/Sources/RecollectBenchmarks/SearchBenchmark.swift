@@ -45,6 +45,16 @@ private let queries = [
     (kind: "worst prefix, of very common words", query: "mess", match: "mess*"),
     (kind: "identifier part", query: "socket", match: "socket"),
     (kind: "two Chinese characters", query: "数据", match: "\"数据\""),
+    (
+        kind: "question with two rare words",
+        query: "Where did we save the messages of the search index for kalinter and remasdor?",
+        match: "save OR messages OR search OR index OR kalinter OR remasdor"
+    ),
+    (
+        kind: "question of common words, with one unknown",
+        query: "Why does the index of the messages in a session save the same file twice unexplainably?",
+        match: "index OR messages OR session OR save OR file OR twice OR unexplainably"
+    ),
 ]
 
 /// Sessions of 500 messages by three agents; every tenth session is another user's.

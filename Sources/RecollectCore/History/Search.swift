@@ -13,7 +13,7 @@ import Foundation
 /// with other forms (`running` for `run`) or beginnings of them, except for words of a single letter. Messages with only
 /// some of the words follow (``SearchHit/missingWords``): those with more and rarer words first. If no message has all
 /// words, their neighbors in the session are found, too. Articles, pronouns and other function words of seven languages
-/// count only if there are no other words. Messages of an author named in the query come before others: by the `name` in their metadata, or by how
+/// count only in short queries, and among messages with some of the words only if there are no others. Messages of an author named in the query come before others: by the `name` in their metadata, or by how
 /// the user and the assistant address each other.
 ///
 /// A part of an identifier matches (`socket` finds `WebSocketTask`). Accents and case are ignored. Chinese and Japanese text

@@ -99,6 +99,13 @@ struct ParsedQuery {
         return content
     }
 
+    /// The maximum number of units of a query whose function words must be in a message with all words.
+    private static let maxExactCount = 6
+
+    /// Returns a query of many words without its function words: a whole question. They are in so many messages that their
+    /// common ones cost time, and seldom in the answer.
+    var withoutFunctionWordsIfLong: ParsedQuery { units.count > Self.maxExactCount ? content : self }
+
     /// Whether a text ends with a question mark, also one of full width.
     static func isQuestion(_ text: UnsafeRawBufferPointer) -> Bool {
         guard let end = text.lastIndex(where: { $0 > 0x20 }) else { return false }

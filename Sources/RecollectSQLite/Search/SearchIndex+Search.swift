@@ -19,7 +19,7 @@ extension SearchIndex {
     static func search(_ db: Database, _ query: SearchQuery) throws -> Page<SearchHit, SearchCursor> {
         try SearchScore.install(on: db)
         let stemmer = try Stemmer(db)
-        let words = ParsedQuery(query.text, stemmer: stemmer)
+        let words = ParsedQuery(query.text, stemmer: stemmer).withoutFunctionWordsIfLong
         guard let filter = try SearchFilter(db, query) else { return Page(elements: [], next: nil) }
         let through = try query.cursor?.through.map { SequenceNumber(rawValue: $0.sequence) } ?? indexedThrough(db)
         var collector = try HitCollector(db, query, words, stemmer, filter, through: through)

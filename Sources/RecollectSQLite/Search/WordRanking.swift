@@ -27,8 +27,9 @@ struct WordRanking {
     private static let maxPairPostings = 300
     /// The maximum number of frequent words read in pairs.
     private static let maxPairedWords = 4
-    /// The number of messages whose neighbors and texts are read.
-    private static let maxTexts = 200
+    /// The number of messages whose neighbors are read: if all words are known exactly, and otherwise, when all their
+    /// texts are read, too.
+    private static let (maxMatches, maxTexts) = (200, 80)
     /// The shares of the scores of the neighbors before and after a message, by distance.
     private static let neighborShares = [0.5, 0.25]
     /// The share of each of the best scores of a message's session, and their number.
@@ -80,14 +81,16 @@ struct WordRanking {
         var authors = try NamedAuthors(db, postings.map { ($0.unit, $0.sequences) })
         postings.removeNames(authors.units)
         var own = try ownScores(postings)
-        let top = own.sorted { ($0.value, $0.key) > ($1.value, $1.key) }.prefix(Self.maxTexts).map(\.key)
+        let isComplete = postings.allSatisfy(\.isComplete)
+        let top = own.sorted { ($0.value, $0.key) > ($1.value, $1.key) }
+            .prefix(isComplete ? Self.maxMatches : Self.maxTexts).map(\.key)
         let neighbors = try neighbors(of: top)
         let messages = try messages(Set(top).union(neighbors.keys))
         authors.add(messages.values.lazy.compactMap(\.name), among: postings.map(\.unit))
         if postings.removeNames(authors.units) { own = try ownScores(postings) }
         // A neighbor may lack a required word, or have an excluded one.
         let allowed = words.hasRequirements ? Set(own.keys) : nil
-        if postings.contains(where: { !$0.isComplete }) {
+        if !isComplete {
             var scorer = TextScorer(postings.map { ($0.unit, $0.weight) }, stemmer)
             for sequence in messages.keys { own[sequence] = try score(sequence, &scorer) }
         }
