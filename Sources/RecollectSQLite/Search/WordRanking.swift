@@ -204,7 +204,8 @@ struct WordRanking {
                 }
             }
         }
-        return neighbors.mapValues { $0.map { ($0.key, $0.value) } }
+        // Sums in another order may differ in the last digit, and each page of hits needs the same ones.
+        return neighbors.mapValues { $0.sorted { $0.key < $1.key }.map { ($0.key, $0.value) } }
     }
 
     /// The properties of a message that change its score.
