@@ -220,7 +220,9 @@ import Testing
         #expect(try await history.erasesAll())
         for word in ["quetzalcoatl", "xolotl"] { #expect(try await history.traces(of: word) == [], "\(word)") }
         #expect(
-            try await history.search(SearchQuery(userId: "ann", text: "text 77")).elements.map(\.messageId) == ["m77"])
+            try await history.search(SearchQuery(userId: "ann", text: "\"text 77\"")).elements.map(\.messageId) == [
+                "m77"
+            ])
     }
 
     @Test("A message deleted in the transaction that indexed it leaves nothing in the index")
