@@ -67,6 +67,6 @@ extension ConversationMessage {
     /// They are in the metadata under `quotes`: an array of objects with `sessionId`, `messageId`, `agentId`,
     /// `role`, and `timestamp` in milliseconds since 1970.
     public var quotes: [HistoryQuote] {
-        metadata["quotes"]?.arrayValue?.compactMap(HistoryQuote.init) ?? []
+        metadata[HistoryQuotation.metadataKey]?.arrayValue?.compactMap(HistoryQuote.init) ?? []
     }
 }

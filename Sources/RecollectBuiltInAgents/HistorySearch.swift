@@ -32,9 +32,9 @@ struct HistorySearch {
             // A neighbor of a match may have none of the words.
             for hit in page.elements where !isHidden(hit) && hit.snippet.runs.contains(where: \.isMatch) {
                 let isIncomplete = !hit.missingWords.isEmpty
-                // Messages with all words come first. After them, those with some are irrelevant.
+                // After messages with all words, those with some are irrelevant.
                 if isIncomplete, isPartial == false { return Found(hits, isPartial: false) }
-                isPartial = isIncomplete
+                isPartial = isPartial ?? isIncomplete
                 if !shown.contains(HistoryQuote.Location(hit)) { hits.append(hit) }
             }
             query.cursor = page.next

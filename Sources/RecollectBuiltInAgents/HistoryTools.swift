@@ -31,10 +31,11 @@ public struct HistoryTools: Sendable {
     public var all: [AgentTool] { [searchHistory, readSession] }
 
     /// `search_history`: finds messages by a question or their words, best first, at most 20. Each hit has the session,
-    /// its title, the message ID, the agent, the role, the date, a snippet, and the words of the query that it lacks.
+    /// its title, the message ID, the agent, the role, the date, a snippet, and the words of the query that it lacks or that
+    /// were corrected.
     public var searchHistory: AgentTool {
         AgentTool(
-            name: "search_history",
+            name: HistoryQuotation.searchTool,
             description: """
                 Searches the messages of this user's earlier sessions, both the user's and the agents'. The query may be a question or a \
                 few words. Messages with all of its words come first, then those with some, or near them. To read the messages around \
@@ -45,7 +46,7 @@ public struct HistoryTools: Sendable {
                     "type": "string",
                     "description": """
                     A question, or the words to find. A message must have a phrase in quotation marks and a word after +, and must \
-                    not have a word after -.
+                    not have a word after -. Misspelled words are corrected.
                     """,
                 ],
                 "session": [
@@ -71,7 +72,7 @@ public struct HistoryTools: Sendable {
     /// `read_session`: reads a session in pages of at most 50 messages and about 16 KB.
     public var readSession: AgentTool {
         AgentTool(
-            name: "read_session",
+            name: HistoryQuotation.readTool,
             description: """
                 Reads the messages of one of this user's sessions in order: from the beginning, or after or before a given \
                 message. If there are more, the result says how to continue.
@@ -119,6 +120,9 @@ public struct HistoryTools: Sendable {
             ]
             if !hit.missingWords.isEmpty {
                 listed["missing"] = .string(hit.missingWords.joined(separator: ", ").onOneLine(atMost: 200))
+            }
+            if !hit.correctedWords.isEmpty {
+                listed["corrected"] = .object(hit.correctedWords.mapValues(JSONValue.string))
             }
             hits.append(.object(listed))
         }

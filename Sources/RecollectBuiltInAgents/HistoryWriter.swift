@@ -10,7 +10,7 @@ struct HistoryAnswer {
     var message: ConversationMessage {
         ConversationMessage(
             role: .assistant, text: pieces.joined(),
-            metadata: quotes.isEmpty ? [:] : ["quotes": .array(quotes.map(\.json))])
+            metadata: quotes.isEmpty ? [:] : [HistoryQuotation.metadataKey: .array(quotes.map(\.json))])
     }
 }
 
@@ -35,7 +35,7 @@ struct HistoryWriter {
                 }
             return HistoryAnswer(pieces: [text])
         }
-        var answer = HistoryAnswer(pieces: [opening(of: found, asked)])
+        var answer = HistoryAnswer(pieces: [corrections(in: found) + opening(of: found, asked)])
         var titles: [SessionKey: String] = [:]
         for hit in found.hits {
             if titles[hit.session] == nil { titles[hit.session] = try await title(of: hit.session) }
@@ -46,6 +46,13 @@ struct HistoryWriter {
         }
         if found.hasMore { answer.pieces.append("\n\nTo see more, say “more”.") }
         return answer
+    }
+
+    /// Returns a sentence for each corrected word.
+    private func corrections(in found: HistorySearch.Found) -> String {
+        var words: [String: String] = [:]
+        for hit in found.hits { words.merge(hit.correctedWords) { first, _ in first } }
+        return words.sorted { $0.key < $1.key }.map { "I searched for “\($1)” instead of “\($0)”. " }.joined()
     }
 
     /// Returns the introduction of the quotes.

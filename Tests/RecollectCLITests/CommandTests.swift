@@ -141,6 +141,7 @@
             #expect(
                 Set(hit.objectValue?.keys ?? [:].keys) == [
                     "sessionId", "agentId", "messageId", "role", "timestamp", "snippet", "score", "missingWords",
+                    "correctedWords",
                 ])
             #expect((hit["sessionId"], hit["messageId"], hit["role"]) == ("11111111-aaaa", "a1", "user"))
             #expect(hit["snippet"]?.stringValue?.contains("«Tycho»") == true)
@@ -150,10 +151,12 @@
             let both = try await recall.run("search", "the").output
             #expect(both.components(separatedBy: "11111111  ").count == 3, "several hits of a session have short IDs")
             let question = try await recall.run("search", "When did we see Tycho and Kepler's comet?").output
-            #expect(question.hasPrefix("Messages with only some of these words:\n\n11111111  "))
+            #expect(question.hasPrefix("Messages with some of these words:\n\n11111111  "))
             #expect(question.contains("In the southern highlands."), "the answer beside the message with the word")
             #expect(question.contains("without “see”, “Kepler”, “comet”") && !question.contains("“When”"))
             #expect(try await recall.run("search", "--json", "--", "tycho -crater", "-the").json() == [])
+            let misspelled = try await recall.run("search", "tyhco").output
+            #expect(misspelled.hasPrefix("Corrected “tyhco” to “tycho”.\n\n11111111  "))
             for odd in ["\"", "a AND", "*", "(", "NEAR(", "", "col:x", "-"] {
                 let outcome = try await recall.run("search", "--json", "--", odd)
                 #expect(outcome.code == 0, "\(odd): \(outcome.messages)")

@@ -9,14 +9,15 @@
             abstract: "Search the messages of all sessions, the best matches first.",
             discussion: """
                 QUERY is a question or some words. Messages with all of its words come first, then those with some, or near \
-                them. Other forms and prefixes of words and parts of identifiers also match. Case and accents are ignored. \
+                them. Other forms and prefixes of words and parts of identifiers also match. Misspelled words are corrected. Case and accents are ignored. \
                 Chinese and Japanese text is matched by pairs of characters. Any text is a valid query.
 
                 A message must have a "phrase in quotation marks" and a word after +. It must not have a word or phrase after -; \
-                write -- before a QUERY with it.
+                write -- before a QUERY with it. The fields session:, agent:, role:, before: and after: are filters in QUERY, too.
 
                 JSON: a list of objects with the keys sessionId, agentId, messageId, role, timestamp, snippet (matches between « and »), \
-                score (larger is better), missingWords (the words of QUERY that the message lacks).
+                score (larger is better), missingWords (the words of QUERY that the message lacks), correctedWords (an object: the \
+                misspelled words of QUERY, each with the word found instead).
                 """)
 
         @OptionGroup var options: StoreOptions
@@ -86,6 +87,7 @@
                 "messageId": .string(messageId), "role": .string(role.rawValue),
                 "timestamp": .integer(timestamp.millisecondsSince1970), "snippet": .string(snippet.marked()),
                 "score": .number(score), "missingWords": .array(missingWords.map(JSONValue.string)),
+                "correctedWords": .object(correctedWords.mapValues(JSONValue.string)),
             ]
         }
     }

@@ -4,7 +4,8 @@
     /// Search hits as lines for people.
     extension StoreOptions {
         /// Returns two lines and an empty one for each hit, the best hit first: its session and author, and its
-        /// text with the matches marked. Hits without some of the words have a heading, and name them.
+        /// text with the matches marked. Hits without some of the words have a heading, and name them. The first line
+        /// names corrected words.
         func lines(
             of page: Page<SearchHit, SearchCursor>, in history: any HistoryStore, style: Style
         ) async throws -> [String] {
@@ -12,6 +13,10 @@
             let format = Format()
             let sessions = try await names(of: Set(page.elements.map(\.session)), in: history)
             let firstIncomplete = page.elements.firstIndex { !$0.missingWords.isEmpty }
+            var corrections: [String: String] = [:]
+            for hit in page.elements { corrections.merge(hit.correctedWords) { first, _ in first } }
+            let corrected = corrections.sorted { $0.key < $1.key }.map { "“\($0.oneLine)” to “\($1.oneLine)”" }
+            let top = corrected.isEmpty ? [] : [style.dim("Corrected \(corrected.joined(separator: ", ")).\n")]
             let lines = page.elements.enumerated().flatMap { index, hit in
                 let session = sessions[hit.session] ?? (hit.session.sessionId, "")
                 let who = "\(hit.role.rawValue.oneLine) \(style.dim(hit.agentId.oneLine))"
@@ -22,12 +27,12 @@
                 let title = style.dim(session.title.cut(to: 60))
                 let heading =
                     "\(style.cyan(session.shortId.oneLine))  \(who)  \(format.short(hit.timestamp))  \(title)"
-                let note = index == firstIncomplete ? [style.dim("Messages with only some of these words:"), ""] : []
+                let note = index == firstIncomplete ? [style.dim("Messages with some of these words:"), ""] : []
                 let missing = hit.missingWords.map { "“\($0.oneLine)”" }.joined(separator: ", ")
                 let without = missing.isEmpty ? [] : [style.dim("    without \(missing)")]
                 return note + [heading, "    \(snippet.joined())"] + without + [""]
             }
-            return page.next == nil ? lines.dropLast() : lines
+            return top + (page.next == nil ? lines.dropLast() : lines)
         }
 
         /// Returns the short IDs and the titles of sessions.

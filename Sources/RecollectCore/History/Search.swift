@@ -10,23 +10,39 @@ import Foundation
 /// ```
 ///
 /// Any text is a valid query, also a whole question. Messages with all words come first: with the words in full, then
-/// with other forms (`running` for `run`) or beginnings of them, except for words of a single letter. Messages with only
-/// some of the words follow (``SearchHit/missingWords``): those with more and rarer words first. If no message has all
-/// words, their neighbors in the session are found, too. Articles, pronouns and other function words of seven languages
-/// count only in short queries, and among messages with some of the words only if there are no others. Messages of an author named in the query come before others: by the `name` in their metadata, or by how
-/// the user and the assistant address each other.
+/// with other forms (`running` for `run`) or beginnings of them, except for words of a single letter. Messages with
+/// only some of the words follow (``SearchHit/missingWords``): those with more and rarer words first. If no message has
+/// all words, their neighbors in the session are found, too. Articles, pronouns and other function words of seven
+/// languages count only in short queries, and among messages with some of the words only if there are no others.
+/// Messages of an author named in the query come before others: by the `name` in their metadata, or by how the user and
+/// the assistant address each other.
 ///
-/// A part of an identifier matches (`socket` finds `WebSocketTask`). Accents and case are ignored. Chinese and Japanese text
-/// matches by any adjacent characters. Words joined only by punctuation of identifiers and paths (`save_messages`) must be
-/// adjacent and in order.
+/// A misspelled word is corrected to one of the user's own messages that differs by one letter
+/// (``SearchHit/correctedWords``), after messages with the word as typed.
+///
+/// Messages that quote the history come after others: replies of an agent that used `HistoryTools` or quotes messages.
+/// The calls and results of these tools are not searched. For a query with a question mark, other short questions come
+/// after their answers, and one that was asked several times in the same words is found once, unless ``sessionId`` is
+/// set.
+///
+/// A part of an identifier matches (`socket` finds `WebSocketTask`). Accents and case are ignored. Chinese and Japanese
+/// text matches by any adjacent characters. Words joined only by punctuation of identifiers and paths (`save_messages`)
+/// must be adjacent and in order.
 ///
 /// | In the query | A message |
 /// |---|---|
 /// | `"a phrase"` | must have these words, adjacent and in order |
 /// | `+word` | must have the word |
 /// | `-word`, `-"a phrase"` | must not have it |
+/// | `session:trip` | is in this session: its ID, or the beginning of its ID if no other begins so |
+/// | `agent:travel` | is in this agent's scope |
+/// | `role:user` | has this role; several are alternatives |
+/// | `after:2026-05-03` | is of this day or later; also a month, a year, or a time (ISO 8601) |
+/// | `before:2026-05-03` | is from before this day |
 ///
-/// The signs count before words of three letters or more: `rm -rf` are two words to find.
+/// The signs count before words of three letters or more: `rm -rf` are two words to find. The fields add to the filters
+/// of the query. Days begin at midnight in the current time zone. Quotation marks allow a space in a value
+/// (`session:"my trip"`). A field with an unknown value is text to find, as in `agent:none` without such an agent.
 public struct SearchQuery: Hashable, Sendable {
     /// The owner of the searched messages.
     public var userId: String
@@ -85,11 +101,13 @@ public struct SearchHit: Hashable, Sendable {
     /// The words and phrases of the query that the message lacks, as typed; empty if it has all. Articles, pronouns and
     /// other function words are not reported.
     public var missingWords: [String]
+    /// The misspelled words of the query, as typed, each with the word of the message that was found instead.
+    public var correctedWords: [String: String]
 
     /// Creates a hit.
     public init(
         session: SessionKey, agentId: String, messageId: String, role: Role, timestamp: Date, snippet: Snippet,
-        score: Double, missingWords: [String] = []
+        score: Double, missingWords: [String] = [], correctedWords: [String: String] = [:]
     ) {
         self.session = session
         self.agentId = agentId
@@ -99,6 +117,7 @@ public struct SearchHit: Hashable, Sendable {
         self.snippet = snippet
         self.score = score
         self.missingWords = missingWords
+        self.correctedWords = correctedWords
     }
 }
 

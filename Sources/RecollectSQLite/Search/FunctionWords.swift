@@ -1,7 +1,7 @@
 /// The words with little meaning of their own: articles, pronouns, prepositions, auxiliary verbs and question words.
 ///
-/// A search ranks by them only if a query has no other words. `door` is one in Dutch but not in English, so the language of
-/// the query is that with the most of them: two or more, except for English.
+/// A search ranks by them only if a query has no other words. `door` is one in Dutch but not in English, so the
+/// language of the query is that with the most of them: two or more, except for English.
 enum FunctionWords {
     /// Returns the units that are not function words, or all if there are no others.
     static func removed(from units: [ParsedQuery.Unit]) -> [ParsedQuery.Unit] {

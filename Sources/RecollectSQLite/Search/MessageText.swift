@@ -2,7 +2,7 @@ import RecollectCore
 
 /// The searched text of a message: prose, reasoning, transcripts of speech, the names of tools, and every string in
 /// their arguments and results. It does not include IDs, signatures, numbers, attachments, or parts of unknown
-/// kinds.
+/// kinds, nor the calls and results of the tools that quote the history (`HistoryQuotation`).
 ///
 /// Only the first megabyte of a message and the first 64 KB of each string of a tool count.
 enum MessageText {
@@ -27,6 +27,8 @@ enum MessageText {
 
     private struct Collector {
         var bytes: [UInt8] = []
+        /// The IDs of the calls that quote the history.
+        private var quotingCalls: Set<String> = []
 
         /// Reads the readable parts. Unreadable parts are reported by the reader, not by a search.
         mutating func read(parts json: UnsafeRawBufferPointer) {
@@ -46,14 +48,25 @@ enum MessageText {
                 try parser.skip()
                 return
             }
+            let isTool = kind.hasPrefix("tool")
+            let start = bytes.count
+            var (id, isQuoting) = ("", false)
             try parser.forEachMember { field, parser in
-                guard fields.contains(field) else {
+                if isTool, field == "id", parser.isNext("\"") {
+                    id = try parser.string()
+                } else if isTool, field == "name", parser.isNext("\"") {
+                    let name = try parser.string()
+                    isQuoting = HistoryQuotation.isTool(name)
+                    append(name.utf8.prefix(maxToolStringLength))
+                } else if fields.contains(field) {
+                    try readStrings(isTool ? maxToolStringLength : MessageText.longest, &parser)
+                } else {
                     try parser.skip()
-                    return
                 }
-                let longest = kind.hasPrefix("tool") ? maxToolStringLength : MessageText.longest
-                try readStrings(longest, &parser)
             }
+            guard isTool, isQuoting || quotingCalls.contains(id) else { return }
+            quotingCalls.insert(id)
+            bytes.removeLast(bytes.count - start)
         }
 
         private static let searched = [

@@ -3,9 +3,10 @@ import RecollectCore
 
 /// The authors named in a query: "What did Ana book?" asks for messages of Ana.
 ///
-/// A word is a name if it is the `name` in a message's metadata, or if messages of one role use it to address the other:
-/// almost always before a comma or the end of a sentence, and there among the first two words or after a comma ("Thanks, Ana!").
-/// An interjection is always the first word ("Yes, …"), and the addressed role seldom uses its own name.
+/// A word is a name if it is the `name` in a message's metadata, or if messages of one role use it to address the
+/// other: almost always before a comma or the end of a sentence, and there among the first two words or after a comma
+/// ("Thanks, Ana!"). An interjection is always the first word ("Yes, …"), and the addressed role seldom uses its own
+/// name.
 struct NamedAuthors {
     /// The units that are names.
     private(set) var units: [ParsedQuery.Unit] = []
@@ -18,7 +19,8 @@ struct NamedAuthors {
     private static let (maxTexts, firstTexts) = (100, 10)
     /// The maximum length of the read beginning of a text, in bytes.
     private static let maxTextLength = 4096
-    /// The minimum number of addresses after a first word, and the minimum part of addresses among the messages with the word.
+    /// The minimum number of addresses after a first word, and the minimum part of addresses among the messages with
+    /// the word.
     private static let (minAddresses, minPart) = (5, 0.9)
 
     /// Creates the list with the names used to address a role.

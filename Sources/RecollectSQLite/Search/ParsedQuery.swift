@@ -1,12 +1,13 @@
 /// The terms of a search text.
 ///
 /// White space and punctuation separate words. Words joined only by the marks of identifiers and paths
-/// (`save_messages`, `a/b.swift`) are a phrase, and so is text between two quotation marks. A word or joined phrase also
-/// matches as a prefix, except for a single ASCII letter or digit, and a word matches other forms with its stem. A quoted
-/// phrase matches exactly.
+/// (`save_messages`, `a/b.swift`) are a phrase, and so is text between two quotation marks. A word or joined phrase
+/// also matches as a prefix, except for a single ASCII letter or digit, and a word matches other forms with its stem. A
+/// quoted phrase matches exactly.
 ///
-/// A quoted phrase, and a word after `+`, must be in the message. A word or phrase after `-` must not be in it. These words have
-/// three letters or more. All other input, including the operators of other search languages, is a word or ignored.
+/// A quoted phrase, and a word after `+`, must be in the message. A word or phrase after `-` must not be in it. These
+/// words have three letters or more. All other input, including the operators of other search languages, is a word or
+/// ignored.
 ///
 /// Only the first 32 words and phrases of a long text count.
 struct ParsedQuery {
@@ -25,6 +26,8 @@ struct ParsedQuery {
         /// Whether the last term also matches as a prefix.
         var mayGoOn: Bool
         var requirement = Requirement.optional
+        /// The corrected word, if the typed one is misspelled.
+        var correction: String?
 
         /// Whether another unit matches the same messages.
         func isSame(as other: Unit) -> Bool {
@@ -99,11 +102,25 @@ struct ParsedQuery {
         return content
     }
 
+    /// Returns the query with other words in place of units.
+    func replacing(_ words: [Int: [UInt8]], stemmer: Stemmer) -> ParsedQuery {
+        var query = self
+        for (index, word) in words {
+            query.units[index].terms = [word]
+            query.units[index].mayGoOn = false
+            query.units[index].correction = String(decoding: word, as: UTF8.self)
+            if query.units[index].stem != nil {
+                query.units[index].stem = word.withUnsafeBufferPointer(stemmer.stem) ?? word
+            }
+        }
+        return query
+    }
+
     /// The maximum number of units of a query whose function words must be in a message with all words.
     private static let maxExactCount = 6
 
-    /// Returns a query of many words without its function words: a whole question. They are in so many messages that their
-    /// common ones cost time, and seldom in the answer.
+    /// Returns a query of many words without its function words: a whole question. They are in so many messages that
+    /// their common ones cost time, and seldom in the answer.
     var withoutFunctionWordsIfLong: ParsedQuery { units.count > Self.maxExactCount ? content : self }
 
     /// Whether a text ends with a question mark, also one of full width.
@@ -112,8 +129,8 @@ struct ParsedQuery {
         return text[end] == UInt8(ascii: "?") || text[...end].suffix(3).elementsEqual([0xEF, 0xBC, 0x9F])
     }
 
-    /// The expressions for `MATCH`, better matches first: messages with every word in full, then messages with only other
-    /// forms or the beginning of a word.
+    /// The expressions for `MATCH`, better matches first: messages with every word in full, then messages with only
+    /// other forms or the beginning of a word.
     var tiers: [Tier] {
         guard !units.isEmpty else { return [] }
         let whole = expression(.whole)

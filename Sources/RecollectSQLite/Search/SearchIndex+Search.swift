@@ -8,54 +8,73 @@ extension SearchIndex {
     /// The order is total, and later messages do not change it: a page's cursor contains the end of the searched
     /// feed.
     /// 1. Messages with every word in full come before messages with another form or the beginning of a word.
-    /// 2. In each of these groups, the newest 2,000 are ordered by score (`SearchScore`), and by age if scores are equal,
-    ///    the newer first. Older ones follow by age alone. So a word in half of all messages costs no more than a rare
-    ///    one.
-    /// 3. Messages with some of the words are last (`WordRanking`). If no message has all words, their neighbors in the
-    ///    session are hits, too, even without any of the words.
+    /// 2. In each of these groups, the newest 2,000 are ordered by score (`SearchScore`), and by age if scores are
+    ///    equal, the newer first. Older ones follow by age alone. So a word in half of all messages costs no more than
+    ///    a rare one.
+    /// 3. If words are misspelled, messages with the corrected words are in the same two groups (`SpellingCorrector`).
+    /// 4. Messages with some of the words are last (`WordRanking`). If no message has all words, or for a whole
+    ///    question, their neighbors in the session are hits, too, even without any of the words. A message that repeats
+    ///    others (`MessageEcho`) is in this group even if it has all words.
     ///
     /// Forked copies of a message are shown once, unless the query names a session. Messages of several agents of a
-    /// session are shown once if their ID, role and content are the same.
+    /// session are shown once if their ID, role and content are the same, and so is a short question asked again in the
+    /// same words, unless the query names a session.
     static func search(_ db: Database, _ query: SearchQuery) throws -> Page<SearchHit, SearchCursor> {
         try SearchScore.install(on: db)
+        guard let query = try QueryFields.applied(to: query, db) else { return Page(elements: [], next: nil) }
         let stemmer = try Stemmer(db)
-        let words = ParsedQuery(query.text, stemmer: stemmer).withoutFunctionWordsIfLong
+        let typed = ParsedQuery(query.text, stemmer: stemmer)
+        let words = typed.withoutFunctionWordsIfLong
         guard let filter = try SearchFilter(db, query) else { return Page(elements: [], next: nil) }
         let through = try query.cursor?.through.map { SequenceNumber(rawValue: $0.sequence) } ?? indexedThrough(db)
         var collector = try HitCollector(db, query, words, stemmer, filter, through: through)
-        for (position, tier) in words.tiers.enumerated() {
+        if try add(words, bases: [9, 7], to: &collector, filter, db) { return collector.page }
+        let corrected = try SpellingCorrector(db, userId: query.userId, through: through, stemmer).corrected(words)
+        if let corrected {
+            collector.search(for: corrected, stemmer)
+            if try add(corrected, bases: [5, 3], to: &collector, filter, db) { return collector.page }
+        }
+        let content = (corrected ?? words).content
+        let hasComplete = collector.count > 0 && words.units.count == typed.units.count
+        collector.search(for: content, stemmer, isAnyEnough: true)
+        if words.units.count > 1 || !collector.late.isEmpty {
+            let ranking = WordRanking(db, content, filter, through: through, stemmer: stemmer)
+            for ranked in try ranking.best() where !collector.hasSeen(ranked.sequence) {
+                guard ranked.hasWord || !hasComplete else { continue }
+                if try collector.add(ranked.sequence, score: ranked.score) { return collector.page }
+            }
+        }
+        for sequence in collector.late where !collector.hasSeen(sequence) {
+            if try collector.add(sequence, score: 0) { break }
+        }
+        return collector.page
+    }
+
+    /// Adds the messages with all words. Returns whether the page is complete.
+    /// - Parameter bases: Added to the scores: for messages with the words in full, and for the others.
+    private static func add(
+        _ words: ParsedQuery, bases: [Double], to collector: inout HitCollector, _ filter: SearchFilter, _ db: Database
+    ) throws -> Bool {
+        for (tier, base) in zip(words.tiers, bases) {
             let candidates = Candidates(db: db, tier: tier, filter: filter)
-            var bound = through
+            var bound = collector.through
             var isRanked = true
             while true {
                 let wanted = isRanked ? rankedCount : max(100, collector.missing)
                 let found = try candidates.newest(wanted, through: bound)
                 let ordered =
                     isRanked ? found.sorted { ($0.score, $0.sequence) > ($1.score, $1.sequence) } : found
-                for candidate in ordered {
-                    // Scores decrease from tier to tier and from ranked to unranked matches, as in the order.
-                    let base = Double(2 * (2 - position) + 1)
+                for candidate in ordered where !collector.hasSeen(candidate.sequence) {
+                    // Scores decrease from group to group and from ranked to unranked matches, as in the order.
                     let score = isRanked ? base + candidate.score : base - 1
-                    if let next = try collector.add(candidate.sequence, score: score) {
-                        return Page(elements: collector.hits, next: next)
-                    }
+                    if try collector.add(candidate.sequence, score: score) { return true }
                 }
                 guard found.count == wanted, let last = found.last else { break }
                 bound = last.sequence.previous
                 isRanked = false
             }
         }
-        guard words.units.count > 1 else { return Page(elements: collector.hits, next: nil) }
-        let content = words.content
-        let hasComplete = collector.count > 0
-        collector.acceptAnyWord(of: content, stemmer)
-        let ranking = WordRanking(db, content, filter, through: through, stemmer: stemmer)
-        for ranked in try ranking.best() where !collector.hasSeen(ranked.sequence) && (ranked.hasWord || !hasComplete) {
-            if let next = try collector.add(ranked.sequence, score: ranked.score) {
-                return Page(elements: collector.hits, next: next)
-            }
-        }
-        return Page(elements: collector.hits, next: nil)
+        return false
     }
 
     /// The number of newest matches ranked by score.
@@ -125,8 +144,14 @@ private struct HitCollector {
     let through: SequenceNumber
     private(set) var hits: [SearchHit] = []
     private var snippets: SnippetMaker
-    /// The words to report if a message lacks them; `nil` while all messages have all words.
-    private var reportedWords: [String]?
+    /// The words of the snippets.
+    private var searched: ParsedQuery
+    /// Whether a message may lack some of the words.
+    private var isAnyEnough = false
+    /// The cursor of the next page, once a further hit is found.
+    private var next: SearchCursor?
+    /// Messages with all words that come after those with some.
+    private(set) var late: [SequenceNumber] = []
     /// The number of hits so far, with those of earlier pages.
     private(set) var count = 0
     private let offset: Int
@@ -140,6 +165,8 @@ private struct HitCollector {
         case copies(of: SequenceNumber)
         /// Messages of several agents of a session with one ID.
         case shared(id: ByteString, in: SessionRowID)
+        /// Short questions in the same words.
+        case question(ByteString)
     }
 
     /// The messages added so far.
@@ -156,12 +183,13 @@ private struct HitCollector {
         row = try db.sql(
             """
             SELECT m.message_id, m.role, m.timestamp, m.text, m.parts, c.session_id, s.agent_id,
-              ifnull(m.copied_from, m.sequence), m.session_row_id, \(SearchFilter.columns)
+              ifnull(m.copied_from, m.sequence), m.session_row_id, \(MessageEcho.column), \(SearchFilter.columns)
             FROM message m JOIN session c ON c.id = m.session_row_id JOIN scope s ON s.id = m.scope_row_id
             WHERE m.sequence = ? AND c.user_id = ?
             """)
         self.db = db
         self.query = query
+        searched = words
         self.filter = filter
         self.through = through
         // A caller may ask for everything. These limits are beyond that, and their sum does not overflow.
@@ -173,41 +201,59 @@ private struct HitCollector {
     /// The number of candidates still needed to fill the page and to find whether another page follows.
     var missing: Int { max(0, offset - count) + limit - hits.count + 1 }
 
-    /// Accepts messages without some of the words, and reports these.
-    mutating func acceptAnyWord(of content: ParsedQuery, _ stemmer: Stemmer) {
-        snippets = SnippetMaker(words: content, stemmer: stemmer)
-        reportedWords = content.units.map(\.text)
+    /// The page of hits.
+    var page: Page<SearchHit, SearchCursor> { Page(elements: hits, next: next) }
+
+    /// Changes the words of further candidates.
+    /// - Parameter isAnyEnough: Whether a message may lack some of them.
+    mutating func search(for words: ParsedQuery, _ stemmer: Stemmer, isAnyEnough: Bool = false) {
+        searched = words
+        snippets = SnippetMaker(words: words, stemmer: stemmer)
+        self.isAnyEnough = isAnyEnough
     }
 
     /// Whether a message was added before.
     func hasSeen(_ sequence: SequenceNumber) -> Bool { added.contains(sequence) }
 
-    /// Adds a candidate. Returns the cursor of the next page once the page is full and a further hit is found.
-    mutating func add(_ sequence: SequenceNumber, score: Double) throws -> SearchCursor? {
-        added.insert(sequence)
+    /// Adds a candidate. Returns whether the page is complete: it is full, and a further hit was found.
+    mutating func add(_ sequence: SequenceNumber, score: Double) throws -> Bool {
         try row.bind(sequence, at: 1)
         try row.bind(query.userId, at: 2)
         defer { row.reset() }
-        guard try row.step(), try filter.matches(row, columnsFrom: 9),
-            try query.sessionId != nil || !isShown(sequence, as: .copies(of: row.value(7))),
-            try !isShown(sequence, as: .shared(id: ByteString(row.text(0)), in: row.value(8)))
-        else { return nil }
+        guard try row.step(), try filter.matches(row, columnsFrom: 10) else { return false }
+        let echo = MessageEcho(row, column: 9, textColumn: 3)
+        if !isAnyEnough, echo.isLate(in: searched) {
+            late.append(sequence)
+            return false
+        }
+        added.insert(sequence)
+        if query.sessionId == nil {
+            if try isShown(sequence, as: .copies(of: row.value(7))) { return false }
+            if try echo.isShortQuestion && isShown(sequence, as: .question(ByteString(row.text(3)))) { return false }
+        }
+        if try isShown(sequence, as: .shared(id: ByteString(row.text(0)), in: row.value(8))) { return false }
         count += 1
-        if count <= offset { return nil }
+        if count <= offset { return false }
         if hits.count == limit {
-            return SearchCursor(offset: count - 1, through: ChangeCursor(sequence: through.rawValue))
+            next = SearchCursor(offset: count - 1, through: ChangeCursor(sequence: through.rawValue))
+            return true
         }
         let passage = MessageText.withBytes(of: row, textColumn: 3, partsColumn: 4) { snippets.passage(of: $0) }
+        var (missing, corrected): ([String], [String: String]) = ([], [:])
+        for (index, unit) in searched.units.enumerated() {
+            if passage.units.contains(index) {
+                corrected[unit.text] = unit.correction
+            } else if isAnyEnough {
+                missing.append(unit.text)
+            }
+        }
         hits.append(
             SearchHit(
                 session: SessionKey(userId: query.userId, sessionId: row.text(5)), agentId: row.text(6),
                 messageId: row.text(0), role: Role(rawValue: row.text(1)),
                 timestamp: Date(millisecondsSince1970: row.integer(2)),
-                snippet: passage.snippet, score: score,
-                missingWords: (reportedWords ?? []).enumerated().filter { !passage.units.contains($0.offset) }.map(
-                    \.element)
-            ))
-        return nil
+                snippet: passage.snippet, score: score, missingWords: missing, correctedWords: corrected))
+        return false
     }
 
     /// Whether a message with the same key, role and content was seen. Either one may have been edited since.

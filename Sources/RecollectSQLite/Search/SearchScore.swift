@@ -36,19 +36,9 @@ enum SearchScore {
     }
 
     private static let score: fts5_extension_function = { api, row, context, count, values in
-        guard let api, let row, count == 1, let values, let length = api.pointee.xColumnSize,
-            let phraseSize = api.pointee.xPhraseSize
-        else {
-            sqlite3_result_error(context, "recollect_score takes a table and a number of phrases", -1)
-            return
-        }
-        var tokens: Int32 = 0
-        let code = length(row, 0, &tokens)
-        guard code == SQLITE_OK else {
-            sqlite3_result_error_code(context, code)
-            return
-        }
-        let phraseCount = sqlite3_value_int(values[0])
+        guard let api, let row, let phraseSize = api.pointee.xPhraseSize,
+            let (phraseCount, tokens) = arguments(api, row, context, count, values)
+        else { return }
         let saturation = 0.3 + 0.9 * Double(tokens) / ordinaryLength
         var frequency = 0.0
         var closeness = 0.0
@@ -67,19 +57,28 @@ enum SearchScore {
 
     /// The frequency of the first `n` phrases together, from 0 to 1: `recollect_frequency(message_search, n)`.
     private static let frequency: fts5_extension_function = { api, row, context, count, values in
-        guard let api, let row, count == 1, let values, let length = api.pointee.xColumnSize else {
-            sqlite3_result_error(context, "recollect_frequency takes a table and a number of phrases", -1)
-            return
+        guard let api, let row, let (phraseCount, tokens) = arguments(api, row, context, count, values) else { return }
+        var times = 0
+        for phrase in 0..<phraseCount { times += Positions(api, row, phrase).count }
+        sqlite3_result_double(context, saturated(times, length: Int(tokens) - FilterTokens.count))
+    }
+
+    /// Returns the number of phrases and the number of tokens in the row, or reports an error.
+    private static func arguments(
+        _ api: UnsafePointer<Fts5ExtensionApi>, _ row: OpaquePointer, _ context: OpaquePointer?, _ count: Int32,
+        _ values: UnsafeMutablePointer<OpaquePointer?>?
+    ) -> (phraseCount: Int32, tokens: Int32)? {
+        guard count == 1, let values, let length = api.pointee.xColumnSize else {
+            sqlite3_result_error(context, "the function takes a table and a number of phrases", -1)
+            return nil
         }
         var tokens: Int32 = 0
         let code = length(row, 0, &tokens)
         guard code == SQLITE_OK else {
             sqlite3_result_error_code(context, code)
-            return
+            return nil
         }
-        var times = 0
-        for phrase in 0..<sqlite3_value_int(values[0]) { times += Positions(api, row, phrase).count }
-        sqlite3_result_double(context, saturated(times, length: Int(tokens) - FilterTokens.count))
+        return (sqlite3_value_int(values[0]), tokens)
     }
 
     /// Returns the part of a word's weight for a number of occurrences in a text of a number of terms (BM25).
@@ -88,8 +87,8 @@ enum SearchScore {
         return count / (count + saturation * (1 - lengthWeight + lengthWeight * Double(length) / typicalLength))
     }
 
-    /// The parameters of BM25: the number of occurrences with half of a word's weight, the weight of the length, and the length of
-    /// a typical message in terms.
+    /// The parameters of BM25: the number of occurrences with half of a word's weight, the weight of the length, and
+    /// the length of a typical message in terms.
     private static let (saturation, lengthWeight, typicalLength) = (1.0, 0.3, 60.0)
 
     /// The length of an ordinary message, in tokens.

@@ -24,11 +24,11 @@ protocol SearchTermReader {
 
 /// The splitting of a text into search terms.
 ///
-/// Words are runs of letters, digits and marks, folded (`CharacterFolding`), so case, accents, width and ligatures do not
-/// matter. The humps of a camel-case identifier are its parts. Snake case, kebab case, dots and slashes separate
+/// Words are runs of letters, digits and marks, folded (`CharacterFolding`), so case, accents, width and ligatures do
+/// not matter. The humps of a camel-case identifier are its parts. Snake case, kebab case, dots and slashes separate
 /// words. Scripts written without spaces, such as Chinese, Japanese and Thai, give overlapping pairs and single
-/// characters. An emoji is a word. Only the first 64 bytes of a word count, and only the first 256 bytes of a
-/// base64 run (letters and digits joined only by `+ / = - _`).
+/// characters. An emoji is a word. Only the first 64 bytes of a word count, and only the first 256 bytes of a base64
+/// run (letters and digits joined only by `+ / = - _`).
 enum Tokenizer {
     static let maxTermLength = 64
     static let maxRunLength = 256

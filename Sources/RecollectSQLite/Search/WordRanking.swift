@@ -4,14 +4,14 @@ import RecollectCore
 
 /// Ranks the messages with any of a query's words.
 ///
-/// A message's score is the sum over its words (BM25): rare words in the searched history count more than frequent ones,
-/// repetitions and long messages less. To it come shares of the scores of its neighbors and of its session, so that the
-/// answer to a question is found with it. Messages of an author named in the query count more (`NamedAuthors`), and other
-/// short questions less if the query is a question.
+/// A message's score is the sum over its words (BM25): rare words in the searched history count more than frequent
+/// ones, repetitions and long messages less. To it come shares of the scores of its neighbors and of its session, so
+/// that the answer to a question is found with it. Messages of an author named in the query count more
+/// (`NamedAuthors`), and messages that repeat others less (`MessageEcho`).
 ///
-/// The work is bounded, whatever the size of the history: of each word, the newest `maxPostings` messages are read. A word
-/// in fewer messages is known exactly. Of more frequent words, the messages with two of them are read, too. The best
-/// messages are then scored again from their texts.
+/// The work is bounded, whatever the size of the history: of each word, the newest `maxPostings` messages are read. A
+/// word in fewer messages is known exactly. Of more frequent words, the messages with two of them are read, too. The
+/// best messages are then scored again from their texts.
 struct WordRanking {
     /// A ranked message.
     struct Ranked {
@@ -36,8 +36,10 @@ struct WordRanking {
     private static let (sessionShare, sessionCount) = (0.3, 3)
     /// The exponent of a word's weight. It favors a rare word over several frequent ones.
     private static let rarity = 1.6
-    /// The factors of the messages of a named author, and of other short questions.
-    private static let (namedAuthor, otherQuestion) = (2.5, 0.5)
+    /// The factors of the messages of a named author, of messages that repeat others, and of the words of quotations.
+    private static let (namedAuthor, echo, quotation) = (2.5, 0.5, 0.3)
+    /// The maximum number of bytes read of texts, so that some hundred messages of a megabyte cost little.
+    private static let maxTextBytes = 8 << 20
     /// The maximum number of ranked messages.
     private static let maxRanked = 1000
 
@@ -85,15 +87,17 @@ struct WordRanking {
         let top = own.sorted { ($0.value, $0.key) > ($1.value, $1.key) }
             .prefix(isComplete ? Self.maxMatches : Self.maxTexts).map(\.key)
         let neighbors = try neighbors(of: top)
-        let messages = try messages(Set(top).union(neighbors.keys))
+        let messages = try messages(order(Set(top).union(neighbors.keys), by: own))
         authors.add(messages.values.lazy.compactMap(\.name), among: postings.map(\.unit))
         if postings.removeNames(authors.units) { own = try ownScores(postings) }
         // A neighbor may lack a required word, or have an excluded one.
         let allowed = words.hasRequirements ? Set(own.keys) : nil
         if !isComplete {
             var scorer = TextScorer(postings.map { ($0.unit, $0.weight) }, stemmer)
-            for sequence in messages.keys { own[sequence] = try score(sequence, &scorer) }
+            try rescore(order(messages.keys, by: own), &scorer, &own)
         }
+        // A quotation is no evidence for its session and neighbors.
+        for (sequence, message) in messages where message.echo.isQuotation { own[sequence]? *= Self.quotation }
         var scores = own
         for (sequence, others) in neighbors {
             for (other, distance) in others {
@@ -111,7 +115,7 @@ struct WordRanking {
             if authors.contains(role: message.role, name: message.name) {
                 scores[sequence, default: 0] *= Self.namedAuthor
             }
-            if words.isQuestion, message.isShortQuestion { scores[sequence, default: 0] *= Self.otherQuestion }
+            if message.echo.isLate(in: words) { scores[sequence, default: 0] *= Self.echo }
         }
         let total = postings.reduce(0) { $0 + $1.weight }
         return scores.lazy.filter { $0.value > 0 && allowed?.contains($0.key) ?? true }.map {
@@ -214,37 +218,52 @@ struct WordRanking {
         let role: ByteString
         /// The author's name in the metadata.
         let name: String?
-        let isShortQuestion: Bool
+        let echo: MessageEcho
     }
 
-    /// The maximum length of a short question, in bytes.
-    private static let maxQuestionLength = 120
+    /// Returns messages with the best scores first.
+    private func order(_ sequences: some Sequence<SequenceNumber>, by own: [SequenceNumber: Double]) -> [SequenceNumber]
+    {
+        sequences.map { ($0, own[$0] ?? 0) }.sorted { ($0.1, $0.0) > ($1.1, $1.0) }.map(\.0)
+    }
 
-    private func messages(_ sequences: Set<SequenceNumber>) throws -> [SequenceNumber: Message] {
+    /// Reads messages, the first ones until the limit of bytes.
+    private func messages(_ sequences: [SequenceNumber]) throws -> [SequenceNumber: Message] {
         var messages: [SequenceNumber: Message] = [:]
+        var bytes = 0
         let row = try db.sql(
             """
-            SELECT session_row_id, role, text, CASE WHEN json_valid(metadata) THEN json_extract(metadata, '$.name') END
-            FROM message WHERE sequence = ?
+            SELECT m.session_row_id, m.role, CASE WHEN json_valid(m.metadata) THEN json_extract(m.metadata, '$.name') END,
+              \(MessageEcho.column), m.text, m.parts
+            FROM message m WHERE m.sequence = ?
             """)
-        for sequence in sequences {
+        for sequence in sequences where bytes <= Self.maxTextBytes {
             try row.bind(sequence, at: 1)
             defer { row.reset() }
             guard try row.step() else { continue }
             messages[sequence] = Message(
-                session: row.value(0), role: ByteString(row.text(1)), name: row.isNull(3) ? nil : row.text(3),
-                isShortQuestion: row.withBytes(2) {
-                    $0.count <= Self.maxQuestionLength && ParsedQuery.isQuestion($0)
-                })
+                session: row.value(0), role: ByteString(row.text(1)), name: row.optionalText(2),
+                echo: MessageEcho(row, column: 3, textColumn: 4))
+            bytes += row.withBytes(4, \.count) + row.withBytes(5, \.count)
         }
         return messages
     }
 
-    private func score(_ sequence: SequenceNumber, _ scorer: inout TextScorer) throws -> Double {
-        let row = try db.sql("SELECT text, parts FROM message WHERE sequence = ?").bind(sequence)
-        defer { row.reset() }
-        guard try row.step() else { return 0 }
-        return MessageText.withBytes(of: row, textColumn: 0, partsColumn: 1) { scorer.score($0) }
+    /// Scores messages from their texts, the first ones until the limit of bytes.
+    private func rescore(
+        _ sequences: [SequenceNumber], _ scorer: inout TextScorer, _ own: inout [SequenceNumber: Double]
+    ) throws {
+        let row = try db.sql("SELECT text, parts FROM message WHERE sequence = ?")
+        var bytes = 0
+        for sequence in sequences where bytes <= Self.maxTextBytes {
+            try row.bind(sequence, at: 1)
+            defer { row.reset() }
+            guard try row.step() else { continue }
+            own[sequence] = MessageText.withBytes(of: row, textColumn: 0, partsColumn: 1) { text in
+                bytes += text.count
+                return scorer.score(text)
+            }
+        }
     }
 }
 

@@ -32,6 +32,53 @@ enum SearchChecks {
                 ("\"red green\"", [0]), ("\"red green\" sky", [0]), ("+green sky", [0, 1]), ("red -sky", [0, 1]),
                 ("red -\"green blue\"", [1, 2]), ("+green +sky", []), ("-red", []),
             ], isComplete: false),
+        HistoryStoreCheck(
+            "search.fields",
+            "A session, an agent, a role, and dates in the query are filters; a field with an unknown value is text."
+        ) { store in
+            let other = Scope(userId: Scope.plain.userId, sessionId: "my other trip", agentId: "travel")
+            try await store.append(
+                [
+                    SampleData.message(.user, "m0", "the ferry to Naxos", at: 0),
+                    SampleData.message(.assistant, "m1", "a ferry, role:admin", at: 1000),
+                ], to: .plain)
+            try await store.append([SampleData.message(.user, "m2", "ferry tickets", at: 400 * 86_400_000)], to: other)
+            let year = SampleData.message(.user, "", "", at: 0).timestamp.formatted(.iso8601.year())
+            for (query, expected) in [
+                ("ferry session:\"my other\"", ["m2"]), ("agent:travel ferry", ["m2"]),
+                ("ferry role:assistant", ["m1"]),
+                ("role:user ferry role:assistant", ["m0", "m1", "m2"]), ("role:user agent:travel naxos", []),
+                ("role:admin", ["m1"]), ("agent:none ferry", []), ("ferry AFTER:\(year)", ["m0", "m1", "m2"]),
+                ("ferry before:1969-12-31", []), ("ferry after:2500-02", []), ("ferry before:2500-02-30", []),
+                ("ferry before:\(Int(year).map { $0 + 3 } ?? 0)-01-01", ["m0", "m1", "m2"]),
+                ("\"ferry session:my\"", []), ("session: ferry", []),
+            ] {
+                let hits = try await store.everyHit(SearchQuery(userId: Scope.plain.userId, text: query))
+                try expectEqual(
+                    hits.filter(\.missingWords.isEmpty).map(\.messageId).sorted(), expected,
+                    "a search for \(query.debugDescription)")
+            }
+            var filtered = SearchQuery(
+                userId: Scope.plain.userId, text: "ferry agent:travel", agentId: Scope.plain.agentId)
+            try await expectEqual(store.everyHit(filtered).count, 0, "filters that exclude each other")
+            filtered = SearchQuery(userId: "stranger", text: "ferry agent:travel")
+            try await expectEqual(store.everyHit(filtered).count, 0, "a search of another user")
+        },
+        HistoryStoreCheck(
+            "search.corrections",
+            "A misspelled word finds the right word of the user's messages, and the hit names both; a known word finds itself."
+        ) { store in
+            try await store.append(messages(["the ferry timetable", "a table"]), to: .plain)
+            for (query, found, corrected) in [
+                ("timetabel", ["m0"], ["timetabel": "timetable"]),
+                ("ferry tiemtable", ["m0"], ["tiemtable": "timetable"]),
+                ("table", ["m1"], [:]), ("\"timetabel\"", [], [:]),
+            ] {
+                let hits = try await store.search(SearchQuery(userId: Scope.plain.userId, text: query)).elements
+                try expectEqual(hits.map(\.messageId), found, "a search for \(query)")
+                try expectEqual(hits.first?.correctedWords ?? [:], corrected, "the corrected words of \(query)")
+            }
+        },
         finding(
             "search.partsOfIdentifiers",
             "A part of an identifier matches it: save_messages, WebSocketTask, HTTPServer2.",

@@ -11,6 +11,7 @@ extension FaultyHistoryStore {
         case .refusesQuotes where query.text.contains("\""):
             throw RecollectError(.invalidArgument, "syntax error near \"")
         case .findsTheFirstWord: asked.text = String(query.text.prefix { $0 != " " })
+        case .searchesForFields: asked.text = query.text.filter { $0 != ":" }
         case .searchesForSigns: asked.text = query.text.filter { !"+-\"".contains($0) }
         case .takesUntilForInside: asked.until = query.until?.addingTimeInterval(0.001)
         case .showsCopies where query.sessionId == nil: return try await everySession(asked)
@@ -63,6 +64,7 @@ extension FaultyHistoryStore {
         case .marksNothing: hit.snippet.runs = hit.snippet.runs.map { Snippet.Run(text: $0.text, isMatch: false) }
         case .takesAllForUsers: hit.role = .user
         case .scoresNothing: hit.score = 1
+        case .correctsSilently: hit.correctedWords = [:]
         default: break
         }
         return hit

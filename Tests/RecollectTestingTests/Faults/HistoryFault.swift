@@ -98,6 +98,8 @@ enum HistoryFault: String, NamedFault {
     case findsWholeWords = "search.prefixes"
     case requiresAllWords = "search.someWords"
     case searchesForSigns = "search.requirements"
+    case searchesForFields = "search.fields"
+    case correctsSilently = "search.corrections"
     case findsBeginningsOfWords = "search.partsOfIdentifiers"
     case keepsAccentsApart = "search.foldsAccents"
     case findsBeginningsOfChinese = "search.chineseAndJapanese"

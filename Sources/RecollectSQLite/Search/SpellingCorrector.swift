@@ -1,0 +1,200 @@
+import GRDB
+import RecollectCore
+
+/// Corrects misspelled words of a query to words of the user's own messages.
+///
+/// A word is misspelled if none of the user's messages has it, another form of it, or a word beginning with it; short
+/// questions do not count, because they repeat the misspelling. It is corrected to a word that differs by one letter
+/// (missing, added, or wrong) or by two adjacent letters in the other order, in a message with another word of the
+/// query if it has others. Of several, the likeliest mistakes come first, then the most frequent words.
+///
+/// A correct word is often one letter from another one (`June` from `tune`), so only likely mistakes count: the first
+/// letter is right, and a wrong letter is beside the right one on the keyboard, or sounds like it.
+///
+/// Only words of four letters or more in Latin, Greek, Cyrillic, Hebrew or Arabic script are corrected, outside
+/// quotation marks and without `+`.
+struct SpellingCorrector {
+    /// The maximum number of corrected words, and the maximum length of one in letters.
+    private static let (maxWords, maxLength) = (4, 24)
+    private static let minLength = 4
+    /// The maximum number of messages read to decide whether a word is misspelled.
+    private static let maxReadMessages = 20
+    /// The maximum number of messages counted for a candidate.
+    private static let maxCount = 200
+
+    private let db: Database
+    private let filter: SearchFilter
+    private let through: SequenceNumber
+    private let stemmer: Stemmer
+
+    /// Creates a corrector.
+    /// - Parameter userId: The user whose messages have the words, in all sessions, with all agents and at all times.
+    init(_ db: Database, userId: String, through: SequenceNumber, _ stemmer: Stemmer) throws {
+        self.db = db
+        guard let filter = try SearchFilter(db, SearchQuery(userId: userId, text: "")) else {
+            preconditionFailure("A query without conditions has a filter.")
+        }
+        self.filter = filter
+        self.through = through
+        self.stemmer = stemmer
+    }
+
+    /// Returns the query with corrected words, or `nil` if no word is corrected.
+    func corrected(_ words: ParsedQuery) throws -> ParsedQuery? {
+        var corrections: [Int: [UInt8]] = [:]
+        let content = words.content
+        for (index, unit) in words.units.enumerated() where corrections.count < Self.maxWords {
+            guard content.units.contains(where: unit.isSame), let letters = Self.letters(of: unit),
+                let questionCount = try questionCount(ofMisspelled: unit)
+            else { continue }
+            let context = content.units.filter { !$0.isSame(as: unit) }.flatMap { $0.expressions(.stem) }
+            let candidates = SpellingMistakes.candidates(for: letters).map { candidates in
+                candidates.filter { unit.stem == nil || stem(of: $0) != unit.stem }
+            }
+            for words in candidates where corrections[index] == nil {
+                corrections[index] = try mostFrequent(of: words, near: context, besides: questionCount)
+            }
+        }
+        return corrections.isEmpty ? nil : words.replacing(corrections, stemmer: stemmer)
+    }
+
+    /// Returns the stem of a word with an ending of an English verb or noun. Any other word, and most nonsense, is only
+    /// found whole.
+    private func inflectedStem(of word: [UInt8]) -> [UInt8]? {
+        let stem = stem(of: word)
+        let isInflected = ["s", "es", "d", "ed", "ing"].contains { word == stem + Array($0.utf8) }
+        return isInflected && stem.count >= Self.minLength ? stem : nil
+    }
+
+    private func stem(of word: [UInt8]) -> [UInt8] { word.withUnsafeBufferPointer(stemmer.stem) ?? word }
+
+    /// Returns the letters of a unit that may be corrected.
+    private static func letters(of unit: ParsedQuery.Unit) -> [Unicode.Scalar]? {
+        guard unit.isWord else { return nil }
+        let letters = Array(String(decoding: unit.terms[0], as: UTF8.self).unicodeScalars)
+        return minLength...maxLength ~= letters.count && !SpellingMistakes.alphabet(of: letters).isEmpty ? letters : nil
+    }
+
+    /// Returns the number of short questions with a misspelled word; `nil` if the word is not misspelled.
+    private func questionCount(ofMisspelled unit: ParsedQuery.Unit) throws -> Int? {
+        var prefix = unit
+        prefix.mayGoOn = true
+        var count = 0
+        // The beginning is searched for only if the word is missing: FTS5 collects all matches of a prefix first.
+        for form in [unit.expressions(.stem), prefix.expressions(.prefix)] {
+            count = 0
+            let isStated = try firstMessage(with: "(\(form.joined(separator: " OR ")))", limit: Self.maxReadMessages) {
+                count += 1
+                return try !isShortQuestion($0)
+            }
+            if isStated || count == Self.maxReadMessages { return nil }
+        }
+        return count
+    }
+
+    private func isShortQuestion(_ sequence: SequenceNumber) throws -> Bool {
+        let row = try db.sql("SELECT \(MessageEcho.column), m.text FROM message m WHERE m.sequence = ?").bind(sequence)
+        defer { row.reset() }
+        return try row.step() && MessageEcho(row, column: 0, textColumn: 1).isShortQuestion
+    }
+
+    /// Whether one of the user's newest messages with an expression fulfills a condition.
+    private func firstMessage(
+        with match: String, limit: Int, where condition: (SequenceNumber) throws -> Bool = { _ in true }
+    ) throws -> Bool {
+        let rows = try db.sql(
+            "SELECT rowid FROM message_search WHERE message_search MATCH ? AND rowid <= ? ORDER BY rowid DESC LIMIT ?"
+        ).bind("\(match) AND \(filter.match)", through, limit)
+        defer { rows.reset() }
+        while try rows.step() {
+            let sequence: SequenceNumber = rows.value(0)
+            if try filter.matches(sequence) && condition(sequence) { return true }
+        }
+        return false
+    }
+
+    /// Returns the most frequent word in the user's messages; with a context, only of those in a message with a part of
+    /// it.
+    /// - Parameter questionCount: A word in no more messages than these counts only if one of them is no short question.
+    private func mostFrequent(
+        of candidates: Set<[UInt8]>, near context: [String], besides questionCount: Int
+    ) throws -> [UInt8]? {
+        var best: (count: Int, word: [UInt8])?
+        for word in candidates {
+            var match = "\"\(String(decoding: word, as: UTF8.self))\""
+            if let stem = inflectedStem(of: word) {
+                match = "(\(match) OR \"\(String(decoding: SearchDocument.term(ofStem: stem), as: UTF8.self))\")"
+            }
+            if !context.isEmpty { match = "(\(match) AND (\(context.joined(separator: " OR "))))" }
+            var (count, isStated) = (0, false)
+            _ = try firstMessage(with: match, limit: Self.maxCount) { sequence in
+                count += 1
+                if !isStated { isStated = try !isShortQuestion(sequence) }
+                return false
+            }
+            guard isStated || count > questionCount else { continue }
+            if let best, best.count > count || best.count == count && best.word.lexicographicallyPrecedes(word) {
+                continue
+            }
+            best = (count, word)
+        }
+        return best?.word
+    }
+}
+
+/// The words that differ from a misspelled one by a likely mistake.
+enum SpellingMistakes {
+    /// Returns the words meant by a misspelled one, the likeliest mistakes first: two letters in the other order, a
+    /// letter doubled or not; then a missing or added letter; then a wrong letter.
+    static func candidates(for letters: [Unicode.Scalar]) -> [Set<[UInt8]>] {
+        let alphabet = alphabet(of: letters)
+        let count = letters.count
+        var (likely, missing, wrong): (Set<[UInt8]>, Set<[UInt8]>, Set<[UInt8]>) = ([], [], [])
+        func word(_ letters: [Unicode.Scalar]) -> [UInt8] { Array(String(String.UnicodeScalarView(letters)).utf8) }
+        for index in 0..<count - 1 {
+            likely.insert(word(letters[..<index] + [letters[index + 1], letters[index]] + letters[(index + 2)...]))
+        }
+        for index in 1...count {
+            for letter in alphabet {
+                let longer = word(letters[..<index] + [letter] + letters[index...])
+                if letter == letters[index - 1] { likely.insert(longer) } else { missing.insert(longer) }
+            }
+            guard index < count, count > 4 else { continue }
+            let shorter = word(Array(letters[..<index]) + letters[(index + 1)...])
+            if letters[index] == letters[index - 1] { likely.insert(shorter) } else { missing.insert(shorter) }
+            for letter in alphabet where count >= 10 || isLikely(letter, for: letters[index]) {
+                wrong.insert(word(letters[..<index] + [letter] + letters[(index + 1)...]))
+            }
+        }
+        let own = word(letters)
+        missing.subtract(likely)
+        return [likely, missing, wrong].map { $0.subtracting([own]) }
+    }
+
+    /// Whether letters are beside each other on the keyboard, or sound alike.
+    private static func isLikely(_ letter: Unicode.Scalar, for other: Unicode.Scalar) -> Bool {
+        guard letter.isASCII else { return true }
+        return likelyPairs.contains { $0.contains(letter) && $0.contains(other) }
+    }
+
+    private static let likelyPairs: [Set<Unicode.Scalar>] =
+        [
+            "qwertyuiop", "asdfghjkl", "zxcvbnm", "qaz", "wsx", "edc", "rfv", "tgb", "yhn", "ujm", "ik", "ol", "wa",
+            "es", "rd",
+            "tf", "yg", "uh", "ij", "ok", "pl",
+        ].flatMap { keys in
+            zip(keys.unicodeScalars, keys.unicodeScalars.dropFirst()).map { [$0, $1] }
+        } + ["aeiou", "ck", "cs", "sz", "dt", "bp", "fv", "vw", "iy", "gj"].map { Set($0.unicodeScalars) }
+
+    /// The alphabets of words that are corrected. Words are folded, so there are no accents and no capitals.
+    private static let alphabets: [[Unicode.Scalar]] = [
+        "a"..."z", "\u{3B1}"..."\u{3C9}", "\u{430}"..."\u{44F}", "\u{5D0}"..."\u{5EA}", "\u{621}"..."\u{64A}",
+    ].map { (range: ClosedRange<Unicode.Scalar>) in
+        (range.lowerBound.value...range.upperBound.value).compactMap(Unicode.Scalar.init)
+    }
+
+    /// Returns the alphabet of letters; empty if they are of several, or of no known one.
+    static func alphabet(of letters: [Unicode.Scalar]) -> [Unicode.Scalar] {
+        alphabets.first { letters.allSatisfy($0.contains) } ?? []
+    }
+}
