@@ -3,6 +3,7 @@ import RecollectAgents
 import RecollectBuiltInAgents
 import RecollectCore
 import RecollectSQLite
+import RecollectTestSupport
 import Testing
 
 @Suite("History tools")
@@ -57,6 +58,46 @@ struct HistoryToolsTests {
         let locations = result.content["hits"]?.arrayValue?.map { [$0["session"], $0["message"]] } ?? []
         #expect(locations.count == 5 && !locations.contains(["now", "m2"]) && locations.contains(["then", "m2"]))
         #expect(result.content["note"] == nil)
+    }
+
+    /// A model that searches for the user's text, and answers with the first found passage.
+    private struct SearchingModel: LLMClient {
+        func complete(_ request: LLMRequest) -> AsyncThrowingStream<LLMStreamEvent, any Error> {
+            AsyncThrowingStream { stream in
+                if case .toolResult(_, let content)? = request.messages.last?.parts.last {
+                    let found = content["hits"]?.arrayValue?.first?["snippet"]?.stringValue ?? "nothing"
+                    stream.yield(.textDelta("Your notes say: \(found)"))
+                } else {
+                    let question = request.messages.last { $0.role == .user }?.text ?? ""
+                    stream.yield(.toolCall(id: "", name: "search_history", arguments: ["query": .string(question)]))
+                }
+                stream.yield(.done(LLMCompletion(reason: .stop)))
+                stream.finish()
+            }
+        }
+    }
+
+    @Test("A question asked ten times finds its source each time, and not the earlier answers")
+    func sameQuestion() async throws {
+        let source = ConversationMessage(
+            id: "source", role: .user, text: "In Tromsø the polar night lasts from late November to mid January: pack lamps.")
+        try await history.append([source], to: Scope(userId: "user", sessionId: "travel", agentId: "coder"))
+        try await say(0..<30, session: "work", user: "user", text: "How long will the budget last in the night shift?")
+        let assistant = Agent(
+            name: "Assistant", description: "Answers from the history.", model: SearchingModel(), tools: tools.all)
+        let orchestrator = Orchestrator(
+            agents: [assistant], store: DeviceChatStorage(history: history, userId: "user"))
+        for number in 0..<10 {
+            let question = AgentInput.text("How long is the polar night in Tromsø?")
+            let reply = try #require(try await orchestrator.say(question, session: "ask \(number)").reply)
+            let results = reply.parts.compactMap { part -> [String]? in
+                guard case .toolResult(_, let content) = part else { return nil }
+                return content["hits"]?.arrayValue?.compactMap { $0["message"]?.stringValue }
+            }
+            #expect(results.count == 1)
+            #expect(results.first?.first == "source", "time \(number): \(results)")
+            #expect(reply.text.contains("pack lamps"))
+        }
     }
 
     @Test("Discarded sessions are neither found nor read")
