@@ -80,7 +80,8 @@ struct HistoryToolsTests {
     @Test("A question asked ten times finds its source each time, and not the earlier answers")
     func sameQuestion() async throws {
         let source = ConversationMessage(
-            id: "source", role: .user, text: "In Tromsø the polar night lasts from late November to mid January: pack lamps.")
+            id: "source", role: .user,
+            text: "In Tromsø the polar night lasts from late November to mid January: pack lamps.")
         try await history.append([source], to: Scope(userId: "user", sessionId: "travel", agentId: "coder"))
         try await say(0..<30, session: "work", user: "user", text: "How long will the budget last in the night shift?")
         let assistant = Agent(

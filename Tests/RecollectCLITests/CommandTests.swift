@@ -151,7 +151,7 @@
             let both = try await recall.run("search", "the").output
             #expect(both.components(separatedBy: "11111111  ").count == 3, "several hits of a session have short IDs")
             let question = try await recall.run("search", "When did we see Tycho and Kepler's comet?").output
-            #expect(question.hasPrefix("Messages with some of these words:\n\n11111111  "))
+            #expect(question.hasPrefix("Messages with some of these words, or next to them:\n\n11111111  "))
             #expect(question.contains("In the southern highlands."), "the answer beside the message with the word")
             #expect(question.contains("without “see”, “Kepler”, “comet”") && !question.contains("“When”"))
             #expect(try await recall.run("search", "--json", "--", "tycho -crater", "-the").json() == [])

@@ -9,8 +9,9 @@
             abstract: "Search the messages of all sessions, the best matches first.",
             discussion: """
                 QUERY is a question or some words. Messages with all of its words come first, then those with some, or near \
-                them. Other forms and prefixes of words and parts of identifiers also match. Misspelled words are corrected. Case and accents are ignored. \
-                Chinese and Japanese text is matched by pairs of characters. Any text is a valid query.
+                them. Other forms and prefixes of words and parts of identifiers also match. In short queries, misspelled words are \
+                corrected. Case and accents are ignored. Chinese and Japanese text is matched by pairs of characters. Any text is a \
+                valid query.
 
                 A message must have a "phrase in quotation marks" and a word after +. It must not have a word or phrase after -; \
                 write -- before a QUERY with it. The fields session:, agent:, role:, before: and after: are filters in QUERY, too.

@@ -27,7 +27,9 @@
                 let title = style.dim(session.title.cut(to: 60))
                 let heading =
                     "\(style.cyan(session.shortId.oneLine))  \(who)  \(format.short(hit.timestamp))  \(title)"
-                let note = index == firstIncomplete ? [style.dim("Messages with some of these words:"), ""] : []
+                let note =
+                    index == firstIncomplete
+                    ? [style.dim("Messages with some of these words, or next to them:"), ""] : []
                 let missing = hit.missingWords.map { "“\($0.oneLine)”" }.joined(separator: ", ")
                 let without = missing.isEmpty ? [] : [style.dim("    without \(missing)")]
                 return note + [heading, "    \(snippet.joined())"] + without + [""]

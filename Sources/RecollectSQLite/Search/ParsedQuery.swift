@@ -9,7 +9,7 @@
 /// words have three letters or more. All other input, including the operators of other search languages, is a word or
 /// ignored.
 ///
-/// Only the first 32 words and phrases of a long text count.
+/// Only the first 32 words and phrases of a long text count, and only its first 8,192 bytes.
 struct ParsedQuery {
     /// A word, a phrase, or a run of characters of a script without spaces.
     struct Unit {
@@ -71,7 +71,7 @@ struct ParsedQuery {
     /// Creates the query.
     /// - Parameter stemmer: `nil` to match no other forms of words.
     init(_ text: String, stemmer: Stemmer? = nil) {
-        var text = text
+        var text = Self.withStraightMarks(Self.limited(text))
         isQuestion = text.withUTF8 { Self.isQuestion(UnsafeRawBufferPointer($0)) }
         let pieces = text.utf8.split(separator: UInt8(ascii: "\""), omittingEmptySubsequences: false)
         // With an odd number of quotation marks, the last one is ignored.
@@ -90,6 +90,23 @@ struct ParsedQuery {
         if units.count > Self.maxPrefixCount {
             for index in units.indices.dropLast() { units[index].mayGoOn = false }
         }
+    }
+
+    /// The maximum length of a query in bytes. The rest of a longer one is ignored.
+    private static let maxByteCount = 8192
+
+    /// Returns the beginning of a text, as much as counts.
+    static func limited(_ text: String) -> String {
+        guard text.utf8.count > maxByteCount else { return text }
+        return String(decoding: text.utf8.prefix(maxByteCount), as: UTF8.self)
+    }
+
+    /// Returns a text with straight quotation marks in place of typographic ones. Phones and word processors replace
+    /// typed marks.
+    private static func withStraightMarks(_ text: String) -> String {
+        let marks: Set<Unicode.Scalar> = ["\u{201C}", "\u{201D}", "\u{201E}"]
+        guard text.unicodeScalars.contains(where: marks.contains) else { return text }
+        return String(String.UnicodeScalarView(text.unicodeScalars.map { marks.contains($0) ? "\"" : $0 }))
     }
 
     /// Whether a message must have some of the words or must not have others.

@@ -14,7 +14,7 @@ enum QueryFields {
         var applied = query
         applied.text = ""
         var roles: Set<String> = []
-        for piece in pieces(of: query.text) {
+        for piece in pieces(of: ParsedQuery.limited(query.text)) {
             guard let (name, value) = field(in: piece), let filter = try Filter(name, value, of: query.userId, db)
             else {
                 applied.text += piece

@@ -11,12 +11,15 @@ final class SearchFilter {
     private let agentId: String?
     private let roles: Set<ByteString>
     private let timestamps: ClosedRange<Int64>
+    private let db: Database
     private let message: SQL
     private let sessionUser: SQL
     private let scopeAgent: SQL
     /// The results for sessions and scopes named by rows.
     private var ownSessions: [SessionRowID: Bool] = [:]
     private var ownScopes: [ScopeRowID: Bool] = [:]
+    /// Whether sessions are of the user, also discarded ones.
+    private var usersSessions: [SessionRowID: Bool] = [:]
 
     /// Creates the filter of a query, or returns `nil` if no message can pass.
     init?(_ db: Database, _ query: SearchQuery) throws {
@@ -26,6 +29,7 @@ final class SearchFilter {
         let from = query.from?.millisecondsSince1970 ?? .min
         let until = query.until.map { $0.millisecondsSince1970 - 1 } ?? .max
         guard from <= until else { return nil }
+        self.db = db
         message = try db.sql("SELECT \(Self.columns) FROM message m WHERE sequence = ?")
         // A branch is hidden along with its discarded session.
         sessionUser = try db.sql(
@@ -57,6 +61,34 @@ final class SearchFilter {
         }.joined(separator: " AND ")
     }
 
+    /// The number of matches checked one by one.
+    private static let fewMatches = 64
+
+    /// Returns the newest messages with an expression and the filter's tokens, newest first, and the frequency of its
+    /// first phrases in them. Some may be rejected by `matches`.
+    ///
+    /// A few matches are checked one by one: inside the index, the filter takes as long as a word in all messages.
+    func newest(
+        _ match: String, phraseCount: Int = 0, limit: Int, through: SequenceNumber
+    ) throws -> [(sequence: SequenceNumber, frequency: Double)] {
+        let few = try read(match, phraseCount, limit: Self.fewMatches + 1, through: through)
+        if few.count <= Self.fewMatches { return try Array(few.filter { try hasTokens($0.sequence) }.prefix(limit)) }
+        return try read("(\(match)) AND \(self.match)", phraseCount, limit: limit, through: through)
+    }
+
+    private func read(
+        _ match: String, _ phraseCount: Int, limit: Int, through: SequenceNumber
+    ) throws -> [(sequence: SequenceNumber, frequency: Double)] {
+        var found: [(sequence: SequenceNumber, frequency: Double)] = []
+        try db.sql(
+            """
+            SELECT rowid, recollect_frequency(message_search, ?) FROM message_search
+            WHERE message_search MATCH ? AND rowid <= ? ORDER BY rowid DESC LIMIT ?
+            """
+        ).bind(phraseCount, match, through, limit).forEachRow { found.append(($0.value(0), $0.double(1))) }
+        return found
+    }
+
     /// Whether the filter is likely to reject most messages. Only speed depends on it.
     func isNarrow(_ db: Database) throws -> Bool {
         if session != nil || agentId != nil || !roles.isEmpty || timestamps != .min ... .max { return true }
@@ -83,6 +115,25 @@ final class SearchFilter {
         if let agentId, try !owns(scope: row.value(column + 1), of: agentId) { return false }
         guard timestamps.contains(row.integer(column + 2)) else { return false }
         return roles.isEmpty || roles.contains(ByteString(row.text(column + 3)))
+    }
+
+    /// Whether a message has the tokens of `match`. So the results do not depend on the way in which they are read.
+    private func hasTokens(_ sequence: SequenceNumber) throws -> Bool {
+        try message.bind(sequence, at: 1)
+        defer { message.reset() }
+        guard try message.step() else { return false }
+        let session: SessionRowID = message.value(0)
+        guard self.session ?? session == session, try isOfUser(session) else { return false }
+        if let agentId, try !owns(scope: message.value(1), of: agentId) { return false }
+        guard FilterTokens.share(timestamps, message.integer(2)) else { return false }
+        return roles.isEmpty || roles.contains(ByteString(message.text(3)))
+    }
+
+    private func isOfUser(_ id: SessionRowID) throws -> Bool {
+        if let known = usersSessions[id] { return known }
+        let isOfUser = try db.integer("SELECT 1 FROM session WHERE id = ? AND user_id = ?", id, userId) != nil
+        usersSessions[id] = isOfUser
+        return isOfUser
     }
 
     private func owns(session id: SessionRowID) throws -> Bool {

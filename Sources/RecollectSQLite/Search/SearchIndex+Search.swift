@@ -62,8 +62,7 @@ extension SearchIndex {
             while true {
                 let wanted = isRanked ? rankedCount : max(100, collector.missing)
                 let found = try candidates.newest(wanted, through: bound)
-                let ordered =
-                    isRanked ? found.sorted { ($0.score, $0.sequence) > ($1.score, $1.sequence) } : found
+                let ordered = isRanked ? try ranked(found, db) : found
                 for candidate in ordered where !collector.hasSeen(candidate.sequence) {
                     // Scores decrease from group to group and from ranked to unranked matches, as in the order.
                     let score = isRanked ? base + candidate.score : base - 1
@@ -77,6 +76,26 @@ extension SearchIndex {
         return false
     }
 
+    /// Returns candidates by score. Of the best ones, results of tools come after the other messages.
+    private static func ranked(
+        _ found: [(sequence: SequenceNumber, score: Double)], _ db: Database
+    ) throws -> [(sequence: SequenceNumber, score: Double)] {
+        var ordered = found.sorted { ($0.score, $0.sequence) > ($1.score, $1.sequence) }
+        let best = ordered.prefix(checkedCount)
+        let least = best.last?.score ?? 0
+        let row = try db.sql("SELECT 1 FROM message WHERE sequence = ? AND role = ?")
+        for (index, candidate) in best.enumerated() {
+            try row.bind(candidate.sequence, at: 1)
+            try row.bind(Role.tool.rawValue, at: 2)
+            defer { row.reset() }
+            // Scores are at most 1.
+            if try row.step() { ordered[index].score = least * candidate.score }
+        }
+        return ordered.sorted { ($0.score, $0.sequence) > ($1.score, $1.sequence) }
+    }
+
+    /// The number of best matches whose role is read.
+    private static let checkedCount = 100
     /// The number of newest matches ranked by score.
     private static let rankedCount = 2000
 }
@@ -148,9 +167,14 @@ private struct HitCollector {
     private var searched: ParsedQuery
     /// Whether a message may lack some of the words.
     private var isAnyEnough = false
+    /// The words as typed, for messages without the corrected ones.
+    private let typed: ParsedQuery
+    private let typedSnippets: SnippetMaker
     /// The cursor of the next page, once a further hit is found.
     private var next: SearchCursor?
-    /// Messages with all words that come after those with some.
+    /// Messages with all words that come after those with some, and their maximum number. Each one is read for every
+    /// page.
+    private static let maxLate = 2000
     private(set) var late: [SequenceNumber] = []
     /// The number of hits so far, with those of earlier pages.
     private(set) var count = 0
@@ -196,6 +220,7 @@ private struct HitCollector {
         offset = min(max(0, query.cursor?.offset ?? 0), .max / 4)
         limit = min(query.limit, .max / 4)
         snippets = SnippetMaker(words: words, stemmer: stemmer)
+        (typed, typedSnippets) = (words, snippets)
     }
 
     /// The number of candidates still needed to fill the page and to find whether another page follows.
@@ -222,7 +247,7 @@ private struct HitCollector {
         defer { row.reset() }
         guard try row.step(), try filter.matches(row, columnsFrom: 10) else { return false }
         let echo = MessageEcho(row, column: 9, textColumn: 3)
-        if !isAnyEnough, echo.isLate(in: searched) {
+        if !isAnyEnough, late.count < Self.maxLate, echo.isLate(in: searched) {
             late.append(sequence)
             return false
         }
@@ -238,12 +263,16 @@ private struct HitCollector {
             next = SearchCursor(offset: count - 1, through: ChangeCursor(sequence: through.rawValue))
             return true
         }
-        let passage = MessageText.withBytes(of: row, textColumn: 3, partsColumn: 4) { snippets.passage(of: $0) }
+        let isCorrected = isAnyEnough && searched.units.contains { $0.correction != nil }
+        let (passage, typedUnits) = MessageText.withBytes(of: row, textColumn: 3, partsColumn: 4) { text in
+            (snippets.passage(of: text), isCorrected ? typedSnippets.passage(of: text).units : [])
+        }
+        let typedWords = typedUnits.map { typed.units[$0].text }
         var (missing, corrected): ([String], [String: String]) = ([], [:])
         for (index, unit) in searched.units.enumerated() {
             if passage.units.contains(index) {
                 corrected[unit.text] = unit.correction
-            } else if isAnyEnough {
+            } else if isAnyEnough, !typedWords.contains(unit.text) {
                 missing.append(unit.text)
             }
         }

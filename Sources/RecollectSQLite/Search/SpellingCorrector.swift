@@ -14,9 +14,10 @@ import RecollectCore
 /// Only words of four letters or more in Latin, Greek, Cyrillic, Hebrew or Arabic script are corrected, outside
 /// quotation marks and without `+`.
 struct SpellingCorrector {
-    /// The maximum number of corrected words, and the maximum length of one in letters.
-    private static let (maxWords, maxLength) = (4, 24)
-    private static let minLength = 4
+    /// The length of a corrected word in letters.
+    private static let (minLength, maxLength) = (4, 24)
+    /// The maximum number of words of a query, without function words. A longer one is answered by its other words.
+    private static let maxContent = 4
     /// The maximum number of messages read to decide whether a word is misspelled.
     private static let maxReadMessages = 20
     /// The maximum number of messages counted for a candidate.
@@ -39,23 +40,63 @@ struct SpellingCorrector {
         self.stemmer = stemmer
     }
 
+    /// A misspelled word of a query.
+    private struct Misspelled {
+        let index: Int
+        /// The number of short questions with it.
+        let questionCount: Int
+        /// The words in the index that may be meant, the likeliest mistakes first.
+        let candidates: [[[UInt8]]]
+    }
+
     /// Returns the query with corrected words, or `nil` if no word is corrected.
     func corrected(_ words: ParsedQuery) throws -> ParsedQuery? {
-        var corrections: [Int: [UInt8]] = [:]
         let content = words.content
-        for (index, unit) in words.units.enumerated() where corrections.count < Self.maxWords {
-            guard content.units.contains(where: unit.isSame), let letters = Self.letters(of: unit),
-                let questionCount = try questionCount(ofMisspelled: unit)
-            else { continue }
-            let context = content.units.filter { !$0.isSame(as: unit) }.flatMap { $0.expressions(.stem) }
-            let candidates = SpellingMistakes.candidates(for: letters).map { candidates in
-                candidates.filter { unit.stem == nil || stem(of: $0) != unit.stem }
+        guard content.units.count <= Self.maxContent else { return nil }
+        var misspelled: [Misspelled] = []
+        for (index, unit) in words.units.enumerated() where content.units.contains(where: unit.isSame) {
+            guard let letters = Self.letters(of: unit), let count = try questionCount(ofMisspelled: unit) else {
+                continue
             }
-            for words in candidates where corrections[index] == nil {
-                corrections[index] = try mostFrequent(of: words, near: context, besides: questionCount)
+            misspelled.append(
+                Misspelled(index: index, questionCount: count, candidates: try candidates(for: letters, of: unit)))
+        }
+        var corrections: [Int: [UInt8]] = [:]
+        for word in misspelled {
+            let context = context(of: word, in: words, content, misspelled, corrections)
+            for candidates in word.candidates where corrections[word.index] == nil {
+                corrections[word.index] = try mostFrequent(
+                    of: candidates, near: context, besides: word.questionCount)
             }
         }
         return corrections.isEmpty ? nil : words.replacing(corrections, stemmer: stemmer)
+    }
+
+    /// Returns the expressions of the other words of a query. A misspelled one counts only if all are: then its correction
+    /// or its candidates do.
+    private func context(
+        of word: Misspelled, in words: ParsedQuery, _ content: ParsedQuery, _ misspelled: [Misspelled],
+        _ corrections: [Int: [UInt8]]
+    ) -> [String] {
+        let unknown = misspelled.map { words.units[$0.index] }
+        let known = content.units.filter { unit in !unknown.contains(where: unit.isSame) }
+        guard known.isEmpty else { return known.flatMap { $0.expressions(.stem) } }
+        return misspelled.filter { $0.index != word.index }.flatMap { other in
+            (corrections[other.index].map { [$0] } ?? Array(other.candidates.joined().prefix(Self.groupCount))).map(
+                match)
+        }
+    }
+
+    /// Returns the words in the index that a misspelled one may mean, the likeliest mistakes first. Words of which the index
+    /// has only another form are last.
+    private func candidates(for letters: [Unicode.Scalar], of unit: ParsedQuery.Unit) throws -> [[[UInt8]]] {
+        let groups = SpellingMistakes.candidates(for: letters).map { candidates in
+            candidates.filter { unit.stem == nil || stem(of: $0) != unit.stem }
+        }
+        let whole = try groups.map { try indexed($0, by: Self.phrase) }
+        let inflected = try groups.map { group in try indexed(group.filter { inflectedStem(of: $0) != nil }, by: match)
+        }
+        return whole + inflected
     }
 
     /// Returns the stem of a word with an ending of an English verb or noun. Any other word, and most nonsense, is only
@@ -102,29 +143,49 @@ struct SpellingCorrector {
     private func firstMessage(
         with match: String, limit: Int, where condition: (SequenceNumber) throws -> Bool = { _ in true }
     ) throws -> Bool {
-        let rows = try db.sql(
-            "SELECT rowid FROM message_search WHERE message_search MATCH ? AND rowid <= ? ORDER BY rowid DESC LIMIT ?"
-        ).bind("\(match) AND \(filter.match)", through, limit)
-        defer { rows.reset() }
-        while try rows.step() {
-            let sequence: SequenceNumber = rows.value(0)
-            if try filter.matches(sequence) && condition(sequence) { return true }
+        for found in try filter.newest(match, limit: limit, through: through) {
+            if try filter.matches(found.sequence) && condition(found.sequence) { return true }
         }
         return false
+    }
+
+    /// The number of words looked up at once.
+    private static let groupCount = 40
+
+    /// Returns the words in any message, also of other users.
+    private func indexed(_ words: Set<[UInt8]>, by match: ([UInt8]) -> String) throws -> [[UInt8]] {
+        let words = words.sorted { $0.lexicographicallyPrecedes($1) }
+        var found: [[UInt8]] = []
+        for start in stride(from: 0, to: words.count, by: Self.groupCount) {
+            let group = words[start..<min(start + Self.groupCount, words.count)]
+            // Most groups have no word in the index.
+            guard try isIndexed(group.map(match).joined(separator: " OR ")) else { continue }
+            for word in group where try isIndexed(match(word)) { found.append(word) }
+        }
+        return found
+    }
+
+    private func isIndexed(_ match: String) throws -> Bool {
+        try db.integer("SELECT 1 FROM message_search WHERE message_search MATCH ? LIMIT 1", match) != nil
+    }
+
+    private static func phrase(_ word: [UInt8]) -> String { "\"\(String(decoding: word, as: UTF8.self))\"" }
+
+    /// Returns the expression of a word and its other forms.
+    private func match(_ word: [UInt8]) -> String {
+        guard let stem = inflectedStem(of: word) else { return Self.phrase(word) }
+        return "(\(Self.phrase(word)) OR \(Self.phrase(SearchDocument.term(ofStem: stem))))"
     }
 
     /// Returns the most frequent word in the user's messages; with a context, only of those in a message with a part of
     /// it.
     /// - Parameter questionCount: A word in no more messages than these counts only if one of them is no short question.
     private func mostFrequent(
-        of candidates: Set<[UInt8]>, near context: [String], besides questionCount: Int
+        of candidates: [[UInt8]], near context: [String], besides questionCount: Int
     ) throws -> [UInt8]? {
         var best: (count: Int, word: [UInt8])?
         for word in candidates {
-            var match = "\"\(String(decoding: word, as: UTF8.self))\""
-            if let stem = inflectedStem(of: word) {
-                match = "(\(match) OR \"\(String(decoding: SearchDocument.term(ofStem: stem), as: UTF8.self))\")"
-            }
+            var match = match(word)
             if !context.isEmpty { match = "(\(match) AND (\(context.joined(separator: " OR "))))" }
             var (count, isStated) = (0, false)
             _ = try firstMessage(with: match, limit: Self.maxCount) { sequence in
@@ -162,7 +223,7 @@ enum SpellingMistakes {
             guard index < count, count > 4 else { continue }
             let shorter = word(Array(letters[..<index]) + letters[(index + 1)...])
             if letters[index] == letters[index - 1] { likely.insert(shorter) } else { missing.insert(shorter) }
-            for letter in alphabet where count >= 10 || isLikely(letter, for: letters[index]) {
+            for letter in alphabet where isLikely(letter, for: letters[index]) {
                 wrong.insert(word(letters[..<index] + [letter] + letters[(index + 1)...]))
             }
         }

@@ -38,6 +38,8 @@ struct WordRanking {
     private static let rarity = 1.6
     /// The factors of the messages of a named author, of messages that repeat others, and of the words of quotations.
     private static let (namedAuthor, echo, quotation) = (2.5, 0.5, 0.3)
+    /// The factor of results of tools, so that messages about them come first.
+    private static let (tool, toolShare) = (ByteString(Role.tool.rawValue), 0.5)
     /// The maximum number of bytes read of texts, so that some hundred messages of a megabyte cost little.
     private static let maxTextBytes = 8 << 20
     /// The maximum number of ranked messages.
@@ -115,6 +117,7 @@ struct WordRanking {
             if authors.contains(role: message.role, name: message.name) {
                 scores[sequence, default: 0] *= Self.namedAuthor
             }
+            if message.role == Self.tool { scores[sequence, default: 0] *= Self.toolShare }
             if message.echo.isLate(in: words) { scores[sequence, default: 0] *= Self.echo }
         }
         let total = postings.reduce(0) { $0 + $1.weight }
@@ -152,16 +155,11 @@ struct WordRanking {
     /// Reads the newest messages with an expression.
     private func read(_ tier: ParsedQuery.Tier, limit: Int, for unit: ParsedQuery.Unit) throws -> Postings {
         var postings = Postings(unit: unit)
-        let rows = try db.sql(
-            """
-            SELECT rowid, recollect_frequency(message_search, ?) FROM message_search
-            WHERE message_search MATCH ? AND rowid <= ? ORDER BY rowid DESC LIMIT \(limit)
-            """
-        ).bind(tier.phraseCount, "(\(tier.match)) AND \(filter.match)", through)
-        defer { rows.reset() }
-        while try rows.step() {
-            postings.sequences.append(rows.value(0))
-            postings.frequencies.append(rows.double(1))
+        for found in try filter.newest(
+            tier.match, phraseCount: tier.phraseCount, limit: limit, through: through)
+        {
+            postings.sequences.append(found.sequence)
+            postings.frequencies.append(found.frequency)
         }
         postings.isComplete = postings.sequences.count < limit
         return postings

@@ -7,6 +7,26 @@ import Testing
 
 @Suite("Search in a history")
 struct SearchTests {
+    @Test("Typographic quotation marks begin and end a phrase, like straight ones")
+    func typographicMarks() throws {
+        let history = try SearchedHistory()
+        try history.add("the quick brown fox", id: "phrase")
+        try history.add("quick over the brown bridge", id: "apart", session: "apart")
+        for query in ["“quick brown”", "„quick brown“", "\"quick brown\""] {
+            #expect(try history.ids(query) == ["phrase"], "\(query)")
+        }
+    }
+
+    @Test("A long text without spaces is searched for by its beginning, in bounded time")
+    func longText() throws {
+        let history = try SearchedHistory()
+        try history.add("a.a.a.a", id: "short")
+        for query in [String(repeating: "a.", count: 500_000), String(repeating: "session:", count: 200_000)] {
+            #expect(try history.ids(query).isEmpty)
+        }
+        #expect(try history.ids("a.a.a " + String(repeating: "b ", count: 500_000)) == ["short"])
+    }
+
     @Test(
         "A text is found by words, word parts, prefixes, phrases, folded letters and scripts without spaces",
         arguments: [

@@ -69,6 +69,29 @@ struct SpellingCorrectorTests {
         #expect(try history.hits("recieved loans").isEmpty == false)
     }
 
+    @Test("Two misspelled words are corrected to words of one message")
+    func twoWords() throws {
+        try history.add("feed the sourdough starter", id: "wanted")
+        try history.add("a sour dough, and a stater for the engine", id: "other", session: "other")
+        #expect(
+            try history.hits("sordough starer").first?.correctedWords == ["sordough": "sourdough", "starer": "starter"])
+    }
+
+    @Test("A word in a message comes before another form of one, however likely the mistakes")
+    func wholeWordFirst() throws {
+        try history.add("the Kubernetes cluster", id: "wanted")
+        #expect(try history.hits("kuberntes").first?.correctedWords == ["kuberntes": "kubernetes"])
+    }
+
+    @Test("A hit with the word as typed is not without it")
+    func typedWord() throws {
+        try history.add("What is a desert?", id: "question", session: "question")
+        try history.add("a dessert with plums", id: "statement", session: "statement")
+        let hits = try history.hits("desert?")
+        #expect(hits.map(\.messageId) == ["statement", "question"])
+        #expect(hits.map(\.missingWords) == [[], []])
+    }
+
     @Test("Another form of the right word is found")
     func otherForm() throws {
         try history.add("we receive a parcel every week", id: "wanted")

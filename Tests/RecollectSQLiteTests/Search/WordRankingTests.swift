@@ -193,4 +193,16 @@ struct WordRankingTests {
             #expect(page.elements.allSatisfy { $0.messageId.hasPrefix("a") && $0.session.userId == "ann" })
         }
     }
+
+    @Test("Results of tools come after other messages with the same words")
+    func toolResults() throws {
+        try history.add("failed: the deadlock test", id: "result", session: "a", role: .tool)
+        try history.add(
+            "I think that the deadlock test fails because both writers wait for each other", id: "prose", session: "b",
+            role: .assistant)
+        try history.add("deadlock in the pool", id: "other result", session: "c", role: .tool)
+        try history.add("a deadlock in another pool of connections", id: "other", session: "d")
+        #expect(try history.ids("deadlock test").prefix(2) == ["prose", "result"])
+        #expect(try history.ids("deadlock pool lifeguard") == ["other", "other result", "prose", "result"])
+    }
 }
