@@ -3,7 +3,8 @@ import Foundation
 
 /// The benchmarks, by their names on the command line.
 enum Work: String, CaseIterable, ExpressibleByArgument {
-    case save, relaxed, window, group, files, search, recall, imports, sessions, transcripts, opening, migration,
+    case save, relaxed, window, group, files, search, recall, searches, imports, sessions, transcripts, opening,
+        migration,
         agents,
         workspace, merging, peers
 }
@@ -79,6 +80,7 @@ struct Measure: AsyncParsableCommand {
         case .files: try await fileLines(rounds: sizes.rounds / 2, largeMessage: sizes.largeMessage)
         case .search: try await searchLines(messages: sizes.messages, rounds: sizes.rounds)
         case .recall: try await recallLines(folder: transcriptsFolder)
+        case .searches: try await listedSearchLines(folder: transcriptsFolder)
         case .imports: try await importLines(folder: transcriptsFolder, runs: sizes.imports)
         case .sessions: try await sessionListLines(sessions: sizes.library, rounds: sizes.rounds)
         case .transcripts: try await transcriptLines(rounds: sizes.rounds)

@@ -43,7 +43,8 @@ struct InventedChat {
         if count.isMultiple(of: 25) {
             for _ in 0..<12 { text += Self.chinese[ranks[random(ranks.count)] % Self.chinese.count] }
         }
-        if count % 10_000 == 5_000 { text += "zanzibar" }
+        // In sessions of the searching user: see `fill` of the search benchmark.
+        if count % 10_000 == 4_000 { text += "zanzibar" }
         return ConversationMessage(
             role: isQuestion ? .user : .assistant, text: text,
             timestamp: Date(timeIntervalSince1970: 1_700_000_000 + Double(count)))

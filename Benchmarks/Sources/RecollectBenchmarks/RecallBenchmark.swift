@@ -48,7 +48,7 @@ func recallLines(folder: String?) async throws -> [Line] {
 }
 
 /// A conversation with questions.
-private struct Conversation: Decodable {
+struct Conversation: Decodable {
     struct Message: Decodable {
         let id: String
         let session: Int

@@ -40,6 +40,8 @@ func searchLines(messages count: Int, rounds: Int) async throws -> [Line] {
 /// A query and its FTS5 expression; the terms of the index are folded words and parts of identifiers.
 private let queries = [
     (kind: "rare word", query: "zanzibar", match: "zanzibar"),
+    (kind: "misspelled rare word", query: "zanzibra", match: "zanzibar"),
+    (kind: "unknown word", query: "quezlorant", match: "quezlorant"),
     (kind: "common word", query: "index", match: "index"),
     (kind: "prefix", query: "persis", match: "persis*"),
     (kind: "worst prefix, of very common words", query: "mess", match: "mess*"),
