@@ -24,7 +24,8 @@ struct AppendOperation {
             return result
         }
         var row = try cache.row(of: scope, db) {
-            try ScopeRow.findOrMake(scope, createdAt: first.timestamp.millisecondsSince1970, db, with: cache.lookUp)
+            try ScopeRow.findOrMake(
+                scope, createdAt: first.timestamp.millisecondsSince1970, restores: false, db, with: cache.lookUp)
         }
         let wasRead = try options.staysRead && !SessionRow.isUnread(row.session, db)
         /// Whether the batch was only appended. Then the row is up to date without reading it again.
@@ -56,6 +57,12 @@ struct AppendOperation {
         }
         if wasRead, result.outcome.added > 0 {
             try db.run("UPDATE session SET read_through = ? WHERE id = ?", row.feed.last, row.session)
+        }
+        // Messages saved before leave a discarded session where it is.
+        if row.isDiscarded, result.outcome.added > 0 || !isPlain {
+            try SessionRow.restore(row.session, db)
+            row.feed = try FeedState(db)
+            isPlain = false
         }
         if try trim(&row, &result, db) { isPlain = false }
         if row.feed.pending > DerivedData.limit {

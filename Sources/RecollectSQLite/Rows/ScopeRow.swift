@@ -11,6 +11,8 @@ struct ScopeRow {
     /// The role of the last message in the window.
     var lastRole: Role?
     var feed: FeedState
+    /// Whether the session is discarded.
+    var isDiscarded = false
 
     /// Returns the row of a scope, also in a discarded session; `nil` if nothing was ever saved in it.
     static func find(_ scope: Scope, _ db: Database, with statement: HeldStatement) throws -> ScopeRow? {
@@ -21,16 +23,18 @@ struct ScopeRow {
         }
     }
 
-    /// Returns the row of a scope, and creates the session and the scope if they are missing. Restores a discarded
-    /// session.
+    /// Returns the row of a scope, and creates the session and the scope if they are missing.
+    /// - Parameter restores: Whether a discarded session is restored even if it has the scope.
     static func findOrMake(
-        _ scope: Scope, createdAt: Int64, _ db: Database, with statement: HeldStatement = HeldStatement(lookUp)
+        _ scope: Scope, createdAt: Int64, restores: Bool = true, _ db: Database,
+        with statement: HeldStatement = HeldStatement(lookUp)
     ) throws -> ScopeRow {
         let session: SessionRowID
         switch try lookUp(scope, db, with: statement) {
         case .scope(let row): return row
         case .session(let number): session = number
-        case .discarded(let number, _):
+        case .discarded(let number, let row):
+            if let row, !restores { return row }
             // Saving to a discarded session restores it.
             try SessionRow.restore(number, db)
             return try findOrMake(scope, createdAt: createdAt, db, with: statement)
@@ -111,7 +115,8 @@ struct ScopeRow {
                 session: statement.value(0), scope: scope,
                 unassigned: statement.optionalValue(7), windowStart: statement.value(2),
                 lastRole: statement.optionalText(4).map(Role.init(rawValue:)),
-                feed: FeedState(last: statement.value(3), derivedThrough: statement.value(5)))
+                feed: FeedState(last: statement.value(3), derivedThrough: statement.value(5)),
+                isDiscarded: !statement.isNull(6))
         }
         guard statement.isNull(6) else { return .discarded(statement.value(0), row) }
         return row.map(Found.scope) ?? .session(statement.value(0))

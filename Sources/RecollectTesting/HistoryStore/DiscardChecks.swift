@@ -50,11 +50,14 @@ enum DiscardChecks {
             try await expectEqual(store.listedSessions(isDiscarded: true), [], "the list of discarded sessions")
         },
         HistoryStoreCheck(
-            "discarding.appendRestoresSession", "Appending to a discarded session restores it with all its content.",
+            "discarding.appendRestoresSession",
+            "Appending a new message to a discarded session restores it with all its content; a known message does not.",
             needs: .retainsTrimmedMessages
         ) { store in
             try await Self.fill(store)
             try await store.discardSession(Self.id)
+            try await store.append(SampleData.dialogue(4), to: .plain)
+            try await expectEqual(store.listedSessions(), ["other"], "the list after a repeated append")
             try await store.append(SampleData.dialogue(1, "new "), to: .plain)
             try await expectIDs(
                 store.everything(in: Self.id).map(\.message), ["m0", "m1", "m2", "m3", "new 0"], "the messages")
