@@ -69,6 +69,16 @@ public final class DeviceChatStorage: ChatStorage {
         return try await history.restoringAttachments(of: history.window(of: scope, maxMessages: maxMessages))
     }
 
+    /// Returns the messages of one scope for a model, with the bytes of their attachments: see `ChatStorage`. The counter
+    /// gets them without the bytes.
+    public func window(
+        userId: String, sessionId: String, agentId: String, tokens: Int, counter: TokenCounter
+    ) async throws -> [ConversationMessage] {
+        let scope = scope(userId, sessionId, agentId)
+        return try await history.restoringAttachments(
+            of: history.window(of: scope, tokens: tokens, counter: counter))
+    }
+
     /// Saves one message: see `ChatStorage`.
     public func save(
         _ message: ConversationMessage, userId: String, sessionId: String, agentId: String, maxMessages: Int?

@@ -241,27 +241,6 @@ public final class SQLiteHistoryStore: HistoryStore {
 
     // MARK: Reading
 
-    /// Returns the newest messages of a scope's window: see `HistoryStore`.
-    public func window(of scope: Scope, maxMessages: Int?) async throws -> [ConversationMessage] {
-        try await perform { database in
-            try await database.readStatement(inPlace: maxMessages.isShort) {
-                try WindowQueries.window(of: scope, maxMessages: maxMessages, $0)
-            }
-        }
-    }
-
-    /// Returns the newest messages of a scope without incomplete exchanges: see `HistoryStore`.
-    public func wholeWindow(of scope: Scope, maxMessages: Int?) async throws -> [ConversationMessage] {
-        try await window(of: scope, maxMessages: maxMessages).wholeExchanges()
-    }
-
-    /// Returns the windows of all agents: see `HistoryStore`.
-    public func windows(
-        of session: SessionKey
-    ) async throws -> [AgentMessages] {
-        try await read { try WindowQueries.windows(of: session, $0) }
-    }
-
     /// Returns a user's sessions by pages: see `HistoryStore`. With a search text, messages missing from the
     /// index are indexed first, and only the newest 20,000 matching messages count.
     public func sessions(
@@ -386,7 +365,7 @@ extension SQLiteHistoryStore {
 
 extension Int? {
     /// Whether a read with this number of rows is short.
-    fileprivate var isShort: Bool { (self ?? .max) <= 200 }
+    var isShort: Bool { (self ?? .max) <= 200 }
 }
 
 extension Int {

@@ -12,6 +12,7 @@
             model: big
             base_url: http://127.0.0.1:1/v1
             api_key_env: KEY
+            history_tokens: 50000
             agents:
               - name: Navigator
                 description: Plans routes.
@@ -36,6 +37,7 @@
             #expect(navigator.kind == .model(big, prompt: "Be calm.\n", tools: [.searchHistory, .takeNote]))
             #expect(cook.name == "Cook")
             #expect(file.agents[2].kind == .scribe)
+            #expect(file.historyTokens == 50000)
         }
 
         @Test("An API key is sent only to the server it is configured with")
@@ -88,6 +90,8 @@
                 ("classifier: model\nagents:\n- kind: scribe", "the classifier 'model' requires a 'model'"),
                 ("classifier: best\nagents:\n- kind: scribe", "f.yaml:1: must be one of keyword, model"),
                 ("model: a\nmodel: b\nagents:\n- kind: scribe", "f.yaml"),
+                ("history_tokens: 0\nagents:\n- kind: scribe", "f.yaml:1: must be a whole number above 0"),
+                ("history_tokens: many\nagents:\n- kind: scribe", "f.yaml:1: must be a whole number above 0"),
                 ("model: [a]\nagents:\n- kind: scribe", "f.yaml:1: must be text"),
             ])
         func bad(text: String, problem: String) throws {

@@ -113,10 +113,15 @@ extension AgentMemory {
                 before = try await close(last, of: before)
             }
         }
-        let given = MessageWindow.size(for: maxMessages) == 0 ? [] : before.wholeExchanges()
+        let given = MessageWindow.size(for: maxMessages) == 0 ? [] : window(of: before)
         if let asked { return SavedInput(message: asked, isStored: true, before: given) }
         let (question, isStored) = try await saveQuestion(input, after: past.messages)
         return SavedInput(message: question, isStored: isStored, before: given)
+    }
+
+    /// Returns the past messages for the agent.
+    private func window(of messages: [ConversationMessage]) -> [ConversationMessage] {
+        tokenWindow?.messages(of: messages) ?? messages.wholeExchanges()
     }
 
     /// Saves the user's message under the first unused ID of its copies, otherwise under a new ID, until the store

@@ -6,6 +6,7 @@ struct AgentMemory: Sendable {
     let store: (any ChatStorage)?
     let scope: Scope
     let maxMessages: Int?
+    let tokenWindow: TokenWindow?
     /// Whether this agent's turns are saved.
     let isKept: Bool
 
@@ -13,6 +14,7 @@ struct AgentMemory: Sendable {
         store = turn.store
         scope = turn.context.session.scope(agentId: id)
         maxMessages = turn.maxMessages
+        tokenWindow = turn.tokenWindow
         isKept = agent.saveChat
     }
 

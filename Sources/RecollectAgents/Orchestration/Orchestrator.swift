@@ -32,6 +32,7 @@ public final class Orchestrator: Sendable {
     private let classifier: (any Classifier)?
     private let store: (any ChatStorage)?
     private let maxMessages: Int?
+    private let tokenWindow: TokenWindow?
     private let turns = TurnQueue()
 
     /// Creates an orchestrator.
@@ -45,9 +46,14 @@ public final class Orchestrator: Sendable {
     ///   - store: The store for the history. With `nil`, nothing is saved, and every turn is the first.
     ///   - maxMessages: The number of past messages for an agent, and the limit for a trimming store; rounded down
     ///     to even, `nil` for all. A classifier gets the whole session.
+    ///   - maxTokens: The maximum sum of the tokens of these messages, without the input; `nil` for no limit. An agent
+    ///     gets the instructions, the turns with pinned messages and the newest turns among them: see
+    ///     `ChatStorage.window`.
+    ///   - tokenCounter: Counts the tokens of a message.
     public init(
         agents: [any AgentProtocol], classifier: (any Classifier)? = nil, store: (any ChatStorage)?,
-        maxMessages: Int? = ChatStorageDefaults.maxMessages
+        maxMessages: Int? = ChatStorageDefaults.maxMessages, maxTokens: Int? = nil,
+        tokenCounter: TokenCounter = .estimate
     ) {
         precondition(!agents.isEmpty, "an orchestrator requires at least one agent")
         precondition(Set(agents.map { ByteString($0.id) }).count == agents.count, "two agents have the same ID")
@@ -55,6 +61,7 @@ public final class Orchestrator: Sendable {
         self.classifier = classifier
         self.store = store
         self.maxMessages = maxMessages
+        tokenWindow = maxTokens.map { TokenWindow(tokens: $0, counter: tokenCounter) }
     }
 
     /// Runs a turn and streams its events.
@@ -111,7 +118,7 @@ public final class Orchestrator: Sendable {
             input: input,
             context: AgentContext(userId: userId, sessionId: sessionId, inputId: input.id, params: params),
             agents: agents, agent: agent, classifier: classifier, store: store, maxMessages: maxMessages,
-            emit: { continuation.yield($0) })
+            tokenWindow: tokenWindow, emit: { continuation.yield($0) })
         let task = turns.add(to: session) {
             do {
                 try await turn.run()

@@ -11,6 +11,8 @@ struct Turn: Sendable {
     let classifier: (any Classifier)?
     let store: (any ChatStorage)?
     let maxMessages: Int?
+    /// The limit of the past messages for an agent by tokens.
+    let tokenWindow: TokenWindow?
     let emit: @Sendable (AgentEvent) -> Void
 
     /// Runs the turn to its end. On an error after the input is saved, the reply is saved as far as it was

@@ -8,9 +8,12 @@
         let agents: [any AgentProtocol]
         /// The classifier; `nil` for a single agent.
         let classifier: (any Classifier)?
+        /// The maximum number of tokens of the history given to an agent; `nil` for no limit.
+        let historyTokens: Int?
 
-        private init(agents: [any AgentProtocol], classifier: any Classifier) {
+        private init(agents: [any AgentProtocol], classifier: any Classifier, historyTokens: Int? = nil) {
             self.agents = agents
+            self.historyTokens = historyTokens
             self.classifier = agents.count > 1 ? classifier : nil
         }
 
@@ -35,9 +38,12 @@
         static func team(of file: AgentsFile, _ means: AgentFactory) throws -> AgentRoster {
             let agents = try file.agents.map(means.agent)
             guard file.routing == .model, let model = file.model else {
-                return AgentRoster(agents: agents, classifier: KeywordClassifier())
+                return AgentRoster(
+                    agents: agents, classifier: KeywordClassifier(), historyTokens: file.historyTokens)
             }
-            return AgentRoster(agents: agents, classifier: LLMClassifier(model: try means.client(model)))
+            return AgentRoster(
+                agents: agents, classifier: LLMClassifier(model: try means.client(model)),
+                historyTokens: file.historyTokens)
         }
     }
 #endif

@@ -43,6 +43,8 @@
         var routing: Routing
         /// The model for classification, and the default model of the agents.
         var model: Model?
+        /// The maximum number of tokens of the history given to an agent, as estimated; `nil` for no limit.
+        var historyTokens: Int?
         var agents: [Agent]
 
         /// Reads a file. Blocks.
@@ -61,12 +63,15 @@
         /// Creates the configuration from a file's text.
         init(_ text: String, path: String) throws {
             let root = try AgentsFileNode.root(of: text, path: path)
-            let table = try root.table(allowing: ["classifier", "model", "base_url", "api_key_env", "agents"])
+            let table = try root.table(allowing: [
+                "classifier", "model", "base_url", "api_key_env", "history_tokens", "agents",
+            ])
             let defaults = ModelKeys(
                 name: try table["model"]?.text(), baseURL: try table["base_url"]?.url(),
                 keyVariable: try table["api_key_env"]?.text())
             routing = try table["classifier"]?.choice(of: Routing.self) ?? .keyword
             model = defaults.model(default: nil)
+            historyTokens = try table["history_tokens"]?.count()
             guard let list = try table["agents"]?.list(), !list.isEmpty else {
                 throw root.error("no agents: add a list of them under 'agents'")
             }

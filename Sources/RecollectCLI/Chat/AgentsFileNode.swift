@@ -54,6 +54,11 @@
             return url
         }
 
+        func count() throws -> Int {
+            guard let count = Int(try text()), count > 0 else { throw error("must be a whole number above 0") }
+            return count
+        }
+
         func choice<Choice: RawRepresentable<String> & CaseIterable>(of type: Choice.Type) throws -> Choice {
             let text = try text()
             guard let choice = Choice(rawValue: text) else {

@@ -31,7 +31,8 @@
             // duplicate.
             orchestrator = Orchestrator(
                 agents: team.agents, classifier: team.classifier,
-                store: DeviceChatStorage(history: history, userId: options.user, sameRole: .keep))
+                store: DeviceChatStorage(history: history, userId: options.user, sameRole: .keep),
+                maxTokens: team.historyTokens)
             let names =
                 team.agents.count > 1 ? Dictionary(team.agents.map { ($0.id, $0.name) }) { first, _ in first } : [:]
             display = options.json ? ReplyJSON(output: output) : ReplyText(output: output, names: names)

@@ -23,6 +23,7 @@
                     model: gpt-5-mini              # the default model of the agents
                     base_url: http://localhost:11434/v1
                     api_key_env: OPENAI_API_KEY    # the variable with the key
+                    history_tokens: 50000          # the estimated size of the history sent to a model
                     agents:
                       - name: Navigator
                         description: Plans routes, tides and harbors.

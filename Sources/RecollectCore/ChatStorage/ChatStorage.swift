@@ -6,8 +6,8 @@
 /// let prompt = try await storage.fetch(userId: "ana", sessionId: "trip", agentId: "planner", maxMessages: 20)
 /// ```
 ///
-/// A custom store implements the first four methods. The others are optional: each has a default for stores without the
-/// feature, and a wrapper forwards them to the wrapped store. The guide "The rules of a history" describes the rules of a
+/// A custom store implements `fetch`, the two saves and `fetchAllChats`. The others are optional: each has a default for stores without the
+/// feature, and a wrapper forwards them to the wrapped store (but see `window`). The guide "The rules of a history" describes the rules of a
 /// store, and the conformance suite in `RecollectTesting` checks them.
 ///
 /// Every method can be called from any task at any time. `maxMessages` counts messages, not pairs. It is rounded
@@ -18,6 +18,23 @@ public protocol ChatStorage: Sendable {
     /// - Returns: An empty array for an unknown scope.
     func fetch(
         userId: String, sessionId: String, agentId: String, maxMessages: Int?
+    ) async throws -> [ConversationMessage]
+
+    /// Returns the messages of a scope for a model within a budget of tokens, in the order of saving.
+    ///
+    /// The budget is used for the instructions (the messages with the role `system` before all others), then for the turns
+    /// with a pinned message (`isPinned`), the newest first, then for the newest turns without a gap. A turn is a message
+    /// of the user with everything up to the user's next one; consecutive messages of the user are one turn, and so are
+    /// the messages before the user's first one. An instruction or a pinned turn without room is left out. If the last
+    /// turn alone exceeds the rest of the budget, its oldest tool exchanges are left out until it fits.
+    ///
+    /// The default reads all messages with `fetch`. A wrapper that changes messages or adds some should keep it. The
+    /// counter may get attachments with or without their bytes.
+    /// - Parameters:
+    ///   - tokens: The maximum sum of the messages' tokens. 0 or less returns an empty array.
+    ///   - counter: Counts the tokens of a message.
+    func window(
+        userId: String, sessionId: String, agentId: String, tokens: Int, counter: TokenCounter
     ) async throws -> [ConversationMessage]
 
     /// Saves one message, as a batch of one.
@@ -83,6 +100,21 @@ public protocol ChatStorage: Sendable {
 }
 
 extension ChatStorage {
+    /// Returns the messages for a model, from all messages of the scope.
+    public func window(
+        userId: String, sessionId: String, agentId: String, tokens: Int, counter: TokenCounter
+    ) async throws -> [ConversationMessage] {
+        try await fetch(userId: userId, sessionId: sessionId, agentId: agentId, maxMessages: nil)
+            .window(tokens: tokens, counter: counter)
+    }
+
+    /// Returns the messages for a model, with the estimated number of tokens.
+    public func window(
+        userId: String, sessionId: String, agentId: String, tokens: Int
+    ) async throws -> [ConversationMessage] {
+        try await window(userId: userId, sessionId: sessionId, agentId: agentId, tokens: tokens, counter: .estimate)
+    }
+
     /// Returns `nil`: no streaming replies.
     public func beginReply(
         _ message: ConversationMessage, userId: String, sessionId: String, agentId: String, maxMessages: Int?

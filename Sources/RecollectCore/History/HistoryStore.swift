@@ -118,8 +118,8 @@ public protocol HistoryStore: Sendable {
     /// Removes a session from all lists and searches.
     ///
     /// The store's `retention` decides for how long it can be restored: without a limit, or for some days after the
-    /// discard. With a retention of windows only, it is deleted permanently at once. Appending to a discarded
-    /// session also restores it.
+    /// discard. With a retention of windows only, it is deleted permanently at once. Appending a new
+    /// message to a discarded session also restores it.
     /// - Returns: Whether the session existed.
     @discardableResult
     func discardSession(_ session: SessionKey) async throws -> Bool
@@ -178,6 +178,13 @@ public protocol HistoryStore: Sendable {
     /// outside the window.
     func wholeWindow(of scope: Scope, maxMessages: Int?) async throws -> [ConversationMessage]
 
+    /// Returns the messages of a scope for a model within a budget of tokens: the instructions, the turns with pinned
+    /// messages, and the newest turns; see `ChatStorage.window`. By default, this reads all messages of the scope.
+    /// - Parameters:
+    ///   - tokens: The maximum sum of the messages' tokens. 0 or less returns an empty array.
+    ///   - counter: Counts the tokens of a message.
+    func window(of scope: Scope, tokens: Int, counter: TokenCounter) async throws -> [ConversationMessage]
+
     /// Returns the windows of all agents of a session, for merging by `ChatStorage.fetchAllChats`.
     func windows(of session: SessionKey) async throws -> [AgentMessages]
 
@@ -231,6 +238,20 @@ public protocol HistoryStore: Sendable {
 extension HistoryStore {
     /// Returns `nil`: no versions.
     public func version(of session: SessionKey) async throws -> ChatVersion? { nil }
+
+    /// Returns the messages for a model, from all messages of the scope.
+    public func window(of scope: Scope, tokens: Int, counter: TokenCounter) async throws -> [ConversationMessage] {
+        try await window(of: scope, maxMessages: nil).window(tokens: tokens, counter: counter)
+    }
+
+    /// Returns the messages for a model, with the estimated number of tokens.
+    ///
+    /// ```swift
+    /// let prompt = try await history.window(of: scope, tokens: 100_000)
+    /// ```
+    public func window(of scope: Scope, tokens: Int) async throws -> [ConversationMessage] {
+        try await window(of: scope, tokens: tokens, counter: .estimate)
+    }
 
     /// Appends a batch with the default options, so that every message is saved.
     @discardableResult

@@ -1,4 +1,4 @@
-/// Metadata about the end of a message.
+/// Metadata about the state of a message.
 extension ConversationMessage {
     /// Whether the message was stopped before its end: by its user, by a failure, or by the end of the process.
     public var isInterrupted: Bool {
@@ -12,6 +12,13 @@ extension ConversationMessage {
         set { metadata[Self.streaming] = newValue ? true : nil }
     }
 
+    /// Whether a window by tokens prefers the message's turn to newer ones: see `HistoryStore.window(of:tokens:)`.
+    public var isPinned: Bool {
+        get { metadata[Self.pinned] == true }
+        set { metadata[Self.pinned] = newValue ? true : nil }
+    }
+
     private static let interrupted = "interrupted"
     private static let streaming = "streamingReply"
+    package static let pinned = "pinned"
 }

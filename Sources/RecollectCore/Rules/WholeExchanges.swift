@@ -8,36 +8,56 @@ extension Sequence<ConversationMessage> {
     public func wholeExchanges() -> [ConversationMessage] {
         let messages = Array(self)
         guard messages.contains(where: \.belongsToToolExchange) else { return messages }
-        let kept = wholeExchangeParts(of: messages)
+        var kept = messages.map { message in message.parts.map { !$0.belongsToToolExchange } }
+        for exchange in ToolExchange.all(in: messages) {
+            for part in [exchange.call, exchange.result] { kept[part.message][part.index] = true }
+        }
         return zip(messages, kept).compactMap { message, keepsPart in
-            guard let keepsPart else { return message }
-            var repaired = message
-            repaired.parts = zip(message.parts, keepsPart).compactMap { part, keeps in keeps ? part : nil }
-            return repaired.parts.isEmpty ? nil : repaired
+            keepsPart.contains(false) ? message.with(parts: keepsPart) : message
         }
     }
 }
 
-/// Returns for each message the parts to retain; `nil` if all of them stay.
-private func wholeExchangeParts(of messages: [ConversationMessage]) -> [[Bool]?] {
-    var kept: [[Bool]?] = messages.map { message in
-        message.belongsToToolExchange ? message.parts.map { !$0.belongsToToolExchange } : nil
+extension ConversationMessage {
+    /// Returns the message with some of its parts; `nil` without any.
+    func with(parts isKept: [Bool]) -> ConversationMessage? {
+        guard isKept.contains(true) else { return nil }
+        var message = self
+        message.parts = zip(parts, isKept).compactMap { part, isKept in isKept ? part : nil }
+        return message
     }
-    // IDs may repeat; a result belongs to the latest open call with its ID.
-    var open: [ByteString: [(message: Int, part: Int)]] = [:]
-    for (index, message) in messages.enumerated() where kept[index] != nil {
-        for (partIndex, part) in message.parts.enumerated() {
-            switch part {
-            case .toolCall(let id, _, _):
-                open[ByteString(id), default: []].append((index, partIndex))
-            case .toolResult(let id, _):
-                guard let call = open[ByteString(id)]?.popLast() else { continue }
-                kept[call.message]?[call.part] = true
-                kept[index]?[partIndex] = true
-            default:
-                continue
+}
+
+/// A tool call and its result in a list of messages.
+struct ToolExchange {
+    /// The position of a part.
+    struct Part {
+        /// The index of the message.
+        let message: Int
+        /// The index in the message.
+        let index: Int
+    }
+
+    let call: Part
+    let result: Part
+
+    /// Returns the exchanges, in the order of their results. IDs may repeat; a result belongs to the latest open call with
+    /// its ID.
+    static func all(in messages: some Collection<ConversationMessage>) -> [ToolExchange] {
+        var open: [ByteString: [Part]] = [:]
+        var exchanges: [ToolExchange] = []
+        for (message, content) in messages.enumerated() {
+            for (index, part) in content.parts.enumerated() {
+                switch part {
+                case .toolCall(let id, _, _):
+                    open[ByteString(id), default: []].append(Part(message: message, index: index))
+                case .toolResult(let id, _):
+                    guard let call = open[ByteString(id)]?.popLast() else { continue }
+                    exchanges.append(ToolExchange(call: call, result: Part(message: message, index: index)))
+                default: continue
+                }
             }
         }
+        return exchanges
     }
-    return kept
 }

@@ -30,6 +30,18 @@ public final class LoggingChatStorage: ChatStorage {
         }
     }
 
+    /// Returns the messages for a model; logs their number and the budget.
+    public func window(
+        userId: String, sessionId: String, agentId: String, tokens: Int, counter: TokenCounter
+    ) async throws -> [ConversationMessage] {
+        var metadata = Self.named(userId, sessionId, agentId, nil)
+        metadata["tokens"] = "\(tokens)"
+        return try await logger.logging("window", metadata, counting: { ["messages": "\($0.count)"] }) {
+            try await storage.window(
+                userId: userId, sessionId: sessionId, agentId: agentId, tokens: tokens, counter: counter)
+        }
+    }
+
     /// Saves one message; logs the budget.
     public func save(
         _ message: ConversationMessage, userId: String, sessionId: String, agentId: String, maxMessages: Int?

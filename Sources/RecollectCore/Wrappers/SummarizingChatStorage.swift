@@ -12,6 +12,7 @@ public typealias ChatSummarizer =
 ///
 /// When a scope has more than `triggerAt` turns without a summary, all but the last `keepLast` are summarized.
 /// `fetch` then returns the summary, a message with the role `system`, followed by every message not covered by it.
+/// So does `window`, where the summary is an instruction; pinned messages covered by it are not returned.
 /// `fetchAllChats` returns the original messages without summaries. A turn is a message of the user with everything
 /// up to the user's next message. It is summarized as a whole, so no tool exchange is split and no input is
 /// separated from its reply.

@@ -40,6 +40,55 @@ enum WindowQueries {
         return messages
     }
 
+    /// The messages for the rule of a window by tokens.
+    struct TokenWindowInput {
+        /// The messages with the role `system` before all others.
+        let instructions: [ConversationMessage]
+        /// The newest of the other messages.
+        let newest: ArraySlice<ConversationMessage>
+        /// Whether `newest` has all other messages.
+        let isAll: Bool
+    }
+
+    private static let allOldestFirst = selection.replacing("DESC LIMIT ?4", with: "ASC")
+    // The metadata of a row is before its text, so most of the texts are not read.
+    private static let pinnedCount = """
+        SELECT count(*) FROM scope
+        JOIN session ON session.id = scope.session_row_id
+        CROSS JOIN message ON message.scope_row_id = scope.id AND message.position >= scope.window_start
+        WHERE session.user_id = ?1 AND session.session_id = ?2 AND scope.agent_id = ?3
+          AND instr(message.metadata, '"\(ConversationMessage.pinned)"')
+        """
+
+    /// Returns the instructions and the newest messages of a scope's window, or all messages if an earlier one is pinned.
+    static func tokenWindow(of scope: Scope, newest count: Int, _ db: Database) throws -> TokenWindowInput {
+        var newest = try window(of: scope, maxMessages: count, db)
+        var isAll = newest.count < count
+        if !isAll {
+            let known = newest.count { $0.metadata[ConversationMessage.pinned] != nil }
+            let all = try db.integer(pinnedCount, scope.userId, scope.sessionId, scope.agentId) ?? 0
+            if all > known { (newest, isAll) = (try window(of: scope, maxMessages: nil, db), true) }
+        }
+        if isAll {
+            let instructions = newest.prefix { $0.role == .system }
+            return TokenWindowInput(
+                instructions: Array(instructions), newest: newest[instructions.endIndex...], isAll: true)
+        }
+        var instructions: [ConversationMessage] = []
+        let rows = try db.sql(allOldestFirst).bind(scope.userId, scope.sessionId, scope.agentId)
+        defer { rows.reset() }
+        while try rows.step() {
+            let message = MessageRow.read(rows)
+            guard message.role == .system else { break }
+            instructions.append(message)
+        }
+        // If the newest messages begin with the last instructions, they are all others.
+        let known = Set(instructions.map { ByteString($0.id) })
+        let shared = newest.prefix { known.contains(ByteString($0.id)) }.count
+        return TokenWindowInput(
+            instructions: instructions, newest: newest.dropFirst(shared), isAll: shared > 0)
+    }
+
     /// Returns the windows of all agents of a session, in the order of their scopes' creation.
     static func windows(
         of session: SessionKey, _ db: Database

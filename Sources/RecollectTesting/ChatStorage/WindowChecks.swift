@@ -105,5 +105,44 @@ enum WindowChecks {
             let merged = try await store.merged(Scope.plain.session)
             try expectIDs(merged, ["m4", "m5"], "fetchAllChats after a save with a budget of 2")
         },
+        ChatStorageCheck(
+            "window.countsTokens", rule: 2,
+            "A window by tokens has the instructions, the pinned turns and the newest turns within its budget."
+        ) { store in
+            try await store.add(tokenHistory, to: .plain)
+            try await expectTokenWindows { tokens, counter in
+                try await store.window(
+                    userId: Scope.plain.userId, sessionId: Scope.plain.sessionId, agentId: Scope.plain.agentId,
+                    tokens: tokens, counter: counter)
+            }
+        },
     ]
+
+    /// Instructions, 300 messages with a pinned one, and a last turn with two tool exchanges.
+    static let tokenHistory: [ConversationMessage] = {
+        var messages = [SampleData.message(.system, "s")] + SampleData.dialogue(300)
+        messages[5].isPinned = true
+        return messages + [
+            SampleData.message(.user, "u"), SampleData.call("c1", of: "1"), SampleData.result("r1", of: "1"),
+            SampleData.call("c2", of: "2"), SampleData.result("r2", of: "2"), SampleData.message(.assistant, "a"),
+        ]
+    }()
+
+    /// Expects the windows of `tokenHistory`, with one token for each message.
+    static func expectTokenWindows(
+        _ window: (_ tokens: Int, _ counter: TokenCounter) async throws -> [ConversationMessage]
+    ) async throws {
+        let last = ["u", "c1", "r1", "c2", "r2", "a"]
+        let pinned = ["s", "m4", "m5"]
+        let expected: [(tokens: Int, ids: [String])] = [
+            (Int.min, []), (0, []), (1, ["s"]), (2, ["s"]), (3, pinned), (4, pinned), (5, pinned + ["u", "a"]),
+            (6, pinned + ["u", "a"]), (7, pinned + ["u", "c2", "r2", "a"]), (9, pinned + last), (10, pinned + last),
+            (11, pinned + ["m298", "m299"] + last),
+            (211, pinned + (98..<300).map { "m\($0)" } + last), (307, tokenHistory.map(\.id)),
+            (Int.max, tokenHistory.map(\.id)),
+        ]
+        for (tokens, ids) in expected {
+            try await expectIDs(window(tokens, TokenCounter { _ in 1 }), ids, "the window of \(tokens) tokens")
+        }
+    }
 }

@@ -121,6 +121,15 @@ enum AppendChecks {
             }
         },
         HistoryStoreCheck(
+            "window.byTokens", rule: 2,
+            "A window by tokens has the instructions, the pinned turns and the newest turns within its budget."
+        ) { store in
+            try await store.append(WindowChecks.tokenHistory, to: .plain)
+            try await WindowChecks.expectTokenWindows { tokens, counter in
+                try await store.window(of: .plain, tokens: tokens, counter: counter)
+            }
+        },
+        HistoryStoreCheck(
             "exchanges.wholeWindowOmitsIncompleteExchanges", rule: 10,
             "For every budget, wholeWindow omits only calls without a result and results without a call."
         ) { store, random in

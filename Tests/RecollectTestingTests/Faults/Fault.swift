@@ -20,6 +20,7 @@ enum Fault: String, NamedFault {
     case neverTrimsToNothing = "window.trimsToEmpty"
     case trimsTheWholeSession = "window.trimsOnlyItsScope"
     case mergesWhatWasTrimmed = "window.mergedViewExcludesTrimmedMessages"
+    case cutsTurnsAtTheBudget = "window.countsTokens"
 
     case keepsRepeatedRoles = "sameRole.repeatIsDropped"
     case comparesTheFirstOfABatchOnly = "sameRole.dropsWithinBatch"

@@ -72,6 +72,14 @@ final class FaultyChatStorage: ChatStorage {
         return window(presented(Array(shown)), budget: maxMessages)
     }
 
+    func window(
+        userId: String, sessionId: String, agentId: String, tokens: Int, counter: TokenCounter
+    ) async throws -> [ConversationMessage] {
+        let all = try await fetch(userId: userId, sessionId: sessionId, agentId: agentId, maxMessages: nil)
+        return fault == .cutsTurnsAtTheBudget
+            ? all.newest(tokens, counter) : all.window(tokens: tokens, counter: counter)
+    }
+
     func save(
         _ message: ConversationMessage, userId: String, sessionId: String, agentId: String, maxMessages: Int?
     ) async throws {
@@ -266,5 +274,16 @@ final class FaultyChatStorage: ChatStorage {
     /// Yields long enough for other tasks to run in between.
     private func pause() async {
         for _ in 0..<20 { await Task.yield() }
+    }
+}
+
+extension [ConversationMessage] {
+    /// Returns the newest messages within a budget of tokens, also parts of a turn.
+    func newest(_ tokens: Int, _ counter: TokenCounter) -> [ConversationMessage] {
+        var left = tokens
+        return reversed().prefix { message in
+            left = Swift.max(left, 0) - counter.count(message)
+            return left >= 0
+        }.reversed()
     }
 }

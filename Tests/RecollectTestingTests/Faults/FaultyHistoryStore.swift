@@ -171,6 +171,12 @@ final class FaultyHistoryStore: HistoryStore {
         }
     }
 
+    func window(of scope: Scope, tokens: Int, counter: TokenCounter) async throws -> [ConversationMessage] {
+        let all = try await window(of: scope, maxMessages: nil)
+        return fault == .cutsTurnsAtTheBudget
+            ? all.newest(tokens, counter) : all.window(tokens: tokens, counter: counter)
+    }
+
     func wholeWindow(of scope: Scope, maxMessages: Int?) async throws -> [ConversationMessage] {
         if fault == .givesHalves { return try await window(of: scope, maxMessages: maxMessages) }
         return try await base.wholeWindow(

@@ -10,6 +10,7 @@ enum HistoryFault: String, NamedFault {
     case takesNoAgentOfAnId = "fork.selectsMessageByAgent"
     case savesOneByOne = "append.isAllOrNothing"
     case deletesWhatIsTrimmed = "window.trimDoesNotAffectLibrary"
+    case cutsTurnsAtTheBudget = "window.byTokens"
     case givesOneWindow = "window.separatePerAgent"
     case givesHalves = "exchanges.wholeWindowOmitsIncompleteExchanges"
     case takesMissingBytesForNone = "attachments.byHash"

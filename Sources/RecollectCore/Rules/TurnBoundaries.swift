@@ -26,6 +26,11 @@ struct TurnBoundaries {
     /// The number of turns.
     var count: Int { starts.count }
 
+    /// The indices of the messages of each turn.
+    var ranges: [Range<Int>] {
+        zip(starts, starts.dropFirst() + [messages.count]).map { $0..<$1 }
+    }
+
     /// Whether the last turn has no reply yet.
     var isLastUnanswered: Bool { messages.last?.role == .user }
 
@@ -36,18 +41,6 @@ struct TurnBoundaries {
 
     /// Returns the index of the last result for each message with tool calls.
     private static func exchangeEnds(in messages: [ConversationMessage]) -> [Int: Int] {
-        var open: [ByteString: [Int]] = [:]
-        var ends: [Int: Int] = [:]
-        for (index, message) in messages.enumerated() {
-            for part in message.parts {
-                switch part {
-                case .toolCall(let id, _, _): open[ByteString(id), default: []].append(index)
-                case .toolResult(let id, _):
-                    if let call = open[ByteString(id)]?.popLast() { ends[call] = index }
-                default: continue
-                }
-            }
-        }
-        return ends
+        Dictionary(ToolExchange.all(in: messages).map { ($0.call.message, $0.result.message) }, uniquingKeysWith: max)
     }
 }

@@ -1,0 +1,42 @@
+import RecollectAgents
+import RecollectCore
+import RecollectTestSupport
+import Testing
+
+@Suite("The token budget of an orchestrator")
+struct TokenBudgetTests {
+    @Test(
+        "An agent gets whole turns within the budget, pinned ones first, and the store keeps all",
+        arguments: AnyStore.allCases)
+    func budget(_ kind: AnyStore) async throws {
+        try await kind.with { store, reopen in
+            let received = Locked<[String]>([])
+            let agent = ScriptedAgent { input, history, say in
+                received.withLock { $0 = history.map(\.text) }
+                say(.textDelta("re \(input.text)"))
+            }
+            let orchestrator = Orchestrator(
+                agents: [agent], store: store, maxTokens: 5, tokenCounter: TokenCounter { _ in 1 })
+            var rule = ConversationMessage(id: "rule", role: .user, text: "Answer in German.")
+            rule.isPinned = true
+            try await store.saveMessages(
+                [rule, ConversationMessage(id: "yes", role: .assistant, text: "Gern.")],
+                userId: "user", sessionId: "session", agentId: agent.id, maxMessages: nil)
+            for number in 1...4 { try await orchestrator.say(.text("\(number)", id: "u\(number)")) }
+            #expect(received.withLock { $0 } == ["Answer in German.", "Gern.", "3", "re 3"])
+            #expect(try await reopen().all().count == 10)
+        }
+    }
+
+    @Test("A question whose reply is missing is found beyond the budget, and answered")
+    func unanswered() async throws {
+        let store = InMemoryChatStorage()
+        let agent = ScriptedAgent.echo()
+        let question = ConversationMessage(id: "u1", role: .user, text: String(repeating: "long ", count: 100))
+        try await store.save(question, userId: "user", sessionId: "session", agentId: agent.id, maxMessages: nil)
+        let orchestrator = Orchestrator(agents: [agent], store: store, maxTokens: 3)
+        let reply = try await orchestrator.say(AgentInput(question)).reply
+        #expect(reply?.text == "You said: \(question.text)")
+        #expect(try await store.all().map(\.id) == ["u1", reply?.id])
+    }
+}
