@@ -29,6 +29,25 @@ import Testing
         #expect(try await store.fetch(userId: "ann", sessionId: "s", agentId: "a", maxMessages: 100) == [message])
     }
 
+    @Test("A window by tokens has its attachments' bytes, and they are not counted")
+    func tokenWindow() async throws {
+        let folder = try TemporaryFolder()
+        let store = DeviceChatStorage(history: folder.history(), userId: "ann")
+        let picture = Attachment(mediaType: "a/b", content: .inline(Data(count: 5000)))
+        let saved = ConversationMessage(role: .user, parts: [.attachment(picture)])
+        try await store.save(saved, userId: "ann", sessionId: "s", agentId: "a", maxMessages: nil)
+        let counter = TokenCounter { message in
+            message.parts.reduce(1) { count, part in
+                guard case .attachment(let attachment) = part, case .inline(let bytes) = attachment.content else {
+                    return count
+                }
+                return count + bytes.count
+            }
+        }
+        let window = try await store.window(userId: "ann", sessionId: "s", agentId: "a", tokens: 10, counter: counter)
+        #expect(window == [saved])
+    }
+
     @Test("A streaming reply has its attachments' bytes, is saved after any role, and trims the window")
     func keepsReplies() async throws {
         let folder = try TemporaryFolder()

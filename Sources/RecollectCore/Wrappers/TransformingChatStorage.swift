@@ -43,6 +43,14 @@ public final class TransformingChatStorage: ChatStorage {
         try await storage.fetch(userId: userId, sessionId: sessionId, agentId: agentId, maxMessages: maxMessages)
     }
 
+    /// Returns the messages for a model, unchanged.
+    public func window(
+        userId: String, sessionId: String, agentId: String, tokens: Int, counter: TokenCounter
+    ) async throws -> [ConversationMessage] {
+        try await storage.window(
+            userId: userId, sessionId: sessionId, agentId: agentId, tokens: tokens, counter: counter)
+    }
+
     /// Saves the transformed message.
     public func save(
         _ message: ConversationMessage, userId: String, sessionId: String, agentId: String, maxMessages: Int?

@@ -19,6 +19,7 @@ struct LoggingChatStorageTests {
         try await storage.save(
             turn(3, text: "SECRET")[0], userId: user, sessionId: session, agentId: agent, maxMessages: 40)
         _ = try await storage.load(agent: agent, session: session, user: user, budget: 4)
+        _ = try await storage.window(userId: user, sessionId: session, agentId: agent, tokens: 99)
         _ = try await storage.fetchAllChats(userId: user, sessionId: session)
         for error in [RecollectError(.diskFull, "SECRET path") as any Error & Sendable, Foreign()] {
             below.failSaves(error)
@@ -30,7 +31,7 @@ struct LoggingChatStorageTests {
         let ids = "agent=\(StoreEvents.hashed(agent))"
         let expected = [
             ("debug saveMessages", "messages=6"), ("debug save ", "maxMessages=40"),
-            ("debug fetch ", "maxMessages=4 messages=4"), ("debug fetchAllChats", "messages=7"),
+            ("debug fetch ", "maxMessages=4 messages=4"), ("debug window ", "tokens=99"), ("debug fetchAllChats", "messages=7"),
             ("error saveMessages failed", "error=diskFull"), ("error saveMessages failed", "error=Foreign"),
         ]
         #expect(log.all.count == expected.count)

@@ -197,6 +197,16 @@ struct SummarizingChatStorageTests {
         }
     }
 
+    @Test("In a window by tokens, the summary comes before the newest turns")
+    func tokenWindow() async throws {
+        let storage = wrap(InMemoryChatStorage())
+        try await storage.save(turns(0..<7))
+        let window = try await storage.window(
+            userId: "u", sessionId: "s", agentId: "a", tokens: 4, counter: TokenCounter { _ in 1 })
+        #expect(window.map(\.role) == [.system, .user, .assistant])
+        #expect(window.dropFirst() == turns(0..<7).suffix(2)[...])
+    }
+
     @Test("A long history is summarized a hundred pairs at a time, and each step is saved")
     func longHistories() async throws {
         let below = InMemoryChatStorage()
