@@ -162,6 +162,13 @@ struct ParsedQuery {
         return tiers
     }
 
+    /// The expression for messages in any of the tiers of a whole question; `nil` for other queries. Most whole questions
+    /// have no such message.
+    var anyTier: String? {
+        guard units.count > 3, units.dropLast().allSatisfy({ !$0.mayGoOn }) else { return nil }
+        return excluding(expression(.prefix).match)
+    }
+
     /// An FTS5 expression. Its first phrases determine the score of a match.
     struct Tier {
         let match: String

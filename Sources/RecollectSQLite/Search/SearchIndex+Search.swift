@@ -55,6 +55,13 @@ extension SearchIndex {
     private static func add(
         _ words: ParsedQuery, bases: [Double], to collector: inout HitCollector, _ filter: SearchFilter, _ db: Database
     ) throws -> Bool {
+        if let any = words.anyTier {
+            // Of any user: only speed depends on it.
+            let match = try db.integer(
+                "SELECT 1 FROM message_search WHERE message_search MATCH ? AND rowid <= ? LIMIT 1", any,
+                collector.through)
+            guard match != nil else { return false }
+        }
         for (tier, base) in zip(words.tiers, bases) {
             let candidates = Candidates(db: db, tier: tier, filter: filter)
             var bound = collector.through

@@ -26,7 +26,7 @@ struct WordRanking {
     private static let maxPostings = 1000
     private static let maxPairPostings = 300
     /// The maximum number of frequent words read in pairs.
-    private static let maxPairedWords = 4
+    private static let maxPairedWords = 3
     /// The number of messages whose neighbors are read: if all words are known exactly, and otherwise, when all their
     /// texts are read, too.
     private static let (maxMatches, maxTexts) = (200, 80)

@@ -31,7 +31,8 @@ struct LoggingChatStorageTests {
         let ids = "agent=\(StoreEvents.hashed(agent))"
         let expected = [
             ("debug saveMessages", "messages=6"), ("debug save ", "maxMessages=40"),
-            ("debug fetch ", "maxMessages=4 messages=4"), ("debug window ", "tokens=99"), ("debug fetchAllChats", "messages=7"),
+            ("debug fetch ", "maxMessages=4 messages=4"), ("debug window ", "tokens=99"),
+            ("debug fetchAllChats", "messages=7"),
             ("error saveMessages failed", "error=diskFull"), ("error saveMessages failed", "error=Foreign"),
         ]
         #expect(log.all.count == expected.count)
