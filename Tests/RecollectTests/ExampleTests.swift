@@ -58,6 +58,8 @@ struct ExampleTests {
         let history = SQLiteHistoryStore.inMemory()
         let chat = DeviceChatStorage(history: history, userId: "ana")
         #expect(try await chatStorage(chat).map(\.text) == ["When does the ferry leave?"])
+        let scope = Scope(userId: "ana", sessionId: "trip", agentId: "planner")
+        #expect(try await tokenWindow(history, of: scope).map(\.text) == ["When does the ferry leave?"])
         #expect(try await historyStore(history).map(\.message.text).contains("Plan a trip."))
         try await sessionQuery(history)
         try await searchQuery(history)

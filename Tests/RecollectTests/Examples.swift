@@ -27,6 +27,12 @@ func attachment(photo: Data, chat: any ChatStorage) async throws {
     try await chat.save(question, userId: "ana", sessionId: "trip", agentId: "planner", maxMessages: 100)
 }
 
+func tokenWindow(_ history: any HistoryStore, of scope: Scope) async throws -> [ConversationMessage] {
+    let counter = TokenCounter { message in message.text.utf8.count / 3 }
+    let prompt = try await history.window(of: scope, tokens: 100_000, counter: counter)
+    return prompt
+}
+
 func chatStorage(_ storage: any ChatStorage) async throws -> [ConversationMessage] {
     let question = ConversationMessage(role: .user, text: "When does the ferry leave?")
     try await storage.save(question, userId: "ana", sessionId: "trip", agentId: "planner", maxMessages: 100)

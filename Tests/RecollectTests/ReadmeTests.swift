@@ -54,9 +54,8 @@ struct ReadmeTests {
             #expect(all[1].text == "[researcher] Nobody answers its pings.")
         }
         let hits = try await SQLiteHistoryStore(directory: folder).search(SearchQuery(userId: "ana", text: "socket"))
-        #expect(
-            hits.elements.map { $0.snippet.marked() }
-                == Array(repeating: "Why does the Web«Socket»Task close?", count: 2))
+        // A short question asked again in the same words is found once.
+        #expect(hits.elements.map { $0.snippet.marked() } == ["Why does the Web«Socket»Task close?"])
     }
 
     @Test("The transcripts and SQLite samples import, export and maintain a history")

@@ -245,10 +245,6 @@ extension HistoryStore {
     }
 
     /// Returns the messages for a model, with the estimated number of tokens.
-    ///
-    /// ```swift
-    /// let prompt = try await history.window(of: scope, tokens: 100_000)
-    /// ```
     public func window(of scope: Scope, tokens: Int) async throws -> [ConversationMessage] {
         try await window(of: scope, tokens: tokens, counter: .estimate)
     }

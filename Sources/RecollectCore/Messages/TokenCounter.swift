@@ -1,7 +1,7 @@
 /// Counts the tokens of messages for a model.
 ///
 /// ```swift
-/// let counter = TokenCounter { message in tokenizer.encode(message.text).count }
+/// let counter = TokenCounter { message in message.text.utf8.count / 3 }
 /// let prompt = try await history.window(of: scope, tokens: 100_000, counter: counter)
 /// ```
 public struct TokenCounter: Sendable {
