@@ -6,9 +6,9 @@
 /// let prompt = try await storage.fetch(userId: "ana", sessionId: "trip", agentId: "planner", maxMessages: 20)
 /// ```
 ///
-/// A custom store implements `fetch`, the two saves and `fetchAllChats`. The others are optional: each has a default for stores without the
-/// feature, and a wrapper forwards them to the wrapped store (but see `window`). The guide "The rules of a history" describes the rules of a
-/// store, and the conformance suite in `RecollectTesting` checks them.
+/// A custom store implements `fetch`, the two saves and `fetchAllChats`. The others are optional: each has a default
+/// for stores without the feature, and a wrapper forwards them to the wrapped store (but see `window`). The guide "The
+/// rules of a history" describes the rules of a store, and the conformance suite in `RecollectTesting` checks them.
 ///
 /// Every method can be called from any task at any time. `maxMessages` counts messages, not pairs. It is rounded
 /// down to an even number; 1 or less means none, and `nil` means all.

@@ -17,8 +17,8 @@ import Foundation
 /// Messages of an author named in the query come before others: by the `name` in their metadata, or by how the user and
 /// the assistant address each other.
 ///
-/// A misspelled word is corrected to one of the user's own messages that differs by one letter
-/// (``SearchHit/correctedWords``), after messages with the word as typed.
+/// In a query of at most four words besides function words, a misspelled word is corrected to one of the user's own
+/// messages that differs by one letter (``SearchHit/correctedWords``), after messages with the word as typed.
 ///
 /// Messages that quote the history come after others: replies of an agent that used `HistoryTools` or quotes messages.
 /// The calls and results of these tools are not searched. For a query with a question mark, other short questions come

@@ -36,7 +36,7 @@ package struct TokenWindow {
         // A result without its call may be the result of a call before `newest`.
         guard isAll || !newest.hasResultWithoutCall else { return nil }
         var left = tokens
-        let instructions = instructions.filter { message in
+        let instructions = instructions.wholeExchanges().filter { message in
             let count = counter.count(message)
             guard count <= left else { return false }
             left -= count

@@ -74,6 +74,16 @@ struct TokenWindowTests {
         #expect(ids(history, 100) == ["short", "u", "a"])
     }
 
+    @Test("An instruction loses its half of an exchange")
+    func halfInInstructions() {
+        let history = [
+            message(.system, "s", [text(1), exchange("1", 5)[0]]), message(.user, "u", [text(1)]),
+            message(.assistant, "a", [exchange("1", 5)[1], text(1)]),
+        ]
+        let window = history.window(tokens: 100, counter: Self.counter)
+        #expect(window.map(\.parts) == [[text(1)], [text(1)], [text(1)]])
+    }
+
     @Test("Messages before the user's first one are left out if they have no room")
     func withoutQuestion() {
         let history = [
