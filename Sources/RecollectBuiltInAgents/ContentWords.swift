@@ -42,12 +42,6 @@ struct ContentWords: Equatable {
         return word.lastIndex { $0.isLetter || $0.isNumber }.map { String(word[...$0]) } ?? ""
     }
 
-    /// Whether a text has more of the common words of German than of French.
-    static func isGerman(_ text: String) -> Bool {
-        let words = text.split(whereSeparator: \.isWhitespace).map { bare($0).lowercased() }
-        return words.count(where: german.contains) > words.count(where: french.contains)
-    }
-
     private static let functionWords = english.union(german).union(french).union(spanish)
 
     private static let english = set(

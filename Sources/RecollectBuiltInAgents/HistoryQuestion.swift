@@ -6,7 +6,7 @@ struct HistoryQuestion: Equatable {
     /// The topic.
     var words: ContentWords
     /// The time of the messages; `nil` for any time.
-    var time: SpokenTime?
+    var time: DateExpression?
     /// Whether the question is only about the current session.
     var isOfThisSession = false
     /// Whether the question is only about the user's messages.
@@ -21,7 +21,7 @@ struct HistoryQuestion: Equatable {
             }
         }
         isOfUser = Self.user.contains { rest.range(ofPhrase: $0) != nil }
-        if let found = SpokenTime.find(in: rest, now: now, calendar: calendar) {
+        if let found = DateExpression.find(in: rest, now: now, calendar: calendar) {
             time = found.time
             rest = found.rest
         }
@@ -45,7 +45,7 @@ struct HistoryQuestion: Equatable {
         /// The quotes in earlier replies to the same question.
         var shown: Set<HistoryQuote.Location> = []
         /// The requested time, if there are no matches within it. The question is then for all times.
-        var missedTime: SpokenTime?
+        var missedTime: DateExpression?
     }
 
     /// Returns the question of an input: its own, or for a follow-up the previous one in the agent's messages. A

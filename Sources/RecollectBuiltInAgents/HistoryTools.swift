@@ -2,7 +2,7 @@ import Foundation
 import RecollectAgents
 import RecollectCore
 
-/// Tools for a model to read its user's history: `search_history` and `read_session`.
+/// Tools for a model to read its user's history: `search_history`, `read_session` and `list_sessions`.
 ///
 /// ```swift
 /// let assistant = Agent(
@@ -27,8 +27,8 @@ public struct HistoryTools: Sendable {
         self.calendar = calendar
     }
 
-    /// Both tools.
-    public var all: [AgentTool] { [searchHistory, readSession] }
+    /// All tools.
+    public var all: [AgentTool] { [searchHistory, readSession, listSessions] }
 
     /// `search_history`: finds messages by a question or their words, best first, at most 20. Each hit has the session,
     /// its title, the message ID, the agent, the role, the date, a snippet, and the words of the query that it lacks or that
@@ -61,6 +61,10 @@ public struct HistoryTools: Sendable {
                     "type": "string", "description": "Search only from this day (2026-05-03) or time (ISO 8601) on.",
                 ],
                 "until": ["type": "string", "description": "Search only to the end of this day, or before this time."],
+                "order": [
+                    "type": "string", "enum": .array(Self.orders.keys.sorted().map(JSONValue.string)),
+                    "description": "The order of the hits (default relevance). By date, a hit has all of the words.",
+                ],
                 "limit": [
                     "type": "integer", "minimum": 1, "maximum": 20,
                     "description": "Maximum number of hits (default 8).",
@@ -74,16 +78,21 @@ public struct HistoryTools: Sendable {
         AgentTool(
             name: HistoryQuotation.readTool,
             description: """
-                Reads the messages of one of this user's sessions in order: from the beginning, or after or before a given \
+                Reads the messages of one of this user's sessions in order: from the beginning, or around, after or before a given \
                 message. If there are more, the result says how to continue.
                 """,
             properties: [
                 "session": ["type": "string", "description": "The session's ID, or the beginning of it."],
+                "around": [
+                    "type": "string",
+                    "description":
+                        "Return the message with this ID, such as that of a hit, and the messages before and after it.",
+                ],
                 "after": ["type": "string", "description": "Return the messages after the message with this ID."],
                 "before": ["type": "string", "description": "Return the messages before the message with this ID."],
                 "agent": [
                     "type": "string",
-                    "description": "The agent of the “after” or “before” message, if several agents have its ID.",
+                    "description": "The agent of the message with the given ID, if several agents have one.",
                 ],
                 "limit": [
                     "type": "integer", "minimum": 1, "maximum": 50,
@@ -93,12 +102,47 @@ public struct HistoryTools: Sendable {
             required: ["session"], calendar: calendar, run: read)
     }
 
+    /// `list_sessions`: lists the sessions by their latest activity, at most 50.
+    public var listSessions: AgentTool {
+        AgentTool(
+            name: HistoryQuotation.listTool,
+            description: """
+                Lists this user's sessions, the latest activity first, with title, dates, number of messages and agents. To find \
+                something that was said, use search_history.
+                """,
+            properties: [
+                "query": [
+                    "type": "string", "description": "List only sessions with all of these words in title or messages.",
+                ],
+                "since": [
+                    "type": "string",
+                    "description": "List only sessions with activity from this day (2026-05-03) or time (ISO 8601) on.",
+                ],
+                "until": [
+                    "type": "string",
+                    "description": "List only sessions without activity after this day, or from this time on.",
+                ],
+                "after": ["type": "string", "description": "Continue after the session with this ID."],
+                "limit": [
+                    "type": "integer", "minimum": 1, "maximum": 50,
+                    "description": "Maximum number of sessions (default 20).",
+                ],
+            ],
+            required: [], calendar: calendar, run: list)
+    }
+
+    private static let orders: [String: SearchOrder] = [
+        "relevance": .relevance, "newest": .newestFirst, "oldest": .oldestFirst,
+    ]
+
     @Sendable private func search(_ arguments: ToolArguments, _ context: AgentContext) async throws -> JSONValue {
         var query = SearchQuery(userId: context.userId, text: try arguments.requiredText("query"))
         query.agentId = try arguments.text("agent")
         query.roles = try arguments.choice("role", of: ["user", "assistant"]).map { [Role(rawValue: $0)] } ?? []
         query.from = try arguments.date("since", isEnd: false)
         query.until = try arguments.date("until", isEnd: true)
+        query.order =
+            try arguments.choice("order", of: Self.orders.keys.sorted()).flatMap { Self.orders[$0] } ?? .relevance
         let limit = try arguments.number("limit", in: 1...20, default: 8)
         // One more, because the current input may be among the hits.
         query.limit = limit + 1
@@ -136,30 +180,84 @@ public struct HistoryTools: Sendable {
 
     @Sendable private func read(_ arguments: ToolArguments, _ context: AgentContext) async throws -> JSONValue {
         let limit = try arguments.number("limit", in: 1...50, default: 20)
-        let after = try arguments.text("after")
-        let before = try arguments.text("before")
-        guard after == nil || before == nil else {
-            throw ToolArguments.Failure(message: "Use “after” or “before”, not both.")
+        let (after, before) = (try arguments.text("after"), try arguments.text("before"))
+        let around = try arguments.text("around")
+        guard [around, after, before].compactMap(\.self).count < 2 else {
+            throw ToolArguments.Failure(message: "Use only one of “around”, “after” and “before”.")
         }
         let session = try await session(arguments.requiredText("session"), of: context.userId)
         let agent = try arguments.text("agent")
-        let cursor = try await cursor(of: after ?? before, agentId: agent, in: session.id)
-        let page = try await history.messages(
-            of: session.id, agentId: nil,
-            page: before == nil ? PageRequest(limit: limit, after: cursor) : PageRequest(limit: limit, before: cursor))
-        let pages = SessionPages(page, isBackward: before != nil, calendar: calendar)
+        let stored = try await message(around ?? after ?? before, agentId: agent, in: session.id)
+        let pages: [SessionPage]
+        if around != nil, let stored {
+            let own = Page<StoredMessage, MessageCursor>(elements: [stored], next: nil)
+            let (earlier, later) = (limit / 2, (limit - 1) / 2)
+            pages = [
+                earlier > 0
+                    ? try await page(.init(limit: earlier, before: stored.cursor), of: session, share: 0.4) : nil,
+                SessionPage(own, isBackward: false, calendar: calendar),
+                later > 0 ? try await page(.init(limit: later, after: stored.cursor), of: session, share: 0.4) : nil,
+            ].compactMap(\.self)
+        } else if before != nil {
+            pages = [try await page(.init(limit: limit, before: stored?.cursor), of: session)]
+        } else {
+            pages = [try await page(.init(limit: limit, after: stored?.cursor), of: session)]
+        }
         var result: [String: JSONValue] = [
             "session": .string(session.id.sessionId),
             "title": .string(session.displayTitle.onOneLine(atMost: 80)),
-            "messages": .array(pages.messages),
+            "messages": .array(pages.flatMap(\.messages)),
         ]
-        if let next = pages.next {
-            var reference = "\(before == nil ? "after" : "before") = \(next.message.id)"
+        var continuations: [String] = []
+        for page in pages {
+            guard let next = page.next else { continue }
+            var reference = "\(page.isBackward ? "before" : "after") = \(next.message.id)"
             // Several agents may have received a message with the same ID.
             if try await history.message(next.message.id, in: session.id)?.cursor != next.cursor {
                 reference += " and agent = \(next.agentId)"
             }
-            result["note"] = .string("There are more messages. To continue: \(reference)")
+            continuations.append(reference)
+        }
+        if !continuations.isEmpty {
+            result["note"] = .string(
+                "There are more messages. To continue: \(continuations.joined(separator: ", or "))")
+        }
+        return .object(result)
+    }
+
+    private func page(
+        _ request: PageRequest<MessageCursor>, of session: Session, share: Double = 1
+    ) async throws -> SessionPage {
+        SessionPage(
+            try await history.messages(of: session.id, agentId: nil, page: request),
+            isBackward: request.direction == .backward, share: share, calendar: calendar)
+    }
+
+    @Sendable private func list(_ arguments: ToolArguments, _ context: AgentContext) async throws -> JSONValue {
+        var query = SessionQuery(userId: context.userId, text: try arguments.text("query") ?? "")
+        query.from = try arguments.date("since", isEnd: false)
+        query.until = try arguments.date("until", isEnd: true)
+        let limit = try arguments.number("limit", in: 1...50, default: 20)
+        var cursor: SessionCursor?
+        if let id = try arguments.text("after") { cursor = query.cursor(of: try await session(id, of: context.userId)) }
+        let page = try await history.sessions(query, page: PageRequest(limit: limit, after: cursor))
+        let listed = page.elements.map { session -> JSONValue in
+            var listed: [String: JSONValue] = [
+                "session": .string(session.id.sessionId), "title": .string(session.displayTitle.onOneLine(atMost: 80)),
+                "created": session.createdAt.forModel(in: calendar),
+                "lastActivity": session.lastActivityAt.forModel(in: calendar),
+                "messages": .integer(Int64(session.messageCount)),
+                "agents": .string(session.agentIds.joined(separator: ", ").onOneLine(atMost: 200)),
+            ]
+            if let folder = session.workingDirectory { listed["folder"] = .string(folder.onOneLine(atMost: 120)) }
+            if session.id == context.session { listed["isCurrent"] = true }
+            return .object(listed)
+        }
+        var result: [String: JSONValue] = ["sessions": .array(listed)]
+        if page.next != nil, let last = page.elements.last {
+            result["note"] = .string("There are more sessions. To continue: after = \(last.id.sessionId)")
+        } else if listed.isEmpty {
+            result["note"] = "There are no such sessions."
         }
         return .object(result)
     }
@@ -183,64 +281,14 @@ public struct HistoryTools: Sendable {
         return first
     }
 
-    private func cursor(
-        of messageId: String?, agentId: String?, in session: SessionKey
-    ) async throws -> MessageCursor? {
+    private func message(
+        _ messageId: String?, agentId: String?, in session: SessionKey
+    ) async throws -> StoredMessage? {
         guard let messageId else { return nil }
         guard let stored = try await history.message(messageId, in: session, agentId: agentId) else {
             throw ToolArguments.Failure(
                 message: "The session has no message with that ID. Omit it to read from the beginning.")
         }
-        return stored.cursor
-    }
-}
-
-/// The messages of one page for a model, within the size limit.
-private struct SessionPages {
-    /// The messages in order.
-    private(set) var messages: [JSONValue] = []
-    /// The message adjacent to the next page; `nil` if there is none.
-    private(set) var next: StoredMessage?
-
-    private static let maxBytes = 16_000
-    private static let maxMessageBytes = 4_000
-
-    init(_ page: Page<StoredMessage, MessageCursor>, isBackward: Bool, calendar: Calendar) {
-        var bytes = 0
-        var taken: [StoredMessage] = []
-        for stored in isBackward ? page.elements.reversed() : page.elements {
-            let text = Self.text(of: stored.message)
-            bytes += min(text.utf8.count, Self.maxMessageBytes) + 200
-            if bytes > Self.maxBytes, !taken.isEmpty { break }
-            taken.append(stored)
-            var message: [String: JSONValue] = [
-                "message": .string(stored.message.id), "agent": .string(stored.agentId),
-                "role": .string(stored.message.role.rawValue), "when": stored.message.timestamp.forModel(in: calendar),
-                "text": .string(Self.cut(text)),
-            ]
-            if text.utf8.count > Self.maxMessageBytes { message["cut"] = true }
-            messages.append(.object(message))
-        }
-        if isBackward { messages.reverse() }
-        if taken.count < page.elements.count || page.next != nil { next = taken.last }
-    }
-
-    private static func text(of message: ConversationMessage) -> String {
-        message.parts.compactMap { part in
-            switch part {
-            case .text(let text), .audioTranscript(let text): text
-            case .toolCall(_, let name, _): "(calls \(name))"
-            case .toolResult: "(a tool result)"
-            case .attachment: "(an attachment)"
-            case .thinking, .unknown: nil
-            }
-        }.joined(separator: "\n")
-    }
-
-    private static func cut(_ text: String) -> String {
-        guard text.utf8.count > maxMessageBytes else { return text }
-        var end = text.utf8.index(text.startIndex, offsetBy: maxMessageBytes)
-        while String.Index(end, within: text) == nil { end = text.utf8.index(before: end) }
-        return String(text[..<end])
+        return stored
     }
 }

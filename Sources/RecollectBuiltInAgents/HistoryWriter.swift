@@ -70,7 +70,7 @@ struct HistoryWriter {
     }
 
     /// Returns a reply with the latest sessions, of a time if one is given, without the current session.
-    func sessions(in time: SpokenTime?, besides asking: SessionKey) async throws -> HistoryAnswer {
+    func sessions(in time: DateExpression?, besides asking: SessionKey) async throws -> HistoryAnswer {
         let query = SessionQuery(userId: asking.userId, from: time?.from)
         var listed: [Session] = []
         var cursor: SessionCursor?

@@ -86,7 +86,7 @@ public struct ScribeAgent: AgentProtocol {
         }
     }
 
-    private func list(_ entries: [JournalEntry], _ words: ContentWords, _ time: SpokenTime?) -> String {
+    private func list(_ entries: [JournalEntry], _ words: ContentWords, _ time: DateExpression?) -> String {
         let subject = about(words) + (time.map { " (\($0.name))" } ?? "")
         guard !entries.isEmpty else { return "You have no notes\(subject)." }
         return entries.reduce("Your notes\(subject):") { text, entry in

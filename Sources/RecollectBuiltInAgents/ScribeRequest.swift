@@ -1,9 +1,10 @@
 import Foundation
+import RecollectCore
 
 /// A user's request to a scribe.
 enum ScribeRequest: Equatable {
     case note(String)
-    case read(ContentWords, SpokenTime?)
+    case read(ContentWords, DateExpression?)
     case strike(ContentWords)
     /// A request without a note: an empty one, or only courtesies.
     case nothing
@@ -16,7 +17,7 @@ enum ScribeRequest: Equatable {
             let note = rest.drop { $0.isWhitespace || ":：,，".contains($0) }
             self = note.isEmpty ? .nothing : .note(String(note))
         } else if Self.isQuestion(said) {
-            let found = SpokenTime.find(in: said, now: now, calendar: calendar)
+            let found = DateExpression.find(in: said, now: now, calendar: calendar)
             self = .read(ContentWords(found?.rest ?? said), found?.time)
         } else {
             let tellsSomething = ContentWords(said).words.contains { !Self.courtesies.contains($0.lowercased()) }

@@ -128,6 +128,53 @@ struct HistoryToolsTests {
         }
     }
 
+    @Test("Reading around a message returns it with its neighbors, and how to continue on both sides")
+    func around() async throws {
+        try await say(0..<25, session: "long")
+        for (limit, expected, continuations) in [
+            (1, 12..<13, []), (2, 11..<13, ["before = m11"]), (5, 10..<15, ["before = m10", "after = m14"]),
+        ] {
+            let result = try await tools.readSession.call(
+                ["session": "long", "around": "m12", "limit": .integer(Int64(limit))], context: context)
+            #expect(ids(result, "messages") == expected.map { "m\($0)" })
+            let note = result.content["note"]?.stringValue ?? ""
+            #expect(continuations.allSatisfy(note.contains), "\(note)")
+        }
+        let start = try await tools.readSession.call(["session": "long", "around": "m0", "limit": 5], context: context)
+        #expect(ids(start, "messages") == ["m0", "m1", "m2"])
+        #expect(start.content["note"] == "There are more messages. To continue: after = m2")
+        try await say(0..<9, session: "wide", text: String(repeating: "漢", count: 3000))
+        let wide = try await tools.readSession.call(["session": "wide", "around": "m4"], context: context)
+        #expect(ids(wide, "messages").contains("m4") && wide.content.jsonString.utf8.count < 20_000)
+    }
+
+    @Test("The list of sessions has the latest activity first, in pages, and no sessions of another user")
+    func sessions() async throws {
+        for number in 0..<5 { try await say(number..<(number + 1), session: "s\(number)") }
+        try await say(0..<1, session: "eve", user: "eve")
+        try await history.discardSession(SessionKey(userId: "ada", sessionId: "s3"))
+        func list(_ arguments: JSONValue) async throws -> (ids: [String], note: String?) {
+            let result = try await tools.listSessions.call(arguments, context: context)
+            let ids = result.content["sessions"]?.arrayValue?.compactMap { $0["session"]?.stringValue } ?? []
+            return (ids, result.content["note"]?.stringValue)
+        }
+        #expect(try await list([:]).ids == ["s4", "s2", "s1", "s0"])
+        let first = try await list(["limit": 3])
+        #expect(first.ids == ["s4", "s2", "s1"] && first.note?.hasSuffix("after = s1") == true)
+        #expect(try await list(["limit": 3, "after": "s1"]).ids == ["s0"])
+        #expect(try await list(["query": "budget 2"]).ids == ["s2"])
+        #expect(try await list(["since": "2026-11-22", "until": "2026-11-23"]).ids == ["s2", "s1"])
+        #expect(try await list(["query": "nothing"]).note == "There are no such sessions.")
+        #expect(try await tools.listSessions.call(["after": "eve"], context: context).isError)
+    }
+
+    @Test("A search by date returns the latest mention first")
+    func latest() async throws {
+        try await say(0..<4, session: "one")
+        let result = try await tools.searchHistory.call(["query": "budget", "order": "newest"], context: context)
+        #expect(ids(result, "hits") == ["m3", "m2", "m1", "m0"])
+    }
+
     @Test("Reading continues after a message whose ID exists with several agents")
     func sharedIds() async throws {
         let question = ConversationMessage(id: "q", role: .user, text: "Which budget?")
@@ -173,7 +220,7 @@ struct HistoryToolsTests {
             #expect(result.isError && result.content.jsonString.contains(words), "\(arguments): \(result.content)")
         }
         for (arguments, words) in [
-            (["session": "same-a", "after": "m0", "before": "m1"], "not both"),
+            (["session": "same-a", "after": "m0", "before": "m1"], "only one of"),
             (["session": "same-a", "after": "m9"], "no message with that ID"),
         ] as [(JSONValue, String)] {
             let result = try await tools.readSession.call(arguments, context: context)
@@ -184,7 +231,7 @@ struct HistoryToolsTests {
     @Test("Tool names and schemas are valid for model servers")
     func schemas() throws {
         let all = tools.all + JournalTools(journal: JournalFolder()).all
-        #expect(all.map(\.name) == ["search_history", "read_session", "take_note", "read_notes"])
+        #expect(all.map(\.name) == ["search_history", "read_session", "list_sessions", "take_note", "read_notes"])
         for tool in all {
             #expect(tool.inputSchema["type"] == "object")
             let properties = try #require(tool.inputSchema["properties"]?.objectValue)

@@ -102,6 +102,23 @@ func sessionQuery(_ history: any HistoryStore) async throws {
     }
 }
 
+struct EmbeddingReranker: SearchReranker {
+    let similarity: @Sendable (_ text: String, _ query: String) async throws -> Double
+
+    func scores(of candidates: [SearchCandidate], for query: SearchQuery) async throws -> [Double] {
+        var scores: [Double] = []
+        for candidate in candidates {
+            scores.append(candidate.hit.score + (try await similarity(candidate.message.text, query.text)))
+        }
+        return scores
+    }
+}
+
+func best(in history: any HistoryStore, _ question: String, by reranker: EmbeddingReranker) async throws -> [SearchHit]
+{
+    try await history.search(SearchQuery(userId: "ana", text: question, limit: 5), by: reranker)
+}
+
 func searchQuery(_ history: any HistoryStore) async throws {
     let query = SearchQuery(userId: "ana", text: "ferry timetable", roles: [.assistant], limit: 10)
     for hit in try await history.search(query).elements {

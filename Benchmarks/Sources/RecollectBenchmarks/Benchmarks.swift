@@ -58,6 +58,12 @@ struct Measure: AsyncParsableCommand {
         help: "A folder of Claude Code transcripts to import; else that of the environment's RECOLLECT_SHARED_DATA.")
     var transcripts: String?
 
+    @Option(
+        help:
+            "With recall: a command that compares texts, such as Benchmarks/embedding-similarity.py, for a reranked search."
+    )
+    var similarity: String?
+
     @Option(help: "Also writes the table, with the machine and the versions, to this file.")
     var output: String?
 
@@ -79,7 +85,7 @@ struct Measure: AsyncParsableCommand {
         case .group: try await groupLines(rounds: sizes.rounds)
         case .files: try await fileLines(rounds: sizes.rounds / 2, largeMessage: sizes.largeMessage)
         case .search: try await searchLines(messages: sizes.messages, rounds: sizes.rounds)
-        case .recall: try await recallLines(folder: transcriptsFolder)
+        case .recall: try await recallLines(folder: transcriptsFolder, similarity: similarity)
         case .searches: try await listedSearchLines(folder: transcriptsFolder)
         case .imports: try await importLines(folder: transcriptsFolder, runs: sizes.imports)
         case .sessions: try await sessionListLines(sessions: sizes.library, rounds: sizes.rounds)

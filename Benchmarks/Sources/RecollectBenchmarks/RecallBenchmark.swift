@@ -5,14 +5,17 @@ import Recollect
 /// Finds the evidence of questions about long conversations: the part of it among the first 5, 10 and 20 hits. The baseline is FTS5 with
 /// the Porter stemmer, any word, `bm25`, and a share of the scores of the neighbors.
 ///
+/// With a command for the similarity of texts, a search with `SimilarityReranker` is measured, too.
+///
 /// The conversations are those of LoCoMo, as JSON files `locomo/conv-*.json`.
-func recallLines(folder: String?) async throws -> [Line] {
+func recallLines(folder: String?, similarity: String? = nil) async throws -> [Line] {
     let work = "recall of the evidence of questions about long conversations (LoCoMo), at 5 / 10 / 20"
     let files = try folder.map { try Conversation.files(in: URL(fileURLWithPath: $0)) } ?? []
     guard !files.isEmpty else {
         return [Line(work: work, ours: "skipped: no folder with `locomo/conv-*.json` given (`RECOLLECT_SHARED_DATA`)")]
     }
-    var (all, several, baseline) = (Recall(), Recall(), Recall())
+    var (all, several, baseline, reranked) = (Recall(), Recall(), Recall(), Recall())
+    let reranker = try similarity.map(SimilarityReranker.init(command:))
     var times = Samples()
     let folder = try Folder()
     var each: [String] = []
@@ -30,11 +33,15 @@ func recallLines(folder: String?) async throws -> [Line] {
             own.add(found, question)
             all.add(found, question)
             if question.category == 1 { several.add(found, question) }
+            if let reranker {
+                reranked.add(try await history.search(query, by: reranker).map(\.messageId), question)
+            }
             baseline.add(bare.search(question.question), question)
         }
         each.append("\(name) \(own.text)")
         await history.close()
     }
+    let rerankedLines = similarity.map { [Line(work: "the same, reranked by \($0)", ours: reranked.text)] } ?? []
     return [
         Line(
             work: work + ": \(all.count) questions, median time", ours: "\(all.text); \(Line.text(times.median))",
@@ -44,7 +51,7 @@ func recallLines(folder: String?) async throws -> [Line] {
             work: "the same, evidence in several messages: \(several.count) questions", ours: several.text,
             target: "≥ .45 at 10", isMet: several.mean(10) >= 0.45),
         Line(work: "the same, by conversation", ours: each.joined(separator: "; ")),
-    ]
+    ] + rerankedLines
 }
 
 /// A conversation with questions.

@@ -155,7 +155,8 @@
         fileprivate func search(_ words: String) async throws {
             guard !words.isEmpty else { throw RecollectError(.invalidArgument, "/search requires words to search for") }
             let page = try await history.search(SearchQuery(userId: options.user, text: words, limit: 5))
-            try await printLines(try await options.lines(of: page, in: history, style: style))
+            let found = try await FoundMessages(page.elements, context: 0, in: history)
+            try await printLines(try await options.lines(of: found, in: history, style: style))
         }
 
         fileprivate func export(to name: String) async throws {

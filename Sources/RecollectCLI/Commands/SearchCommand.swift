@@ -14,11 +14,13 @@
                 valid query.
 
                 A message must have a "phrase in quotation marks" and a word after +. It must not have a word or phrase after -; \
-                write -- before a QUERY with it. The fields session:, agent:, role:, before: and after: are filters in QUERY, too.
+                write -- before a QUERY with it. The fields session:, agent:, role:, before: and after: are filters in QUERY, too. \
+                A time ("yesterday", "in May", "3 days ago") counts as found in messages of that time.
 
                 JSON: a list of objects with the keys sessionId, agentId, messageId, role, timestamp, snippet (matches between « and »), \
-                score (larger is better), missingWords (the words of QUERY that the message lacks), correctedWords (an object: the \
-                misspelled words of QUERY, each with the word found instead).
+                score (larger is better; in an order by date, the date), matchedWords and missingWords (the words of QUERY that the \
+                message has and lacks), correctedWords (an object: the misspelled words of QUERY, each with the word found instead). \
+                With --context, before and after are lists of objects with the keys agentId, messageId, role, timestamp, text.
                 """)
 
         @OptionGroup var options: StoreOptions
@@ -45,6 +47,21 @@
         @Option(name: .long, help: ArgumentHelp("Only messages before this date.", valueName: "date"))
         var until: DateArgument?
 
+        @Option(
+            name: .long,
+            help: "relevance, newest or oldest. By date, hits have all of the words, if any message has.")
+        var sort = Sort.relevance
+
+        @Option(
+            name: .customLong("per-session"),
+            help: ArgumentHelp("Group the hits by session, with at most this many of each.", valueName: "count"))
+        var perSession: Int?
+
+        @Option(
+            name: .long,
+            help: ArgumentHelp("Show this many messages before and after each hit.", valueName: "count"))
+        var context = 0
+
         @Option(name: .shortAndLong, help: "The maximum number of hits.")
         var limit = 20
 
@@ -53,7 +70,9 @@
 
         func validate() throws {
             if limit < 1 || limit > 10_000 { throw ValidationError("--limit must be from 1 to 10000.") }
-            if skip < 0 { throw ValidationError("--skip must not be negative.") }
+            if skip < 0 || skip > 1_000_000 { throw ValidationError("--skip must be from 0 to 1000000.") }
+            if let perSession, perSession < 1 { throw ValidationError("--per-session must be at least 1.") }
+            if context < 0 || context > 20 { throw ValidationError("--context must be from 0 to 20.") }
         }
 
         func run() async throws {
@@ -63,33 +82,47 @@
         private func run(in history: any HistoryStore) async throws {
             var wanted = SearchQuery(
                 userId: options.user, text: query.joined(separator: " "), agentId: agent,
-                roles: role.map(Role.init(rawValue:)), from: from?.date, until: until?.date, limit: limit,
-                cursor: skip > 0 ? SearchCursor(offset: skip) : nil)
+                roles: role.map(Role.init(rawValue:)), from: from?.date, until: until?.date, order: sort.order,
+                maxHitsPerSession: perSession, limit: limit)
             if let session { wanted.sessionId = try await options.session(session, in: history).id.sessionId }
+            if skip > 0 {
+                var skipped = wanted
+                skipped.limit = skip
+                guard let next = try await history.search(skipped).next else {
+                    return try await Output.open(paged: false) { output in
+                        try await output.line(options.json ? "[]" : "There are no more hits.")
+                    }
+                }
+                wanted.cursor = next
+            }
             let page = try await history.search(wanted)
+            let found = try await FoundMessages(page.elements, context: context, in: history)
             try await Output.open(paged: !options.json) { output in
                 if options.json {
-                    try await output.list(page.elements, isFirst: true) { Array($0.listed.jsonString.utf8) }
+                    try await output.list(found.messages, isFirst: true) { Array($0.listed.jsonString.utf8) }
                     return try await output.line(page.elements.isEmpty ? "[]" : "\n]")
                 }
-                for line in try await options.lines(of: page, in: history, style: output.style) {
-                    try await output.line(line)
+                let lines = try await options.lines(
+                    of: found, isGrouped: perSession != nil, in: history, style: output.style)
+                for line in lines { try await output.line(line) }
+                if page.next != nil {
+                    try await output.line(output.style.dim("\nFor more: --skip \(skip + page.elements.count)"))
                 }
-                if let next = page.next { try await output.line(output.style.dim("For more: --skip \(next.offset)")) }
             }
         }
     }
 
-    extension SearchHit {
-        /// The hit as JSON.
-        fileprivate var listed: JSONValue {
-            [
-                "sessionId": .string(session.sessionId), "agentId": .string(agentId),
-                "messageId": .string(messageId), "role": .string(role.rawValue),
-                "timestamp": .integer(timestamp.millisecondsSince1970), "snippet": .string(snippet.marked()),
-                "score": .number(score), "missingWords": .array(missingWords.map(JSONValue.string)),
-                "correctedWords": .object(correctedWords.mapValues(JSONValue.string)),
-            ]
+    extension SearchCommand {
+        enum Sort: String, ExpressibleByArgument, CaseIterable {
+            case relevance, newest, oldest
+
+            var order: SearchOrder {
+                switch self {
+                case .relevance: .relevance
+                case .newest: .newestFirst
+                case .oldest: .oldestFirst
+                }
+            }
         }
     }
 #endif

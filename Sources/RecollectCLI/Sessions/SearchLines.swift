@@ -3,38 +3,18 @@
 
     /// Search hits as lines for people.
     extension StoreOptions {
-        /// Returns two lines and an empty one for each hit, the best hit first: its session and author, and its
-        /// text with the matches marked. Hits without some of the words have a heading, and name them. The first line
-        /// names corrected words.
+        /// Returns the lines of the hits, in order or grouped by session: for each hit its session and author, and its text
+        /// with the matches marked. Hits without some of the words have a heading, and name them. The first line names
+        /// corrected words.
         func lines(
-            of page: Page<SearchHit, SearchCursor>, in history: any HistoryStore, style: Style
+            of found: FoundMessages, isGrouped: Bool = false, in history: any HistoryStore, style: Style
         ) async throws -> [String] {
-            guard !page.elements.isEmpty else { return ["Nothing found."] }
-            let format = Format()
-            let sessions = try await names(of: Set(page.elements.map(\.session)), in: history)
-            let firstIncomplete = page.elements.firstIndex { !$0.missingWords.isEmpty }
-            var corrections: [String: String] = [:]
-            for hit in page.elements { corrections.merge(hit.correctedWords) { first, _ in first } }
-            let corrected = corrections.sorted { $0.key < $1.key }.map { "“\($0.oneLine)” to “\($1.oneLine)”" }
-            let top = corrected.isEmpty ? [] : [style.dim("Corrected \(corrected.joined(separator: ", ")).\n")]
-            let lines = page.elements.enumerated().flatMap { index, hit in
-                let session = sessions[hit.session] ?? (hit.session.sessionId, "")
-                let who = "\(hit.role.rawValue.oneLine) \(style.dim(hit.agentId.oneLine))"
-                let snippet = hit.snippet.runs.map { run in
-                    let text = run.text.visible.replacingOccurrences(of: "\n", with: " ")
-                    return run.isMatch ? (style.isOn ? style.match(text) : "«\(text)»") : text
-                }
-                let title = style.dim(session.title.cut(to: 60))
-                let heading =
-                    "\(style.cyan(session.shortId.oneLine))  \(who)  \(format.short(hit.timestamp))  \(title)"
-                let note =
-                    index == firstIncomplete
-                    ? [style.dim("Messages with some of these words, or next to them:"), ""] : []
-                let missing = hit.missingWords.map { "“\($0.oneLine)”" }.joined(separator: ", ")
-                let without = missing.isEmpty ? [] : [style.dim("    without \(missing)")]
-                return note + [heading, "    \(snippet.joined())"] + without + [""]
-            }
-            return top + (page.next == nil ? lines.dropLast() : lines)
+            guard !found.messages.isEmpty else { return ["Nothing found."] }
+            let hits = found.messages.map(\.hit)
+            let names = try await names(of: Set(hits.map(\.session)), in: history)
+            let lines = SearchLines(names: names, style: style)
+            let body = isGrouped ? lines.groups(of: found.messages) : lines.list(of: found.messages)
+            return lines.corrections(in: hits) + body.dropLast()
         }
 
         /// Returns the short IDs and the titles of sessions.
@@ -47,6 +27,79 @@
                 names[id] = (try await shortId(of: id.sessionId, in: history), title.oneLine)
             }
             return names
+        }
+    }
+
+    private struct SearchLines {
+        let names: [SessionKey: (shortId: String, title: String)]
+        let style: Style
+        let format = Format()
+
+        /// The maximum number of characters of a message next to a hit.
+        private static let neighborLength = 160
+
+        func corrections(in hits: [SearchHit]) -> [String] {
+            var corrections: [String: String] = [:]
+            for hit in hits { corrections.merge(hit.correctedWords) { first, _ in first } }
+            let corrected = corrections.sorted { $0.key < $1.key }.map { "“\($0.oneLine)” to “\($1.oneLine)”" }
+            return corrected.isEmpty ? [] : [style.dim("Corrected \(corrected.joined(separator: ", ")).\n")]
+        }
+
+        /// Returns the hits in order.
+        func list(of messages: [FoundMessages.Message]) -> [String] {
+            let firstIncomplete = messages.firstIndex { !$0.hit.missingWords.isEmpty }
+            return messages.enumerated().flatMap { index, message in
+                let (shortId, title) = name(of: message.hit.session)
+                let heading = "\(style.cyan(shortId))  \(author(of: message.hit))  \(style.dim(title.cut(to: 60)))"
+                let note = index == firstIncomplete ? [style.dim(incompleteNote(from: messages[index...])), ""] : []
+                return note + [heading] + body(of: message) + [""]
+            }
+        }
+
+        /// Returns the hits of each session together, the session with the first hit first.
+        func groups(of messages: [FoundMessages.Message]) -> [String] {
+            var order: [SessionKey] = []
+            for message in messages where !order.contains(message.hit.session) { order.append(message.hit.session) }
+            return order.flatMap { session in
+                let (shortId, title) = name(of: session)
+                let hits = messages.filter { $0.hit.session == session }
+                return ["\(style.cyan(shortId))  \(style.dim(title.cut(to: 100)))"]
+                    + hits.flatMap { ["  \(author(of: $0.hit))"] + body(of: $0) } + [""]
+            }
+        }
+
+        private func name(of session: SessionKey) -> (shortId: String, title: String) {
+            let name = names[session] ?? (session.sessionId, "")
+            return (name.shortId.oneLine, name.title)
+        }
+
+        private func author(of hit: SearchHit) -> String {
+            "\(hit.role.rawValue.oneLine) \(style.dim(hit.agentId.oneLine))  \(format.short(hit.timestamp))"
+        }
+
+        /// Returns the note before the first hit without some of the words.
+        private func incompleteNote(from messages: ArraySlice<FoundMessages.Message>) -> String {
+            guard messages.startIndex == 0, let missing = messages.first?.hit.missingWords else {
+                return "Messages with some of these words, or next to them:"
+            }
+            let count = messages.prefix { $0.hit.missingWords == missing }.count
+            let words = missing.map { "“\($0.oneLine)”" }.joined(separator: ", ")
+            return "No message has all of these words. The first \(Format.count(count, "message")), without \(words):"
+        }
+
+        private func body(of message: FoundMessages.Message) -> [String] {
+            let snippet = message.hit.snippet.runs.map { run in
+                let text = run.text.visible.replacingOccurrences(of: "\n", with: " ")
+                return run.isMatch ? (style.isOn ? style.match(text) : "«\(text)»") : text
+            }
+            let missing = message.hit.missingWords.map { "“\($0.oneLine)”" }.joined(separator: ", ")
+            return (message.before ?? []).map(neighbor) + ["    \(snippet.joined())"]
+                + (missing.isEmpty ? [] : [style.dim("    without \(missing)")]) + (message.after ?? []).map(neighbor)
+        }
+
+        private func neighbor(_ stored: StoredMessage) -> String {
+            let text = stored.message.text.oneLine.cut(to: Self.neighborLength)
+            return style.dim("    | \(stored.message.role.rawValue.oneLine): \(text)")
         }
     }
 #endif

@@ -249,6 +249,34 @@ extension HistoryStore {
         try await window(of: scope, tokens: tokens, counter: .estimate)
     }
 
+    /// Returns a message of a session with those before and after it, of all agents, in the order of the session.
+    ///
+    /// The neighbors are read after the message: a concurrent change may be in some of them.
+    /// - Parameters:
+    ///   - id: The ID of the message.
+    ///   - session: Its session.
+    ///   - agentId: Its agent; `nil` means the first message with this ID.
+    ///   - before: The maximum number of messages before it. 0 or less means none.
+    ///   - after: The maximum number of messages after it. 0 or less means none.
+    /// - Throws: `notFound` for an unknown message.
+    public func messages(
+        around id: String, in session: SessionKey, agentId: String? = nil, before: Int, after: Int
+    ) async throws -> [StoredMessage] {
+        guard let message = try await message(id, in: session, agentId: agentId) else {
+            throw RecollectError(.notFound, "the session \(session.sessionId) has no message \(id)")
+        }
+        var messages = [message]
+        if before > 0 {
+            let page = PageRequest(limit: before, before: message.cursor)
+            messages = try await self.messages(of: session, agentId: nil, page: page).elements + messages
+        }
+        if after > 0 {
+            let page = PageRequest(limit: after, after: message.cursor)
+            messages += try await self.messages(of: session, agentId: nil, page: page).elements
+        }
+        return messages
+    }
+
     /// Appends a batch with the default options, so that every message is saved.
     @discardableResult
     public func append(_ messages: [ConversationMessage], to scope: Scope) async throws -> AppendOutcome {

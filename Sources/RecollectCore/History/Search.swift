@@ -20,6 +20,11 @@ import Foundation
 /// In a query of at most four words besides function words, a misspelled word is corrected to one of the user's own
 /// messages that differs by one letter (``SearchHit/correctedWords``), after messages with the word as typed.
 ///
+/// A date or a time in the query counts as found in messages of that time, also without its words: "yesterday", "last
+/// week", "on Monday", "3 days ago", "in May", "May 3rd, 2026", in English, German, French, Spanish and Chinese. After
+/// messages with all words, those of that time with all other words come first. Among messages with some of the words,
+/// those of that time come before others, and recent ones a little.
+///
 /// Messages that quote the history come after others: replies of an agent that used `HistoryTools` or quotes messages.
 /// The calls and results of these tools are not searched. For a query with a question mark, other short questions come
 /// after their answers, and one that was asked several times in the same words is found once, unless ``sessionId`` is
@@ -58,6 +63,11 @@ public struct SearchQuery: Hashable, Sendable {
     public var from: Date?
     /// Only messages created before this date.
     public var until: Date?
+    /// The order of the hits.
+    public var order: SearchOrder
+    /// The maximum number of hits in each session, at least 1: the first ones in the order. With 1, the hits are a list of
+    /// sessions. `nil` means any number.
+    public var maxHitsPerSession: Int?
     /// The maximum number of hits on a page, at least 1.
     public var limit: Int {
         didSet { limit = max(1, limit) }
@@ -68,7 +78,8 @@ public struct SearchQuery: Hashable, Sendable {
     /// Creates a query.
     public init(
         userId: String, text: String, sessionId: String? = nil, agentId: String? = nil, roles: [Role] = [],
-        from: Date? = nil, until: Date? = nil, limit: Int = 20, cursor: SearchCursor? = nil
+        from: Date? = nil, until: Date? = nil, order: SearchOrder = .relevance, maxHitsPerSession: Int? = nil,
+        limit: Int = 20, cursor: SearchCursor? = nil
     ) {
         self.userId = userId
         self.text = text
@@ -77,9 +88,25 @@ public struct SearchQuery: Hashable, Sendable {
         self.roles = roles
         self.from = from
         self.until = until
+        self.order = order
+        self.maxHitsPerSession = maxHitsPerSession
         self.limit = max(1, limit)
         self.cursor = cursor
     }
+}
+
+/// The order of the hits of a search.
+///
+/// By date, only messages with all words are hits, in full or with other forms or beginnings of them. If there are none,
+/// they are the messages with the corrected words, otherwise the best 1,000 messages with some of the words. Quotations
+/// and repeated questions are at their dates. Messages of one date are in the order of saving.
+public enum SearchOrder: Hashable, Sendable, CaseIterable {
+    /// The best matches first.
+    case relevance
+    /// The latest date first.
+    case newestFirst
+    /// The earliest date first.
+    case oldestFirst
 }
 
 /// A message found by a search.
@@ -96,8 +123,11 @@ public struct SearchHit: Hashable, Sendable {
     public var timestamp: Date
     /// The matching passage of the message.
     public var snippet: Snippet
-    /// The quality of the match. Larger is better; scores are only comparable within one search.
+    /// The quality of the match. Larger is better; scores are only comparable within one search. In an order by date, the
+    /// date in milliseconds since 1970.
     public var score: Double
+    /// The words and phrases of the query in the message, as typed.
+    public var matchedWords: [String]
     /// The words and phrases of the query that the message lacks, as typed; empty if it has all. Articles, pronouns and
     /// other function words are not reported.
     public var missingWords: [String]
@@ -107,7 +137,7 @@ public struct SearchHit: Hashable, Sendable {
     /// Creates a hit.
     public init(
         session: SessionKey, agentId: String, messageId: String, role: Role, timestamp: Date, snippet: Snippet,
-        score: Double, missingWords: [String] = [], correctedWords: [String: String] = [:]
+        score: Double, matchedWords: [String] = [], missingWords: [String] = [], correctedWords: [String: String] = [:]
     ) {
         self.session = session
         self.agentId = agentId
@@ -116,6 +146,7 @@ public struct SearchHit: Hashable, Sendable {
         self.timestamp = timestamp
         self.snippet = snippet
         self.score = score
+        self.matchedWords = matchedWords
         self.missingWords = missingWords
         self.correctedWords = correctedWords
     }
@@ -156,17 +187,21 @@ public struct Snippet: Hashable, Sendable {
     }
 }
 
-/// The position of the next page of a search.
+/// The position of the next page of a search: its last hit before the page. The page is complete even if that hit was
+/// deleted since.
 public struct SearchCursor: Hashable, Sendable, Codable {
-    /// The number of hits before the page.
-    public let offset: Int
+    /// The score of the hit.
+    public let score: Double
+    /// The hit's position in the history, for the order of hits with equal scores.
+    public let position: ChangeCursor
     /// The end of the history at the beginning of the search, so that later messages do not shift pages; `nil` for
     /// the whole history.
     public let through: ChangeCursor?
 
     /// Creates a cursor.
-    public init(offset: Int, through: ChangeCursor? = nil) {
-        self.offset = offset
+    public init(score: Double, position: ChangeCursor, through: ChangeCursor? = nil) {
+        self.score = score
+        self.position = position
         self.through = through
     }
 }

@@ -35,8 +35,9 @@ public struct SessionQuery: Hashable, Sendable {
     public var order: Order
     /// Whether the order is reversed: the oldest first, or Z to A.
     public var isReversed: Bool
-    /// Only sessions with this text in the title or preview, ignoring the case of ASCII letters, or with a message
-    /// found by a search for it; empty means all.
+    /// Only sessions with this text in the title or preview, ignoring the case of ASCII letters, or with a message that has
+    /// all of its words; empty means all. The signs and fields of a search count, too (``SearchQuery``). No words are
+    /// corrected.
     public var text: String
     /// Only sessions with all these tags, at most 32,000 in the SQLite store.
     public var tags: [String]

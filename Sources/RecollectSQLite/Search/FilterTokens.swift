@@ -43,6 +43,15 @@ enum FilterTokens {
         return tokens
     }
 
+    /// Returns the eras of a range of timestamps and their blocks, in order.
+    static func eras(of timestamps: ClosedRange<Int64>) -> [(token: String, blocks: ClosedRange<Int64>)] {
+        let blocks = block(of: timestamps.lowerBound)...block(of: timestamps.upperBound)
+        return (blocks.lowerBound / blocksOfAnEra...blocks.upperBound / blocksOfAnEra).map { number in
+            let first = number * blocksOfAnEra
+            return (era(first), (first...first + blocksOfAnEra - 1).clamped(to: blocks))
+        }
+    }
+
     /// Whether a message has one of the tokens of a range of timestamps.
     static func share(_ timestamps: ClosedRange<Int64>, _ timestamp: Int64) -> Bool {
         block(of: timestamps.lowerBound)...block(of: timestamps.upperBound) ~= block(of: timestamp)
@@ -52,7 +61,7 @@ enum FilterTokens {
     /// first or last block.
     private static func block(of timestamp: Int64) -> Int64 { min(max(timestamp >> 31, 0), 2047) }
     private static let blocksOfAnEra: Int64 = 32
-    private static func time(_ block: Int64) -> String { token("t", UInt64(block)) }
+    static func time(_ block: Int64) -> String { token("t", UInt64(block)) }
     private static func era(_ block: Int64) -> String { token("e", UInt64(block / blocksOfAnEra)) }
 
     private static func token(_ kind: String, _ number: UInt64) -> String {

@@ -5,6 +5,12 @@
 enum FunctionWords {
     /// Returns the units that are not function words, or all if there are no others.
     static func removed(from units: [ParsedQuery.Unit]) -> [ParsedQuery.Unit] {
+        let content = content(of: units)
+        return content.isEmpty ? units : content
+    }
+
+    /// Returns the units that are not function words.
+    static func content(of units: [ParsedQuery.Unit]) -> [ParsedQuery.Unit] {
         let words = units.map { unit in
             unit.isWord ? String(decoding: unit.terms[0], as: UTF8.self) : ""
         }
@@ -13,8 +19,7 @@ enum FunctionWords {
             let count = words.count(where: other.contains)
             if count > language.count, index == 0 || count > 1 { language = (other, count) }
         }
-        let content = zip(units, words).filter { !language.words.contains($1) }.map(\.0)
-        return content.isEmpty ? units : content
+        return zip(units, words).filter { !language.words.contains($1) }.map(\.0)
     }
 
     private static let languages = [english, german, french, spanish, italian, portuguese, dutch].map {

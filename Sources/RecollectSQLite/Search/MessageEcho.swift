@@ -15,15 +15,13 @@ struct MessageEcho {
     /// The column of a row of `message m` for `init`.
     static let column = """
         CASE
-          WHEN (\(tools.map { "instr(m.parts, '\($0)')" }.joined(separator: " OR "))) AND json_valid(m.parts) THEN
+          WHEN (\(HistoryQuotation.tools.map { "instr(m.parts, '\($0)')" }.joined(separator: " OR "))) AND json_valid(m.parts) THEN
             EXISTS (SELECT 1 FROM json_each(m.parts) WHERE CASE WHEN type = 'object' THEN
-              \(tools.map { "json_extract(value, '$.toolCall.name') GLOB '*\($0)'" }.joined(separator: " OR ")) END)
+              \(HistoryQuotation.tools.map { "json_extract(value, '$.toolCall.name') GLOB '*\($0)'" }.joined(separator: " OR ")) END)
           WHEN instr(m.metadata, '"\(HistoryQuotation.metadataKey)"') AND json_valid(m.metadata) THEN
             json_type(m.metadata, '$.\(HistoryQuotation.metadataKey)[0].messageId') IS NOT NULL
         END
         """
-
-    private static let tools = [HistoryQuotation.searchTool, HistoryQuotation.readTool]
 
     /// Creates the value from a row with `column` and the text.
     init(_ row: SQL, column: Int32, textColumn: Int32) {

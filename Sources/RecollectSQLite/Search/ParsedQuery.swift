@@ -1,3 +1,6 @@
+import Foundation
+import RecollectCore
+
 /// The terms of a search text.
 ///
 /// White space and punctuation separate words. Words joined only by the marks of identifiers and paths
@@ -109,6 +112,21 @@ struct ParsedQuery {
         return String(String.UnicodeScalarView(text.unicodeScalars.map { marks.contains($0) ? "\"" : $0 }))
     }
 
+    /// The maximum length of a text that is searched for a time, in bytes.
+    private static let maxDatedByteCount = 1024
+
+    /// Returns a time named outside quotation marks, and the text without it.
+    static func time(in text: String, now: Date) -> (time: DateExpression, rest: String)? {
+        guard text.utf8.count <= maxDatedByteCount else { return nil }
+        var pieces = withStraightMarks(text).split(separator: "\"", omittingEmptySubsequences: false).map(String.init)
+        for index in stride(from: 0, to: pieces.count, by: 2) {
+            guard let found = DateExpression.find(in: pieces[index], now: now, calendar: .current) else { continue }
+            pieces[index] = found.rest
+            return (found.time, pieces.joined(separator: "\""))
+        }
+        return nil
+    }
+
     /// Whether a message must have some of the words or must not have others.
     var hasRequirements: Bool { !excluded.isEmpty || units.contains { $0.requirement == .required } }
 
@@ -166,8 +184,11 @@ struct ParsedQuery {
     /// have no such message.
     var anyTier: String? {
         guard units.count > 3, units.dropLast().allSatisfy({ !$0.mayGoOn }) else { return nil }
-        return excluding(expression(.prefix).match)
+        return anyForm
     }
+
+    /// The expression for messages with any form of every word.
+    var anyForm: String { excluding(expression(.prefix).match) }
 
     /// An FTS5 expression. Its first phrases determine the score of a match.
     struct Tier {

@@ -10,7 +10,7 @@ final class SearchFilter {
     private let session: SessionRowID?
     private let agentId: String?
     private let roles: Set<ByteString>
-    private let timestamps: ClosedRange<Int64>
+    let timestamps: ClosedRange<Int64>
     private let db: Database
     private let message: SQL
     private let sessionUser: SQL
@@ -22,7 +22,7 @@ final class SearchFilter {
     private var usersSessions: [SessionRowID: Bool] = [:]
 
     /// Creates the filter of a query, or returns `nil` if no message can pass.
-    init?(_ db: Database, _ query: SearchQuery) throws {
+    init?(_ db: Database, _ query: SearchQuery, includesDiscarded: Bool = false) throws {
         userId = query.userId
         agentId = query.agentId
         roles = Set(query.roles.map { ByteString($0.rawValue) })
@@ -32,12 +32,13 @@ final class SearchFilter {
         self.db = db
         message = try db.sql("SELECT \(Self.columns) FROM message m WHERE sequence = ?")
         // A branch is hidden along with its discarded session.
-        sessionUser = try db.sql(
-            """
-            SELECT 1 FROM session WHERE id = ? AND user_id = ? AND discarded_at IS NULL AND (
+        let isListed = """
+            AND discarded_at IS NULL AND (
               branch_of IS NULL OR
               (SELECT discarded_at FROM session AS origin WHERE origin.id = session.branch_of) IS NULL)
-            """)
+            """
+        sessionUser = try db.sql(
+            "SELECT 1 FROM session WHERE id = ? AND user_id = ? \(includesDiscarded ? "" : isListed)")
         scopeAgent = try db.sql("SELECT 1 FROM scope WHERE id = ? AND agent_id = ?")
         timestamps = from...until
         if let sessionId = query.sessionId {
@@ -61,32 +62,47 @@ final class SearchFilter {
         }.joined(separator: " AND ")
     }
 
-    /// The number of matches checked one by one.
+    /// The number of matches checked one by one, at least.
     private static let fewMatches = 64
 
     /// Returns the newest messages with an expression and the filter's tokens, newest first, and the frequency of its
     /// first phrases in them. Some may be rejected by `matches`.
     ///
-    /// A few matches are checked one by one: inside the index, the filter takes as long as a word in all messages.
+    /// The matches are checked one by one, unless most of them are rejected: inside the index, the filter takes as long as
+    /// a word in all messages.
     func newest(
         _ match: String, phraseCount: Int = 0, limit: Int, through: SequenceNumber
     ) throws -> [(sequence: SequenceNumber, frequency: Double)] {
-        let few = try read(match, phraseCount, limit: Self.fewMatches + 1, through: through)
-        if few.count <= Self.fewMatches { return try Array(few.filter { try hasTokens($0.sequence) }.prefix(limit)) }
-        return try read("(\(match)) AND \(self.match)", phraseCount, limit: limit, through: through)
+        var found: [(sequence: SequenceNumber, frequency: Double)] = []
+        var readCount = 0
+        var next: SequenceNumber?
+        try forEach(match, phraseCount, through: through) { sequence, frequency in
+            readCount += 1
+            if try hasTokens(sequence) { found.append((sequence, frequency)) }
+            if readCount >= Self.fewMatches, found.count < readCount / 4 { next = sequence.previous }
+            return next == nil && found.count < limit
+        }
+        guard let next, found.count < limit else { return found }
+        try forEach("(\(match)) AND \(self.match)", phraseCount, through: next) { sequence, frequency in
+            found.append((sequence, frequency))
+            return found.count < limit
+        }
+        return found
     }
 
-    private func read(
-        _ match: String, _ phraseCount: Int, limit: Int, through: SequenceNumber
-    ) throws -> [(sequence: SequenceNumber, frequency: Double)] {
-        var found: [(sequence: SequenceNumber, frequency: Double)] = []
-        try db.sql(
+    /// Calls `body` with the matches, newest first, until it returns false.
+    private func forEach(
+        _ match: String, _ phraseCount: Int, through bound: SequenceNumber,
+        _ body: (_ sequence: SequenceNumber, _ frequency: Double) throws -> Bool
+    ) throws {
+        let rows = try db.sql(
             """
             SELECT rowid, recollect_frequency(message_search, ?) FROM message_search
-            WHERE message_search MATCH ? AND rowid <= ? ORDER BY rowid DESC LIMIT ?
+            WHERE message_search MATCH ? AND rowid <= ? ORDER BY rowid DESC
             """
-        ).bind(phraseCount, match, through, limit).forEachRow { found.append(($0.value(0), $0.double(1))) }
-        return found
+        ).bind(phraseCount, match, bound)
+        defer { rows.reset() }
+        while try rows.step(), try body(rows.value(0), rows.double(1)) {}
     }
 
     /// Whether the filter is likely to reject most messages. Only speed depends on it.

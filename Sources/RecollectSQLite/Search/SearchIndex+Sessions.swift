@@ -9,7 +9,7 @@ extension SearchIndex {
     /// The maximum number of sessions named in an expression of the index.
     private static let few = 100
 
-    /// Returns the numbers of sessions with the text in their messages, from the newest matching messages of all
+    /// Returns the numbers of sessions with a message that has all words of the text and passes its fields, from the newest matching messages of all
     /// of a user's sessions fulfilling a condition. In a read transaction. Finds only indexed messages.
     ///
     /// Only messages of these sessions count toward the maximum. A few sessions are searched inside the index.
@@ -20,9 +20,14 @@ extension SearchIndex {
     static func sessions(
         _ db: Database, of userId: String, holding text: String, where condition: String, _ values: [any SQLBindable]
     ) throws -> [SessionRowID] {
-        let words = try ParsedQuery(text, stemmer: Stemmer(db))
-        guard !words.tiers.isEmpty else { return [] }
-        var match = words.tiers.map { "(\($0.match))" }.joined(separator: " OR ")
+        guard let query = try QueryFields.applied(to: SearchQuery(userId: userId, text: text), db),
+            let filter = try SearchFilter(db, query, includesDiscarded: true)
+        else { return [] }
+        let words = try ParsedQuery(query.text, stemmer: Stemmer(db))
+        guard !words.units.isEmpty else { return [] }
+        var match = words.anyForm
+        let hasFields = query.text != text
+        if hasFields { match = "(\(match)) AND \(filter.match)" }
         let sessions: [SessionRowID] = try db.values("SELECT id FROM session \(condition) LIMIT \(few + 1)", values)
         guard !sessions.isEmpty else { return [] }
         var check = ""
@@ -32,16 +37,24 @@ extension SearchIndex {
             match = "(\(match)) AND (\(owners))"
         } else {
             match = "(\(match)) AND \"\(FilterTokens.user(userId))\""
-            check = "AND EXISTS (SELECT 1 FROM session \(condition) AND id = message.session_row_id)"
+            check = "AND EXISTS (SELECT 1 FROM session \(condition) AND id = m.session_row_id)"
             bound = values
         }
         // `CROSS JOIN` keeps this order of tables, so the index gives its matches from the newest on.
-        return try db.values(
+        let matches = """
+            FROM message_search CROSS JOIN message m ON m.sequence = message_search.rowid
+            WHERE message_search MATCH ? \(check) ORDER BY message_search.rowid DESC LIMIT \(reach)
             """
-            SELECT DISTINCT session_row_id FROM (
-              SELECT message.session_row_id FROM message_search
-              CROSS JOIN message ON message.sequence = message_search.rowid
-              WHERE message_search MATCH ? \(check) ORDER BY message_search.rowid DESC LIMIT \(reach))
-            """, [match] + bound)
+        guard hasFields else {
+            return try db.values(
+                "SELECT DISTINCT session_row_id FROM (SELECT m.session_row_id \(matches))", [match] + bound)
+        }
+        let row = try db.sql("SELECT \(SearchFilter.columns) \(matches)").bind([match] + bound)
+        defer { row.reset() }
+        var found: Set<SessionRowID> = []
+        while try row.step() {
+            if try filter.matches(row, columnsFrom: 0) { found.insert(row.value(0)) }
+        }
+        return found.sorted()
     }
 }

@@ -38,6 +38,8 @@ struct WordRanking {
     private static let rarity = 1.6
     /// The factors of the messages of a named author, of messages that repeat others, and of the words of quotations.
     private static let (namedAuthor, echo, quotation) = (2.5, 0.5, 0.3)
+    /// The factor of the messages of a time named in the query.
+    private static let namedTime = 2.0
     /// The factor of results of tools, so that messages about them come first.
     private static let (tool, toolShare) = (ByteString(Role.tool.rawValue), 0.5)
     /// The maximum number of bytes read of texts, so that some hundred messages of a megabyte cost little.
@@ -48,18 +50,26 @@ struct WordRanking {
     private let db: Database
     private let words: ParsedQuery
     private let filter: SearchFilter
+    private let dated: SearchFilter?
     private let through: SequenceNumber
+    private let recency: Recency
     private let stemmer: Stemmer
 
     /// Creates the ranking of a query.
-    /// - Parameter words: The query without its function words.
+    /// - Parameters:
+    ///   - words: The query without its function words.
+    ///   - dated: The filter of a time named in the query.
+    ///   - now: The date from which the ages of messages count.
     init(
-        _ db: Database, _ words: ParsedQuery, _ filter: SearchFilter, through: SequenceNumber, stemmer: Stemmer
+        _ db: Database, _ words: ParsedQuery, _ filter: SearchFilter, dated: SearchFilter? = nil,
+        through: SequenceNumber, now: Date, stemmer: Stemmer
     ) {
         self.db = db
         self.words = words
         self.filter = filter
+        self.dated = dated
         self.through = through
+        recency = Recency(now: now)
         self.stemmer = stemmer
     }
 
@@ -117,6 +127,10 @@ struct WordRanking {
             if authors.contains(role: message.role, name: message.name) {
                 scores[sequence, default: 0] *= Self.namedAuthor
             }
+            if let dated, dated.timestamps.contains(message.timestamp) {
+                scores[sequence, default: 0] *= Self.namedTime
+            }
+            scores[sequence, default: 0] *= recency.share(of: message.timestamp)
             if message.role == Self.tool { scores[sequence, default: 0] *= Self.toolShare }
             if message.echo.isLate(in: words) { scores[sequence, default: 0] *= Self.echo }
         }
@@ -149,6 +163,7 @@ struct WordRanking {
             }
         }
         try addPairs(postings, to: &own)
+        try addDated(postings, to: &own)
         return own
     }
 
@@ -187,6 +202,21 @@ struct WordRanking {
         }
     }
 
+    /// Adds the messages of the named time with a frequent word, among the newest ones.
+    private func addDated(_ postings: [Postings], to own: inout [SequenceNumber: Double]) throws {
+        guard let dated else { return }
+        var others: [SequenceNumber: Double] = [:]
+        for list in postings where !list.isComplete {
+            let tier = words.tier(of: list.unit)
+            for found in try dated.newest(
+                tier.match, phraseCount: tier.phraseCount, limit: Self.maxPairPostings, through: through)
+            where own[found.sequence] == nil {
+                others[found.sequence, default: 0] += list.weight * found.frequency
+            }
+        }
+        own.merge(others) { first, _ in first }
+    }
+
     /// Returns the neighbors of messages and of their neighbors, with the distance in messages.
     private func neighbors(
         of sequences: [SequenceNumber]
@@ -214,6 +244,7 @@ struct WordRanking {
     private struct Message {
         let session: SessionRowID
         let role: ByteString
+        let timestamp: Int64
         /// The author's name in the metadata.
         let name: String?
         let echo: MessageEcho
@@ -232,7 +263,7 @@ struct WordRanking {
         let row = try db.sql(
             """
             SELECT m.session_row_id, m.role, CASE WHEN json_valid(m.metadata) THEN json_extract(m.metadata, '$.name') END,
-              \(MessageEcho.column), m.text, m.parts
+              \(MessageEcho.column), m.text, m.parts, m.timestamp
             FROM message m WHERE m.sequence = ?
             """)
         for sequence in sequences where bytes <= Self.maxTextBytes {
@@ -240,7 +271,8 @@ struct WordRanking {
             defer { row.reset() }
             guard try row.step() else { continue }
             messages[sequence] = Message(
-                session: row.value(0), role: ByteString(row.text(1)), name: row.optionalText(2),
+                session: row.value(0), role: ByteString(row.text(1)), timestamp: row.integer(6),
+                name: row.optionalText(2),
                 echo: MessageEcho(row, column: 3, textColumn: 4))
             bytes += row.withBytes(4, \.count) + row.withBytes(5, \.count)
         }

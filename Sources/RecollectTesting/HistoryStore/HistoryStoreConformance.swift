@@ -61,10 +61,10 @@ extension HistoryStore {
     }
 
     /// Returns all hits of a search, read in pages.
-    func everyHit(_ query: SearchQuery) async throws -> [SearchHit] {
+    func everyHit(_ query: SearchQuery, from start: SearchCursor? = nil) async throws -> [SearchHit] {
         try await walk(query.limit) { cursor in
             var query = query
-            query.cursor = cursor
+            query.cursor = cursor ?? start
             return try await search(query)
         }
     }

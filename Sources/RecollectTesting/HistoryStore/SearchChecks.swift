@@ -1,3 +1,4 @@
+import Foundation
 import RecollectCore
 
 /// Checks of the messages found by a search.
@@ -20,6 +21,10 @@ enum SearchChecks {
             try expectEqual(
                 Set(hits.elements.map(\.messageId)), ["m0", "m1", "m2"], "all messages with one of the words")
             let missing = Dictionary(hits.elements.map { ($0.messageId, Set($0.missingWords)) }) { first, _ in first }
+            let matched = Dictionary(hits.elements.map { ($0.messageId, Set($0.matchedWords)) }) { first, _ in first }
+            try expectEqual(
+                matched, ["m0": ["quick", "brown"], "m1": ["brown", "bear"], "m2": ["quick"]],
+                "the matched words of each message")
             try expectEqual(
                 missing, ["m0": ["bear"], "m1": ["quick"], "m2": ["brown", "bear"]], "the missing words of each message"
             )
@@ -63,6 +68,34 @@ enum SearchChecks {
             try await expectEqual(store.everyHit(filtered).count, 0, "filters that exclude each other")
             filtered = SearchQuery(userId: "stranger", text: "ferry agent:travel")
             try await expectEqual(store.everyHit(filtered).count, 0, "a search of another user")
+        },
+        HistoryStoreCheck(
+            "search.namedTimes",
+            "A time in the query counts as found in messages of that time, after messages with all words."
+        ) { store in
+            let now = Date()
+            let today = Calendar.current.startOfDay(for: now)
+            for (id, text, date) in [
+                ("old", "the ferry timetable", today.addingTimeInterval(-40 * 86_400)),
+                ("yesterday", "the ferry timetable changed", today.addingTimeInterval(-6 * 3600)),
+                ("today", "a ferry timetable", now),
+                ("said", "a ferry timetable of yesterday", today.addingTimeInterval(-20 * 86_400)),
+            ] {
+                let message = ConversationMessage(id: id, role: .user, text: text, timestamp: date)
+                try await store.append([message], to: .plain)
+            }
+            for (query, expected) in [
+                ("ferry timetable yesterday", ["said", "yesterday"]),
+                ("What about yesterday's ferry timetable?", ["yesterday"]), ("1 day ago ferry", ["yesterday"]),
+            ] {
+                let hits = try await store.everyHit(SearchQuery(userId: Scope.plain.userId, text: query))
+                try expectEqual(
+                    Array(hits.map(\.messageId).prefix(expected.count)), expected, "the first hits of \(query)")
+                try expectEqual(
+                    hits[expected.count - 1].missingWords, [], "the missing words of the message of that day")
+            }
+            let quoted = try await store.everyHit(SearchQuery(userId: Scope.plain.userId, text: "ferry \"yesterday\""))
+            try expectEqual(quoted.map(\.messageId), ["said"], "the hits of a quoted word")
         },
         HistoryStoreCheck(
             "search.corrections",

@@ -107,6 +107,77 @@ enum SearchPageChecks {
                 try expectEqual(paged, all, "pages of \(limit)")
             }
         },
+        HistoryStoreCheck(
+            "search.pagesAfterDeletion", "A page is complete if hits of earlier pages were deleted meanwhile."
+        ) { store in
+            for number in 0..<6 {
+                try await store.append(
+                    [SampleData.message(.user, "m\(number)", "common" + String(repeating: " more", count: number))],
+                    to: .plain)
+            }
+            for order in SearchOrder.allCases {
+                var query = SearchQuery(userId: "user", text: "common", order: order)
+                let all = try await store.everyHit(query).map(\.messageId)
+                query.limit = 2
+                let first = try await store.search(query)
+                try await store.deleteMessages([all[1]], in: Scope.plain.session)
+                query.cursor = first.next
+                let rest = try await store.everyHit(query, from: first.next).map(\.messageId)
+                try expectEqual(rest, Array(all[2...]), "the pages after the first one by \(order)")
+            }
+        },
+        HistoryStoreCheck(
+            "search.byDate",
+            "By date, the hits are the messages with all words, in order of their dates and then of saving, on pages of any size."
+        ) { store in
+            let days: [Int64] = [40, 3, 400, 3, 0, 41, 3]
+            for (number, day) in days.enumerated() {
+                try await store.append(
+                    [SampleData.message(.user, "m\(number)", "ferry timetable \(number)", at: day * 86_400_000)],
+                    to: Scope.plain.session("s\(number % 2)"))
+            }
+            try await store.append([SampleData.message(.user, "other", "ferry", at: 86_400_000)], to: .plain)
+            let oldest = ["m4", "m1", "m3", "m6", "m0", "m5", "m2"]
+            for limit in [1, 2, 3, 7, 20] {
+                var query = SearchQuery(userId: "user", text: "timetable ferry", order: .oldestFirst, limit: limit)
+                try await expectEqual(
+                    store.everyHit(query).map(\.messageId), oldest, "the oldest hits first, in pages of \(limit)")
+                query.order = .newestFirst
+                try await expectEqual(
+                    store.everyHit(query).map(\.messageId), oldest.reversed(),
+                    "the newest hits first, in pages of \(limit)")
+            }
+            let some = SearchQuery(userId: "user", text: "ferry unicorn", order: .newestFirst)
+            try await expectEqual(
+                store.everyHit(some).map(\.messageId), oldest.suffix(6).reversed() + ["other", "m4"],
+                "the hits if no message has all words, the newest first")
+        },
+        HistoryStoreCheck(
+            "search.hitsPerSession", "A search returns at most the given number of hits in each session, on all pages."
+        ) { store in
+            for number in 0..<12 {
+                try await store.append(
+                    [SampleData.message(.user, "m\(number)", "ferry" + String(repeating: " more", count: number))],
+                    to: Scope.plain.session("s\(number % 3)"))
+            }
+            for order in SearchOrder.allCases {
+                let all = try await store.everyHit(SearchQuery(userId: "user", text: "ferry", order: order))
+                for most in 1...2 {
+                    var counts: [SessionKey: Int] = [:]
+                    let expected = all.filter { hit in
+                        counts[hit.session, default: 0] += 1
+                        return counts[hit.session, default: 0] <= most
+                    }.map(\.messageId)
+                    for limit in [1, 4, 20] {
+                        let query = SearchQuery(
+                            userId: "user", text: "ferry", order: order, maxHitsPerSession: most, limit: limit)
+                        try await expectEqual(
+                            store.everyHit(query).map(\.messageId), expected,
+                            "\(most) hits of each session by \(order), in pages of \(limit)")
+                    }
+                }
+            }
+        },
     ]
 
     private static let scopes = ["s1", "s2"].flatMap { session in

@@ -93,6 +93,54 @@ struct SearchPropertyTests {
         phrase.isEmpty || zip(message.words, message.words.dropFirst()).contains { [$0, $1] == phrase }
     }
 
+    private func isAllowed(_ message: Written, _ query: Query) -> Bool {
+        passes(message, query) && query.required.allSatisfy(message.words.contains)
+            && !query.excluded.contains(where: message.words.contains) && has(query.phrase, message)
+    }
+
+    /// Returns the hits on all pages.
+    private func every(_ query: SearchQuery, limit: Int, in history: SearchedHistory) throws -> [SearchHit] {
+        var (page, hits) = (query, [SearchHit]())
+        page.limit = limit
+        repeat {
+            let next = try history.search(page)
+            hits += next.elements
+            page.cursor = next.next
+        } while page.cursor != nil
+        return hits
+    }
+
+    @Test("Random searches by date find all messages with all words in order, in pages of any size")
+    func byDate() async {
+        await Seeds.run(6) { seed in
+            var random = SeededGenerator(seed: seed)
+            let history = try SearchedHistory()
+            let messages = try write(Int.random(in: 1...60, using: &random), user: "u", in: history, &random)
+            _ = try write(40, user: "v", in: history, &random)
+            for _ in 0..<20 {
+                var query = query(&random)
+                query.query.order = Bool.random(using: &random) ? .newestFirst : .oldestFirst
+                let hasWords = !(query.optional + query.required + query.phrase).isEmpty
+                let wanted = messages.filter { message in
+                    hasWords && isAllowed(message, query) && query.optional.allSatisfy(message.words.contains)
+                }
+                .sorted { ($0.timestamp, $0.index) < ($1.timestamp, $1.index) }.map(\.id)
+                let ordered = query.query.order == .oldestFirst ? wanted : wanted.reversed()
+                let hits = try every(query.query, limit: 1000, in: history)
+                if !wanted.isEmpty { #expect(hits.map(\.messageId) == ordered, "\(query.query)") }
+                let dates = hits.map(\.timestamp)
+                #expect(dates == (query.query.order == .oldestFirst ? dates.sorted() : dates.sorted(by: >)))
+                for limit in [1, 3, 7] {
+                    #expect(try every(query.query, limit: limit, in: history) == hits, "\(query.query)")
+                }
+                query.query.maxHitsPerSession = 1
+                let first = try every(query.query, limit: 2, in: history)
+                var sessions: Set<SessionKey> = []
+                #expect(first == hits.filter { sessions.insert($0.session).inserted }, "\(query.query)")
+            }
+        }
+    }
+
     @Test("Random searches find what a reading of all messages finds, in pages of any size")
     func search() async {
         await Seeds.run(6) { seed in
@@ -117,10 +165,7 @@ struct SearchPropertyTests {
         let byId = Dictionary(uniqueKeysWithValues: messages.map { ($0.id, $0) })
         let found = try hits.map { try #require(byId[$0.messageId], text) }
         #expect(Set(found.map(\.id)).count == found.count, text)
-        func isAllowed(_ message: Written) -> Bool {
-            passes(message, query) && query.required.allSatisfy(message.words.contains)
-                && !query.excluded.contains(where: message.words.contains) && has(query.phrase, message)
-        }
+        func isAllowed(_ message: Written) -> Bool { self.isAllowed(message, query) }
         func hasAll(_ message: Written) -> Bool { query.optional.allSatisfy(message.words.contains) }
         func isLate(_ message: Written) -> Bool { message.isQuestion && query.query.text.hasSuffix("?") }
         let hasWords = !(query.optional + query.required + query.phrase).isEmpty
@@ -140,15 +185,7 @@ struct SearchPropertyTests {
         for message in found[firstPartial...] where hasAll(message) { #expect(isLate(message), text) }
         #expect(hits.map(\.score) == hits.map(\.score).sorted(by: >), text)
         for limit in [1, 3, 7] {
-            var page = query.query
-            page.limit = limit
-            var paged: [SearchHit] = []
-            repeat {
-                let next = try history.search(page)
-                paged += next.elements
-                page.cursor = next.next
-            } while page.cursor != nil
-            #expect(paged == hits, text)
+            #expect(try every(query.query, limit: limit, in: history) == hits, text)
         }
     }
 }

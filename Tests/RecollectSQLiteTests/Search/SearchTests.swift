@@ -183,7 +183,8 @@ struct SearchTests {
         #expect(firstPrefix == 1534, "whole words rank before prefixes")
         let all = SearchQuery(userId: "u", text: "page", limit: .max)
         #expect(try history.search(all).elements.count > 2300)
-        let beyond = SearchQuery(userId: "u", text: "page", limit: .max, cursor: SearchCursor(offset: .max))
+        let end = SearchCursor(score: -.infinity, position: ChangeCursor(sequence: 0))
+        let beyond = SearchQuery(userId: "u", text: "page", limit: .max, cursor: end)
         #expect(try history.search(beyond).elements.isEmpty)
     }
 
@@ -196,8 +197,8 @@ struct SearchTests {
         let second = try history.search(SearchQuery(userId: "u", text: "page", limit: 2, cursor: first.next))
         #expect(second.elements.count == 2)
         #expect(second.next == nil)
-        let beyond = try history.search(
-            SearchQuery(userId: "u", text: "page", limit: 2, cursor: SearchCursor(offset: .max)))
+        let end = SearchCursor(score: -.infinity, position: ChangeCursor(sequence: 0))
+        let beyond = try history.search(SearchQuery(userId: "u", text: "page", limit: 2, cursor: end))
         #expect(beyond.elements.isEmpty && beyond.next == nil)
     }
 
@@ -211,7 +212,8 @@ struct SearchTests {
         }
         try history.add("copied words", id: "1", session: "unrelated")
         #expect(try history.ids("copied").count == 2)
-        #expect(try history.search(SearchQuery(userId: "u", text: "copied", limit: 1)).next?.offset == 1)
+        let first = try history.search(SearchQuery(userId: "u", text: "copied", limit: 1))
+        #expect(first.next?.score == first.elements.first?.score)
         for session in ["original", "fork"] {
             let page = try history.search(SearchQuery(userId: "u", text: "copied", sessionId: session))
             #expect(page.elements.map(\.session.sessionId) == [session])
@@ -332,5 +334,31 @@ extension SearchedHistory {
                 WHERE session_id GLOB ?
                 """, count, last, name + "*")
         }
+    }
+
+    @Test("Fields and signs in the text of a list of sessions apply to the messages")
+    func fieldsOfLists() async throws {
+        let history = SQLiteHistoryStore.inMemory()
+        for (session, agent, role, text) in [
+            ("one", "travel", Role.user, "the ferry to Naxos"), ("two", "travel", .assistant, "a ferry to Paros"),
+            ("three", "cook", .user, "a ferry: soup"),
+        ] {
+            try await history.append(
+                [ConversationMessage(role: role, text: text)],
+                to: Scope(userId: "u", sessionId: session, agentId: agent))
+        }
+        for (text, expected) in [
+            ("ferry", ["one", "two", "three"]), ("ferry agent:travel", ["one", "two"]),
+            ("ferry role:user", ["one", "three"]),
+            ("ferry role:user agent:travel", ["one"]), ("ferry -paros", ["one", "three"]), ("ferry: soup", ["three"]),
+            ("ferry after:2500", []), ("session:tw ferry", ["two"]), ("agent:nobody ferry", []),
+        ] {
+            let page = try await history.sessions(SessionQuery(userId: "u", text: text), page: PageRequest(limit: 10))
+            #expect(Set(page.elements.map(\.id.sessionId)) == Set(expected), "\(text)")
+        }
+        try await history.discardSession(SessionKey(userId: "u", sessionId: "one"))
+        let discarded = SessionQuery(userId: "u", text: "ferry role:user", isDiscarded: true)
+        #expect(
+            try await history.sessions(discarded, page: PageRequest(limit: 10)).elements.map(\.id.sessionId) == ["one"])
     }
 }

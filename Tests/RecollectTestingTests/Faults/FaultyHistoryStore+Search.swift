@@ -13,12 +13,22 @@ extension FaultyHistoryStore {
         case .findsTheFirstWord: asked.text = String(query.text.prefix { $0 != " " })
         case .searchesForFields: asked.text = query.text.filter { $0 != ":" }
         case .searchesForSigns: asked.text = query.text.filter { !"+-\"".contains($0) }
+        case .ordersByRelevance: asked.order = .relevance
+        case .showsAllHitsOfASession: asked.maxHitsPerSession = nil
+        case .takesTimesForWords: asked.text = query.text.replacing("yesterday", with: "\"yesterday\"")
+        case .countsHitsOfEarlierPages where query.cursor != nil:
+            let shown = memory.withLock { $0.shownHits }
+            (asked.cursor, asked.limit) = (nil, .max)
+            var page = try await base.search(asked)
+            page = Page(elements: Array(page.elements.dropFirst(shown).prefix(query.limit)), next: nil)
+            return page
         case .takesUntilForInside: asked.until = query.until?.addingTimeInterval(0.001)
         case .showsCopies where query.sessionId == nil: return try await everySession(asked)
         case .findsEachAgents where query.agentId == nil: return try await everyAgent(asked)
         default: break
         }
         var page = try await base.search(asked)
+        if fault == .countsHitsOfEarlierPages { memory.withLock { $0.shownHits = page.elements.count } }
         if fault == .losesOneAfterEachSearchPage && query.cursor != nil {
             page.elements = Array(page.elements.dropFirst())
         }

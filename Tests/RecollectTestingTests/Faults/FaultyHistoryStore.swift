@@ -10,6 +10,7 @@ final class FaultyHistoryStore: HistoryStore {
         var forks: [SessionKey: [SessionKey]] = [:]
         var bytes: [String: Data] = [:]
         var hiddenID: String?
+        var shownHits = 0
         var listeners: [AsyncStream<Void>.Continuation] = []
         /// Wrong values in summaries.
         var lies: [SessionKey: @Sendable (inout Session) -> Void] = [:]

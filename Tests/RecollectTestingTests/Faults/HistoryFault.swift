@@ -113,6 +113,10 @@ enum HistoryFault: String, NamedFault {
     case takesAllForUsers = "search.hitsIdentifyMessage"
     case scoresNothing = "search.bestFirst"
     case losesOneAfterEachSearchPage = "search.pages"
+    case countsHitsOfEarlierPages = "search.pagesAfterDeletion"
+    case ordersByRelevance = "search.byDate"
+    case showsAllHitsOfASession = "search.hitsPerSession"
+    case takesTimesForWords = "search.namedTimes"
 
     case foldsCaseOfUsers = "tenants.usersAreIsolated"
     case trimsSessions = "tenants.anyStringIsValidSessionID"

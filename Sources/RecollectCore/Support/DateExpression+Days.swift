@@ -1,20 +1,20 @@
 import Foundation
 
-extension SpokenTime {
+extension DateExpression {
     /// Finds a day by its date: "2026-05-03", "3 May 2026", "May 3rd", "3. Mai", "3 de mayo", "5月3日". Without a
     /// year, it is the latest such day already begun.
-    static func date(in text: String, now: Date, calendar: Calendar) -> (time: SpokenTime, rest: String)? {
+    static func day(in text: PhraseText, now: Date, calendar: Calendar) -> (DateExpression, String)? {
+        guard text.text.utf8.contains(where: { $0 &- UInt8(ascii: "0") < 10 }) else { return nil }
         let days = gregorian(like: calendar)
         let thisYear = days.component(.year, from: now)
-        for written in dates(in: text) {
+        for written in dates(in: text.text) {
             // Any nine years contain a 29 February.
             for year in written.year.map({ [$0] }) ?? (0...8).map({ thisYear - $0 }) {
                 let components = DateComponents(year: year, month: written.month, day: written.day)
                 guard components.isValidDate(in: days), let start = days.date(from: components),
-                    written.year != nil || start <= now, let stretch = days.dateInterval(of: .day, for: start)
+                    written.year != nil || start <= now, let interval = days.dateInterval(of: .day, for: start)
                 else { continue }
-                let name = String(text[written.range])
-                return (SpokenTime(name, stretch), text.replacingCharacters(in: written.range, with: " "))
+                return text.found(written.range, interval)
             }
         }
         return nil

@@ -1,13 +1,13 @@
 import Foundation
 import Testing
 
-@testable import RecollectBuiltInAgents
+@testable import RecollectCore
 
 @Suite("Dates in inputs")
-struct SpokenTimeTests {
+struct DateExpressionTests {
     /// The day that a text names, as `2026-03-16`, and the rest of the text.
     private func day(_ text: String) -> (day: String, rest: String)? {
-        guard let found = SpokenTime.find(in: text, now: morning, calendar: utc),
+        guard let found = DateExpression.find(in: text, now: morning, calendar: utc),
             utc.date(byAdding: .day, value: 1, to: found.time.from) == found.time.until
         else { return nil }
         let day = utc.dateComponents([.year, .month, .day], from: found.time.from)
@@ -42,7 +42,7 @@ struct SpokenTimeTests {
             "mars 16", "1600 May flowers",
         ])
     func noDates(text: String) {
-        #expect(SpokenTime.find(in: text, now: morning, calendar: utc) == nil)
+        #expect(DateExpression.find(in: text, now: morning, calendar: utc) == nil)
     }
 
     @Test(
@@ -59,13 +59,23 @@ struct SpokenTimeTests {
     }
 
     @Test(
-        "Dates are recognized as they are formatted in replies",
-        arguments: ["en_GB", "en_US", "de_DE", "fr_FR", "es_ES", "zh_CN"])
-    func written(locale: String) throws {
-        for month in 1...12 {
-            let date = try #require(utc.date(from: DateComponents(year: 2025, month: month, day: 16, hour: 9)))
-            let text = date.formatted(for: calendar("UTC", locale))
-            #expect(day(text)?.day == String(format: "2025-%02d-16", month), "\(text)")
-        }
+        "A month has the year after it; without a year, it is the latest one that has begun",
+        arguments: [
+            ("in May", "2026-05"), ("in May 2023", "2023-05"), ("in May, 2023", "2023-05"), ("in December", "2025-12"),
+            ("im Mai 2023", "2023-05"), ("en mai 2023", "2023-05"), ("en mayo de 2023", "2023-05"), ("十二月", "2025-12"),
+        ])
+    func months(text: String, expected: String) throws {
+        let found = try #require(DateExpression.find(in: "tea \(text)", now: morning, calendar: utc))
+        let month = utc.dateComponents([.year, .month], from: found.time.from)
+        #expect(String(format: "%04d-%02d", month.year ?? 0, month.month ?? 0) == expected)
+        #expect(utc.date(byAdding: .month, value: 1, to: found.time.from) == found.time.until)
+        #expect(found.time.name == text && found.rest.split(separator: " ") == ["tea"])
     }
+
+    private let morning = Date(timeIntervalSince1970: 1_795_252_327)
+    private let utc = {
+        var calendar = Calendar(identifier: .gregorian)
+        calendar.timeZone = .gmt
+        return calendar
+    }()
 }

@@ -1,0 +1,176 @@
+import Foundation
+import GRDB
+import RecollectCore
+
+/// Collects the hits of a page from candidates in order.
+struct HitCollector {
+    let query: SearchQuery
+    private var filter: SearchFilter
+    let through: SequenceNumber
+    private(set) var hits: [SearchHit] = []
+    private var snippets: SnippetMaker
+    /// The words of the snippets.
+    private var searched: ParsedQuery
+    /// Whether a message may lack some of the words.
+    private var isAnyEnough = false
+    /// The words as typed, for messages without the corrected ones.
+    private let typed: ParsedQuery
+    private let typedSnippets: SnippetMaker
+    /// The last hit of the page.
+    private var last: (score: Double, sequence: SequenceNumber)?
+    /// The cursor of the next page, once a further hit is found.
+    private var next: SearchCursor?
+    /// Messages with all words that come after those with some, and their maximum number. Each one is read for every
+    /// page.
+    private static let maxLate = 2000
+    private(set) var late: [SequenceNumber] = []
+    /// The number of hits so far, with those of earlier pages.
+    private(set) var count = 0
+    private let limit: Int
+    /// The number of hits so far in each session.
+    private var sessionCounts: [SessionRowID: Int] = [:]
+    /// The sequence numbers of seen messages, by their possible duplicates.
+    private var seen: [Likeness: [SequenceNumber]] = [:]
+
+    /// A key shared by messages that are shown once if role and content are the same.
+    private enum Likeness: Hashable {
+        /// Forked copies and their original.
+        case copies(of: SequenceNumber)
+        /// Messages of several agents of a session with one ID.
+        case shared(id: ByteString, in: SessionRowID)
+        /// Short questions in the same words.
+        case question(ByteString)
+    }
+
+    /// The messages added so far.
+    private var added: Set<SequenceNumber> = []
+
+    private let db: Database
+    private let row: SQL
+
+    init(
+        _ db: Database, _ query: SearchQuery, _ words: ParsedQuery, _ stemmer: Stemmer, _ filter: SearchFilter,
+        through: SequenceNumber
+    ) throws {
+        // The user is checked again with the read of the text, independently of the filters.
+        row = try db.sql(
+            """
+            SELECT m.message_id, m.role, m.timestamp, m.text, m.parts, c.session_id, s.agent_id,
+              ifnull(m.copied_from, m.sequence), m.session_row_id, \(MessageEcho.column), \(SearchFilter.columns)
+            FROM message m JOIN session c ON c.id = m.session_row_id JOIN scope s ON s.id = m.scope_row_id
+            WHERE m.sequence = ? AND c.user_id = ?
+            """)
+        self.db = db
+        self.query = query
+        searched = words
+        self.filter = filter
+        self.through = through
+        // A caller may ask for everything. This limit is beyond that, and a sum with it does not overflow.
+        limit = min(query.limit, .max / 4)
+        snippets = SnippetMaker(words: words, stemmer: stemmer)
+        (typed, typedSnippets) = (words, snippets)
+    }
+
+    /// The number of candidates still needed to fill the page and to find whether another page follows.
+    var missing: Int { limit - hits.count + 1 }
+
+    /// The page of hits.
+    var page: Page<SearchHit, SearchCursor> { Page(elements: hits, next: next) }
+
+    /// Changes the words of further candidates, and their filter.
+    /// - Parameter isAnyEnough: Whether a message may lack some of the words.
+    mutating func search(
+        for words: ParsedQuery, _ stemmer: Stemmer, _ filter: SearchFilter, isAnyEnough: Bool = false
+    ) {
+        searched = words
+        self.filter = filter
+        snippets = SnippetMaker(words: words, stemmer: stemmer)
+        self.isAnyEnough = isAnyEnough
+    }
+
+    /// Whether a message was added before.
+    func hasSeen(_ sequence: SequenceNumber) -> Bool { added.contains(sequence) }
+
+    /// Adds a candidate. Returns whether the page is complete: it is full, and a further hit was found.
+    mutating func add(_ sequence: SequenceNumber, score: Double) throws -> Bool {
+        try row.bind(sequence, at: 1)
+        try row.bind(query.userId, at: 2)
+        defer { row.reset() }
+        guard try row.step(), try filter.matches(row, columnsFrom: 10) else { return false }
+        let echo = MessageEcho(row, column: 9, textColumn: 3)
+        let isRanked = query.order == .relevance
+        if isRanked, !isAnyEnough, late.count < Self.maxLate, echo.isLate(in: searched) {
+            late.append(sequence)
+            return false
+        }
+        added.insert(sequence)
+        if query.sessionId == nil {
+            if try isShown(sequence, as: .copies(of: row.value(7))) { return false }
+            let isRepeated =
+                try isRanked && echo.isShortQuestion
+                && isShown(sequence, as: .question(ByteString(row.text(3))))
+            if isRepeated { return false }
+        }
+        let session: SessionRowID = row.value(8)
+        if try isShown(sequence, as: .shared(id: ByteString(row.text(0)), in: session)) { return false }
+        if let most = query.maxHitsPerSession {
+            guard sessionCounts[session, default: 0] < max(1, most) else { return false }
+            sessionCounts[session, default: 0] += 1
+        }
+        count += 1
+        guard follows(score, sequence) else { return false }
+        if hits.count == limit {
+            next = last.map {
+                SearchCursor(
+                    score: $0.score, position: ChangeCursor(sequence: $0.sequence.rawValue),
+                    through: ChangeCursor(sequence: through.rawValue))
+            }
+            return true
+        }
+        last = (score, sequence)
+        let isCorrected = isAnyEnough && searched.units.contains { $0.correction != nil }
+        let (passage, typedUnits) = MessageText.withBytes(of: row, textColumn: 3, partsColumn: 4) { text in
+            (snippets.passage(of: text), isCorrected ? typedSnippets.passage(of: text).units : [])
+        }
+        let typedWords = typedUnits.map { typed.units[$0].text }
+        var (matched, missing, corrected): ([String], [String], [String: String]) = ([], [], [:])
+        for (index, unit) in searched.units.enumerated() {
+            if passage.units.contains(index) {
+                matched.append(unit.text)
+                corrected[unit.text] = unit.correction
+            } else if isAnyEnough, !typedWords.contains(unit.text) {
+                missing.append(unit.text)
+            }
+        }
+        hits.append(
+            SearchHit(
+                session: SessionKey(userId: query.userId, sessionId: row.text(5)), agentId: row.text(6),
+                messageId: row.text(0), role: Role(rawValue: row.text(1)),
+                timestamp: Date(millisecondsSince1970: row.integer(2)),
+                snippet: passage.snippet, score: score, matchedWords: matched, missingWords: missing,
+                correctedWords: corrected))
+        return false
+    }
+
+    /// Whether a candidate is behind the cursor of the query.
+    private func follows(_ score: Double, _ sequence: SequenceNumber) -> Bool {
+        guard let cursor = query.cursor else { return true }
+        let (own, other) = (sequence.rawValue, cursor.position.sequence)
+        return query.order == .oldestFirst ? (score, own) > (cursor.score, other) : (score, own) < (cursor.score, other)
+    }
+
+    /// Whether a message with the same key, role and content was seen. Either one may have been edited since.
+    private mutating func isShown(_ sequence: SequenceNumber, as likeness: Likeness) throws -> Bool {
+        for other in seen[likeness, default: []] {
+            let isSame = try db.integer(
+                """
+                SELECT 1 FROM message JOIN message AS other USING (role)
+                WHERE message.sequence = ? AND other.sequence = ?
+                AND message.text IS other.text AND message.parts IS other.parts
+                """, sequence, other)
+            if isSame != nil { return true }
+        }
+        seen[likeness, default: []].append(sequence)
+        return false
+    }
+}

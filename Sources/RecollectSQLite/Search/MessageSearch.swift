@@ -1,0 +1,223 @@
+import Foundation
+import GRDB
+import RecollectCore
+
+/// A search for messages.
+///
+/// The order is total, and later messages do not change it: a page's cursor contains the end of the searched feed.
+/// 1. Messages with every word in full come before messages with another form or the beginning of a word.
+/// 2. In each of these groups, the newest 2,000 are ordered by score (`SearchScore`), and by age if scores are equal,
+///    the newer first. Older ones follow by age alone. So a word in half of all messages costs no more than a rare one.
+/// 3. If the query names a time (`DateExpression`), messages of that time with all other words are in the same two
+///    groups.
+/// 4. If words are misspelled, so are messages with the corrected words (`SpellingCorrector`).
+/// 5. Messages with some of the words are last (`WordRanking`). If no message has all words, or for a whole question,
+///    their neighbors in the session are hits, too, even without any of the words. A message that repeats others
+///    (`MessageEcho`) is in this group even if it has all words.
+///
+/// Forked copies of a message are shown once, unless the query names a session. Messages of several agents of a session
+/// are shown once if their ID, role and content are the same, and so is a short question asked again in the same words,
+/// unless the query names a session.
+struct MessageSearch {
+    private let db: Database
+    private let query: SearchQuery
+    private let filter: SearchFilter
+    private let stemmer: Stemmer
+    private let through: SequenceNumber
+    private let now: Date
+    private let typed: ParsedQuery
+    /// The words, without function words in a whole question.
+    private let words: ParsedQuery
+    /// The other words of a query that names a time, and the filter of this time.
+    private let dated: (words: ParsedQuery, filter: SearchFilter)?
+    private var collector: HitCollector
+
+    /// The number of best matches whose role and date are read.
+    private static let checkedCount = 100
+    /// The number of newest matches ranked by score.
+    private static let rankedCount = 2000
+    /// The number of unranked matches read at once, at least.
+    private static let batchCount = 100
+
+    init(_ db: Database, _ query: SearchQuery, _ filter: SearchFilter, now: Date) throws {
+        self.db = db
+        self.query = query
+        self.filter = filter
+        self.now = now
+        stemmer = try Stemmer(db)
+        through =
+            try query.cursor?.through.map { SequenceNumber(rawValue: $0.sequence) } ?? SearchIndex.indexedThrough(db)
+        typed = ParsedQuery(query.text, stemmer: stemmer)
+        words = typed.withoutFunctionWordsIfLong
+        dated = try Self.dated(query, stemmer, now: now, db)
+        collector = try HitCollector(db, query, words, stemmer, filter, through: through)
+    }
+
+    /// Returns the words of a query besides the time that it names, and the filter of this time; `nil` if it names none,
+    /// or has no other words except function words.
+    private static func dated(
+        _ query: SearchQuery, _ stemmer: Stemmer, now: Date, _ db: Database
+    ) throws -> (words: ParsedQuery, filter: SearchFilter)? {
+        guard let (time, rest) = ParsedQuery.time(in: query.text, now: now) else { return nil }
+        let words = ParsedQuery(rest, stemmer: stemmer).content
+        guard !FunctionWords.content(of: words.units).isEmpty else { return nil }
+        var narrow = query
+        narrow.from = max(query.from ?? time.from, time.from)
+        narrow.until = min(query.until ?? time.until, time.until)
+        return try SearchFilter(db, narrow).map { (words, $0) }
+    }
+
+    /// Returns the page of the best hits.
+    mutating func byRelevance() throws -> Page<SearchHit, SearchCursor> {
+        if try addRanked(words, filter, bases: [13, 11]) { return collector.page }
+        if let dated {
+            collector.search(for: dated.words, stemmer, dated.filter)
+            if try addRanked(dated.words, dated.filter, bases: [9, 7]) { return collector.page }
+        }
+        let corrected = try correctedWords()
+        if let corrected {
+            collector.search(for: corrected, stemmer, filter)
+            if try addRanked(corrected, filter, bases: [5, 3]) { return collector.page }
+        }
+        let hasComplete = collector.count > 0 && words.units.count == typed.units.count
+        if words.units.count > 1 || !collector.late.isEmpty {
+            for ranked in try someWords(corrected) where !collector.hasSeen(ranked.sequence) {
+                guard ranked.hasWord || !hasComplete else { continue }
+                if try collector.add(ranked.sequence, score: ranked.score) { return collector.page }
+            }
+        }
+        for sequence in collector.late.sorted(by: >) where !collector.hasSeen(sequence) {
+            if try collector.add(sequence, score: 0) { break }
+        }
+        return collector.page
+    }
+
+    /// Returns the page of the hits next in an order by date.
+    mutating func byDate() throws -> Page<SearchHit, SearchCursor> {
+        if try addDated(words, filter) { return collector.page }
+        if collector.count == 0, let dated {
+            collector.search(for: dated.words, stemmer, dated.filter)
+            if try addDated(dated.words, dated.filter) { return collector.page }
+        }
+        guard collector.count == 0 else { return collector.page }
+        let corrected = try correctedWords()
+        if let corrected {
+            collector.search(for: corrected, stemmer, filter)
+            if try addDated(corrected, filter) { return collector.page }
+        }
+        guard collector.count == 0, typed.units.count > 1 else { return collector.page }
+        let row = try db.sql("SELECT timestamp FROM message WHERE sequence = ?")
+        let found = try someWords(corrected).filter(\.hasWord).map(\.sequence).compactMap { sequence in
+            try row.bind(sequence, at: 1)
+            defer { row.reset() }
+            return try row.step() ? DatedMatches.Match(sequence: sequence, timestamp: row.integer(0)) : nil
+        }
+        for match in found.sorted(by: DatedMatches.isInOrder(query.order)) {
+            if try collector.add(match.sequence, score: Double(match.timestamp)) { break }
+        }
+        return collector.page
+    }
+
+    /// Returns the words with corrections, or `nil` if none is misspelled.
+    private func correctedWords() throws -> ParsedQuery? {
+        try SpellingCorrector(db, userId: query.userId, through: through, stemmer).corrected(dated?.words ?? words)
+    }
+
+    /// Returns the best messages with some of the words.
+    private mutating func someWords(_ corrected: ParsedQuery?) throws -> [WordRanking.Ranked] {
+        let content = (corrected ?? dated?.words ?? words).content
+        collector.search(for: content, stemmer, filter, isAnyEnough: true)
+        return try WordRanking(
+            db, content, filter, dated: dated?.filter, through: through, now: now, stemmer: stemmer
+        ).best()
+    }
+
+    /// Adds the messages with all words by date. Returns whether the page is complete.
+    private mutating func addDated(_ words: ParsedQuery, _ filter: SearchFilter) throws -> Bool {
+        guard !words.units.isEmpty else { return false }
+        return try DatedMatches(db: db, match: words.anyForm, filter: filter, order: query.order).forEach(
+            // The hits of each session count from the first page on.
+            through: through, after: query.maxHitsPerSession == nil ? query.cursor?.score : nil
+        ) { try collector.add($0.sequence, score: Double($0.timestamp)) }
+    }
+
+    /// Adds the messages with all words by score. Returns whether the page is complete.
+    /// - Parameter bases: Added to the scores: for messages with the words in full, and for the others.
+    private mutating func addRanked(_ words: ParsedQuery, _ filter: SearchFilter, bases: [Double]) throws -> Bool {
+        if let any = words.anyTier {
+            // Of any user: only speed depends on it.
+            let match = try db.integer(
+                "SELECT 1 FROM message_search WHERE message_search MATCH ? AND rowid <= ? LIMIT 1", any, through)
+            guard match != nil else { return false }
+        }
+        for (tier, base) in zip(words.tiers, bases) {
+            let candidates = Candidates(db: db, tier: tier, filter: filter)
+            var bound = through
+            var isRanked = true
+            while true {
+                let wanted = isRanked ? Self.rankedCount : max(Self.batchCount, collector.missing)
+                let found = try candidates.newest(wanted, through: bound)
+                // Scores decrease from group to group and from ranked to unranked matches, as in the order.
+                let scored =
+                    isRanked
+                    ? try ranked(found, filter).map { ($0.sequence, base + $0.score) }
+                    : found.map { ($0.sequence, base - 1) }
+                // Two scores may be equal only after the addition.
+                for (sequence, score) in scored.sorted(by: { ($0.1, $0.0) > ($1.1, $1.0) })
+                where !collector.hasSeen(sequence) {
+                    if try collector.add(sequence, score: score) { return true }
+                }
+                guard found.count == wanted, let last = found.last else { break }
+                bound = last.sequence.previous
+                isRanked = false
+            }
+        }
+        return false
+    }
+
+    /// Returns candidates with their scores. Of the best ones, recent messages get a little more, and results of tools
+    /// come after the other messages.
+    private func ranked(
+        _ found: [(sequence: SequenceNumber, score: Double)], _ filter: SearchFilter
+    ) throws -> [(sequence: SequenceNumber, score: Double)] {
+        var ordered = found.sorted { ($0.score, $0.sequence) > ($1.score, $1.sequence) }
+        var best: [(index: Int, isTool: Bool, share: Double)] = []
+        let recency = Recency(now: now)
+        let row = try db.sql("SELECT \(SearchFilter.columns) FROM message m WHERE sequence = ?")
+        for (index, candidate) in ordered.enumerated() {
+            try row.bind(candidate.sequence, at: 1)
+            defer { row.reset() }
+            // Messages of other users must not change the scores.
+            guard try row.step(), try filter.matches(row, columnsFrom: 0) else { continue }
+            best.append((index, row.text(3) == Role.tool.rawValue, recency.share(of: row.integer(2))))
+            if best.count == Self.checkedCount { break }
+        }
+        let least = best.last.map { ordered[$0.index].score } ?? 0
+        for (index, isTool, share) in best {
+            let score = ordered[index].score
+            // Scores are at most 1.
+            ordered[index].score = isTool ? least * score : least + (score - least) * share
+        }
+        return ordered
+    }
+}
+
+/// A mild preference for recent messages.
+struct Recency {
+    /// The part of a score that depends on the age, and the age at which half of it is left, in days.
+    private static let (part, halfLife) = (0.1, 30.0)
+    private static let day: Int64 = 86_400_000
+    private let today: Int64
+
+    /// Creates the preference for a date.
+    /// - Parameter now: The current date. Its day counts: the pages of a search are read at different times.
+    init(now: Date) {
+        today = now.millisecondsSince1970 / Self.day
+    }
+
+    /// Returns the share of its score that a message with a timestamp keeps, up to 1.
+    func share(of timestamp: Int64) -> Double {
+        let age = Double(max(0, today - timestamp / Self.day))
+        return 1 - Self.part + Self.part * exp2(-age / Self.halfLife)
+    }
+}
