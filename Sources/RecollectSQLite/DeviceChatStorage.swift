@@ -79,6 +79,37 @@ public final class DeviceChatStorage: ChatStorage {
             of: history.window(of: scope, tokens: tokens, counter: counter))
     }
 
+    /// Returns the messages of one scope with its compaction, with the bytes of their attachments: see `ChatStorage`.
+    public func compacted(userId: String, sessionId: String, agentId: String) async throws -> CompactedMessages {
+        var compacted = try await history.compacted(scope(userId, sessionId, agentId))
+        compacted.instructions = try await history.restoringAttachments(of: compacted.instructions)
+        compacted.pinned = try await history.restoringAttachments(of: compacted.pinned)
+        compacted.messages = try await history.restoringAttachments(of: compacted.messages)
+        return compacted
+    }
+
+    /// Saves a compaction in the history: see `ChatStorage` and `HistoryStore`.
+    @discardableResult
+    public func compact(
+        _ messages: [ConversationMessage], into summary: String, by author: String, after previousId: String?,
+        userId: String, sessionId: String, agentId: String
+    ) async throws -> Compaction {
+        try await history.compact(
+            messages, of: scope(userId, sessionId, agentId), into: summary, by: author, after: previousId)
+    }
+
+    /// Returns the compactions of one scope: see `ChatStorage`.
+    public func compactions(userId: String, sessionId: String, agentId: String) async throws -> [Compaction] {
+        try await history.compactions(of: scope(userId, sessionId, agentId))
+    }
+
+    /// Permanently removes a compaction: see `ChatStorage`.
+    @discardableResult
+    public func removeCompaction(_ id: String, userId: String, sessionId: String, agentId: String) async throws -> Bool
+    {
+        try await history.removeCompaction(id, of: scope(userId, sessionId, agentId))
+    }
+
     /// Saves one message: see `ChatStorage`.
     public func save(
         _ message: ConversationMessage, userId: String, sessionId: String, agentId: String, maxMessages: Int?

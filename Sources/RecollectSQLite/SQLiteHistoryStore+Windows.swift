@@ -18,8 +18,13 @@ extension SQLiteHistoryStore {
 
     /// Returns the messages of a scope for a model: see `HistoryStore`.
     ///
-    /// Reads the newest messages, and more of them until the budget is used; all messages if an earlier one is pinned.
+    /// Reads the newest messages, and more of them until the budget is used; all messages if an earlier one is pinned. With a
+    /// compaction, reads all messages not covered.
     public func window(of scope: Scope, tokens: Int, counter: TokenCounter) async throws -> [ConversationMessage] {
+        let compacted = try await read { db in
+            try CompactionRow.inEffect(in: scope, db).map { _ in try Compactions.state(of: scope, db).messages }
+        }
+        if let window = compacted?.window(tokens: tokens, counter: counter) { return window }
         let rule = TokenWindow(tokens: tokens, counter: counter)
         var count = Self.firstWindowCount
         while true {

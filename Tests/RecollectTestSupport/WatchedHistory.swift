@@ -213,6 +213,25 @@ package final class WatchedHistory: HistoryStore {
         try await base.wholeWindow(of: scope, maxMessages: maxMessages)
     }
 
+    package func compact(
+        _ messages: [ConversationMessage], of scope: Scope, into summary: String, by author: String,
+        after previousId: String?
+    ) async throws -> Compaction {
+        try await base.compact(messages, of: scope, into: summary, by: author, after: previousId)
+    }
+
+    package func compacted(_ scope: Scope) async throws -> CompactedMessages {
+        try await base.compacted(scope)
+    }
+
+    package func compactions(of scope: Scope) async throws -> [Compaction] {
+        try await base.compactions(of: scope)
+    }
+
+    package func removeCompaction(_ id: String, of scope: Scope) async throws -> Bool {
+        try await base.removeCompaction(id, of: scope)
+    }
+
     package func windows(
         of session: SessionKey
     ) async throws -> [AgentMessages] {

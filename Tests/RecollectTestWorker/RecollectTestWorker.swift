@@ -11,6 +11,7 @@ enum RecollectTestWorker {
         switch arguments.first {
         case "append": try await append(Array(arguments.dropFirst()))
         case "insist": try await appendUntilSaved(Array(arguments.dropFirst()))
+        case "compact": try await compact(Array(arguments.dropFirst()))
         case "measure": try await measure(Array(arguments.dropFirst()))
         case "stream": try await stream(Array(arguments.dropFirst()))
         case "reply": try await reply(Array(arguments.dropFirst()))
@@ -34,7 +35,7 @@ enum RecollectTestWorker {
         case "faults": try await faults(Array(arguments.dropFirst()))
         default:
             let usage =
-                "usage: RecollectTestWorker append|insist|measure|stream|reply|recover|sessions|branches|turns|repair|journal|entries|hold|lock|lock-index|read|delete|close|lines|workspace|explored|descriptors|faults …\n"
+                "usage: RecollectTestWorker append|insist|compact|measure|stream|reply|recover|sessions|branches|turns|repair|journal|entries|hold|lock|lock-index|read|delete|close|lines|workspace|explored|descriptors|faults …\n"
             FileHandle.standardError.write(Data(usage.utf8))
             exit(64)
         }

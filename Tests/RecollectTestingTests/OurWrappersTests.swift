@@ -45,10 +45,13 @@ struct OurWrappersTests {
     /// wrappers, so single wrappers are not tested over these stores.
     private static let opposite = [Wrapper.orders[0], Wrapper.orders[23]]
 
+    /// With a compaction, `fetch` of a summarizing wrapper returns its summary: that is the purpose of this wrapper.
+    private static let exceptions = ["compaction.keepsMessages"]
+
     @Test("All wrappers in every order conform over a store in memory", arguments: Wrapper.orders)
     func everyOrder(_ order: [Wrapper]) async {
         let report = await ChatStorageConformance.report(includingLong: false) { order.wrap(InMemoryChatStorage()) }
-        #expect(report.isConforming, "\(report)")
+        #expect(report.failures.map(\.check) == Self.exceptions, "\(report)")
     }
 
     @Test("All wrappers conform over a store in memory with repeated roles", arguments: Self.opposite)
@@ -56,7 +59,7 @@ struct OurWrappersTests {
         let report = await ChatStorageConformance.report(
             capabilities: .standard.subtracting(.dropsSameRole), includingLong: false
         ) { order.wrap(InMemoryChatStorage(sameRole: .keep)) }
-        #expect(report.isConforming, "\(report)")
+        #expect(report.failures.map(\.check) == Self.exceptions, "\(report)")
     }
 
     @Test("All wrappers conform over files", arguments: Self.opposite)
@@ -65,7 +68,7 @@ struct OurWrappersTests {
             order.wrap(FileChatStorage(baseURL: $0, durability: .relaxed))
         }
         let report = await ChatStorageConformance.report(on: fixture, includingLong: false)
-        #expect(report.isConforming, "\(report)")
+        #expect(report.failures.map(\.check) == Self.exceptions, "\(report)")
     }
 
     @Test("All wrappers conform over a history on disk", arguments: Self.opposite)
@@ -76,7 +79,7 @@ struct OurWrappersTests {
             return PerUserChatStorage { order.wrap(DeviceChatStorage(history: history, userId: $0)) }
         }
         let report = await ChatStorageConformance.report(on: fixture, includingLong: false)
-        #expect(report.isConforming, "\(report)")
+        #expect(report.failures.map(\.check) == Self.exceptions, "\(report)")
     }
 
     @Test("A text transformation conforms for unchanged text")

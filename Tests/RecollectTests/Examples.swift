@@ -33,6 +33,17 @@ func tokenWindow(_ history: any HistoryStore, of scope: Scope) async throws -> [
     return prompt
 }
 
+func compaction(
+    _ history: any HistoryStore, of scope: Scope,
+    summarize: (String?, [ConversationMessage]) async throws -> String
+) async throws {
+    let chat = try await history.compacted(scope)
+    let old = chat.messages.dropLast(20)
+    let summary = try await summarize(chat.compaction?.summary, Array(old))
+    try await history.compact(
+        Array(old), of: scope, into: summary, by: "my-model", after: chat.compaction?.id)
+}
+
 func chatStorage(_ storage: any ChatStorage) async throws -> [ConversationMessage] {
     let question = ConversationMessage(role: .user, text: "When does the ferry leave?")
     try await storage.save(question, userId: "ana", sessionId: "trip", agentId: "planner", maxMessages: 100)

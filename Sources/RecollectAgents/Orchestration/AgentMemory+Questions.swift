@@ -113,15 +113,26 @@ extension AgentMemory {
                 before = try await close(last, of: before)
             }
         }
-        let given = MessageWindow.size(for: maxMessages) == 0 ? [] : window(of: before)
+        let given = MessageWindow.size(for: maxMessages) == 0 ? [] : try await window(of: before)
         if let asked { return SavedInput(message: asked, isStored: true, before: given) }
         let (question, isStored) = try await saveQuestion(input, after: past.messages)
         return SavedInput(message: question, isStored: isStored, before: given)
     }
 
-    /// Returns the past messages for the agent.
-    private func window(of messages: [ConversationMessage]) -> [ConversationMessage] {
-        tokenWindow?.messages(of: messages) ?? messages.wholeExchanges()
+    /// Returns the past messages for the agent: within a budget of tokens, with a summary in place of the messages covered by
+    /// the store's compaction.
+    private func window(of messages: [ConversationMessage]) async throws -> [ConversationMessage] {
+        guard let tokenWindow else { return messages.wholeExchanges() }
+        guard let store, let last = messages.last else { return tokenWindow.messages(of: messages) }
+        let compacted = try await uncancelled { [scope] in
+            try await store.compacted(userId: scope.userId, sessionId: scope.sessionId, agentId: scope.agentId)
+        }
+        // Without a compaction, or if it covers the last message, the messages are used as they are.
+        guard compacted.compaction != nil,
+            let past = compacted.ending(at: last.id, last: MessageWindow.size(for: maxMessages))
+        else { return tokenWindow.messages(of: messages) }
+        return past.window(tokens: tokenWindow.tokens, counter: tokenWindow.counter)
+            ?? tokenWindow.messages(of: messages)
     }
 
     /// Saves the user's message under the first unused ID of its copies, otherwise under a new ID, until the store

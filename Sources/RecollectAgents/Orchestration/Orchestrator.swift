@@ -47,8 +47,8 @@ public final class Orchestrator: Sendable {
     ///   - maxMessages: The number of past messages for an agent, and the limit for a trimming store; rounded down
     ///     to even, `nil` for all. A classifier gets the whole session.
     ///   - maxTokens: The maximum sum of the tokens of these messages, without the input; `nil` for no limit. An agent
-    ///     gets the instructions, the turns with pinned messages and the newest turns among them: see
-    ///     `ChatStorage.window`.
+    ///     gets the instructions, the turns with pinned messages and the newest turns among them, and a summary in place
+    ///     of the messages covered by a compaction of the store: see `ChatStorage.window`.
     ///   - tokenCounter: Counts the tokens of a message.
     public init(
         agents: [any AgentProtocol], classifier: (any Classifier)? = nil, store: (any ChatStorage)?,

@@ -7,8 +7,9 @@
 /// ```
 ///
 /// A custom store implements `fetch`, the two saves and `fetchAllChats`. The others are optional: each has a default
-/// for stores without the feature, and a wrapper forwards them to the wrapped store (but see `window`). The guide "The
-/// rules of a history" describes the rules of a store, and the conformance suite in `RecollectTesting` checks them.
+/// for stores without the feature, and a wrapper forwards them to the wrapped store (but see `window`). The four methods
+/// of compactions are implemented or left out together. The guide "The rules of a history" describes the rules of a store,
+/// and the conformance suite in `RecollectTesting` checks them.
 ///
 /// Every method can be called from any task at any time. `maxMessages` counts messages, not pairs. It is rounded
 /// down to an even number; 1 or less means none, and `nil` means all.
@@ -28,14 +29,53 @@ public protocol ChatStorage: Sendable {
     /// the messages before the user's first one. An instruction or a pinned turn without room is left out. If the last
     /// turn alone exceeds the rest of the budget, its oldest tool exchanges are left out until it fits.
     ///
-    /// The default reads all messages with `fetch`. A wrapper that changes messages or adds some should keep it. The
-    /// counter may get attachments with or without their bytes.
+    /// With a compaction in effect, its summary follows the instructions, as a further one (`Compaction.message`), and of the
+    /// messages covered by it, only pinned turns are used. If the summary does not fit into the budget, the window is made as
+    /// without a compaction.
+    ///
+    /// The default uses `compacted`, and otherwise reads all messages with `fetch`. A wrapper that changes messages or adds
+    /// some should keep it. The counter may get attachments with or without their bytes.
     /// - Parameters:
     ///   - tokens: The maximum sum of the messages' tokens. 0 or less returns an empty array.
     ///   - counter: Counts the tokens of a message.
     func window(
         userId: String, sessionId: String, agentId: String, tokens: Int, counter: TokenCounter
     ) async throws -> [ConversationMessage]
+
+    /// Returns the messages of a scope with the compaction in effect: the instructions, the summary, the pinned turns
+    /// covered by it, and all messages not covered.
+    ///
+    /// `fetch` and `fetchAllChats` return all messages, regardless of compactions.
+    func compacted(userId: String, sessionId: String, agentId: String) async throws -> CompactedMessages
+
+    /// Saves a summary in place of the first messages not covered by a compaction. The messages stay unchanged.
+    ///
+    /// Nothing is saved if the summarized messages or the compaction in effect have changed since they were read. With
+    /// `DeviceChatStorage`, the check and the save are one step, and the compaction is durable as any save: see
+    /// `HistoryStore.compact`. By default, a store saves compactions as messages of a reserved agent, with an ID beginning
+    /// with `SummarizingChatStorage.reservedPrefix`, and does not detect a change between the check and the save.
+    /// - Parameters:
+    ///   - messages: The summarized messages: the first ones of `compacted`, without gaps. They may begin with the
+    ///     instructions, which are not covered.
+    ///   - summary: The text in place of these and of all messages covered before.
+    ///   - author: The writer of the summary: the name of a model or a program.
+    ///   - previousId: The ID of the compaction in effect when the messages were read; `nil` for none.
+    /// - Throws: `invalidArgument` for an empty summary or no messages, or if the last one is inside a tool exchange;
+    ///   `notFound` without the last message; `conflict` if the other messages or the compaction have changed;
+    ///   `verificationFailed` if the store changes summaries.
+    @discardableResult
+    func compact(
+        _ messages: [ConversationMessage], into summary: String, by author: String, after previousId: String?,
+        userId: String, sessionId: String, agentId: String
+    ) async throws -> Compaction
+
+    /// Returns the compactions of a scope, the oldest first. The last one is in effect, unless its messages are gone.
+    func compactions(userId: String, sessionId: String, agentId: String) async throws -> [Compaction]
+
+    /// Removes a compaction permanently. If it was in effect, the one before is in effect again.
+    /// - Returns: Whether there was such a compaction.
+    @discardableResult
+    func removeCompaction(_ id: String, userId: String, sessionId: String, agentId: String) async throws -> Bool
 
     /// Saves one message, as a batch of one.
     func save(
@@ -104,7 +144,9 @@ extension ChatStorage {
     public func window(
         userId: String, sessionId: String, agentId: String, tokens: Int, counter: TokenCounter
     ) async throws -> [ConversationMessage] {
-        try await fetch(userId: userId, sessionId: sessionId, agentId: agentId, maxMessages: nil)
+        let compacted = try await compacted(userId: userId, sessionId: sessionId, agentId: agentId)
+        if let window = compacted.window(tokens: tokens, counter: counter) { return window }
+        return try await fetch(userId: userId, sessionId: sessionId, agentId: agentId, maxMessages: nil)
             .window(tokens: tokens, counter: counter)
     }
 

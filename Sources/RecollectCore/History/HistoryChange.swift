@@ -44,6 +44,8 @@ public struct HistoryChange: Hashable, Sendable {
         /// of expired messages. A session moved to another ID, or expired in the trash, has this change, too, beside
         /// `sessionDeleted`. Before `userDeleted`, one without a session ID concerns all sessions of the user.
         public static let sessionRearranged = Kind(rawValue: "sessionRearranged")
+        /// A compaction of a session was saved or removed, other than with its messages.
+        public static let sessionCompacted = Kind(rawValue: "sessionCompacted")
         /// A session was deleted, or continues under another session ID.
         public static let sessionDeleted = Kind(rawValue: "sessionDeleted")
         /// A user's whole history was deleted.

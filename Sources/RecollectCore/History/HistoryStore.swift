@@ -178,8 +178,9 @@ public protocol HistoryStore: Sendable {
     /// outside the window.
     func wholeWindow(of scope: Scope, maxMessages: Int?) async throws -> [ConversationMessage]
 
-    /// Returns the messages of a scope for a model within a budget of tokens: the instructions, the turns with pinned
-    /// messages, and the newest turns; see `ChatStorage.window`. By default, this reads all messages of the scope.
+    /// Returns the messages of a scope for a model within a budget of tokens: the instructions, the summary of the
+    /// compaction in effect, the turns with pinned messages, and the newest turns; see `ChatStorage.window`. By default, this
+    /// reads all messages of the scope.
     /// - Parameters:
     ///   - tokens: The maximum sum of the messages' tokens. 0 or less returns an empty array.
     ///   - counter: Counts the tokens of a message.
@@ -191,6 +192,41 @@ public protocol HistoryStore: Sendable {
     /// Returns the version of a session's windows, for a chat store over this history: see `ChatStorage`.
     /// - Returns: `nil` if the history has no versions, as by default.
     func version(of session: SessionKey) async throws -> ChatVersion?
+
+    // MARK: Compactions
+
+    /// Saves a summary in place of the first messages not covered by a compaction: see `Compaction`. The messages stay
+    /// unchanged. The check of the messages and the save are one step.
+    ///
+    /// A compaction follows its last covered message: a branch from one of its messages takes it out of the session until the
+    /// branch is restored, a moved session keeps it, and a fork copies it with this message. It is removed for good
+    /// if a covered message is deleted permanently, or edited in its role or parts. So is each one of an agent with messages
+    /// in both sessions of a merge. A trim keeps it.
+    /// - Parameters:
+    ///   - messages: The summarized messages: the first ones of `compacted`, without gaps. They may begin with the
+    ///     instructions, which are not covered.
+    ///   - scope: The scope of the messages.
+    ///   - summary: The text in place of these and of all messages covered before.
+    ///   - author: The writer of the summary: the name of a model or a program.
+    ///   - previousId: The ID of the compaction in effect when the messages were read; `nil` for none.
+    /// - Throws: `invalidArgument` for an empty summary or no messages, or if the last one is inside a tool exchange;
+    ///   `notFound` without the last message; `conflict` if the other messages or the compaction have changed.
+    @discardableResult
+    func compact(
+        _ messages: [ConversationMessage], of scope: Scope, into summary: String, by author: String,
+        after previousId: String?
+    ) async throws -> Compaction
+
+    /// Returns the messages of a scope's window with the compaction in effect, in one step.
+    func compacted(_ scope: Scope) async throws -> CompactedMessages
+
+    /// Returns the compactions of a scope, the oldest first. The last one is in effect.
+    func compactions(of scope: Scope) async throws -> [Compaction]
+
+    /// Removes a compaction permanently. If it was in effect, the one before is in effect again.
+    /// - Returns: Whether there was such a compaction.
+    @discardableResult
+    func removeCompaction(_ id: String, of scope: Scope) async throws -> Bool
 
     // MARK: Lists and search
 
@@ -241,7 +277,8 @@ extension HistoryStore {
 
     /// Returns the messages for a model, from all messages of the scope.
     public func window(of scope: Scope, tokens: Int, counter: TokenCounter) async throws -> [ConversationMessage] {
-        try await window(of: scope, maxMessages: nil).window(tokens: tokens, counter: counter)
+        if let window = try await compacted(scope).window(tokens: tokens, counter: counter) { return window }
+        return try await window(of: scope, maxMessages: nil).window(tokens: tokens, counter: counter)
     }
 
     /// Returns the messages for a model, with the estimated number of tokens.

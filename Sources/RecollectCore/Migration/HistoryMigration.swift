@@ -9,8 +9,8 @@ extension HistoryStore {
     ///
     /// Discarded sessions and their branches stay discarded. A branch becomes an archived session with its branch point
     /// in the metadata under `branchOf` (`sessionId`, `messageId`). A streaming reply is copied by a later migration,
-    /// after it has become a message. Windows are not copied: an agent gets all its messages until its next save trims
-    /// them.
+    /// after it has become a message. Windows and compactions are not copied: an agent gets all its messages until its next
+    /// save trims them, or until they are summarized again.
     ///
     /// A later migration copies the changes of the source during this one. If a copied message was edited in the source,
     /// it throws `conflict`.

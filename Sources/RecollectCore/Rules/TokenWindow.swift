@@ -6,8 +6,8 @@
 /// the history, so it has no incomplete tool exchange. If the last turn alone exceeds the rest of the budget, its oldest
 /// tool exchanges are left out until it fits.
 package struct TokenWindow {
-    let tokens: Int
-    let counter: TokenCounter
+    package let tokens: Int
+    package let counter: TokenCounter
 
     /// Creates the rule.
     /// - Parameter tokens: The budget.

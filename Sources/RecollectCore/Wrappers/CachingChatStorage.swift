@@ -11,7 +11,7 @@
 /// this wrapper are visible at once in both cases.
 ///
 /// The cache pays off where reading takes much longer than reading a version: a store on a server, long windows,
-/// files. A history on the device is nearly as fast without it. Streaming replies are not cached.
+/// files. A history on the device is nearly as fast without it. Streaming replies and windows by tokens are not cached.
 ///
 /// At most `capacity` messages are cached; the least recently read session is evicted first. Any task can use the
 /// cache. Simultaneous reads of the same content are each forwarded.
@@ -49,6 +49,42 @@ public final class CachingChatStorage: ChatStorage {
         return try await read(.window(agent: ByteString(agentId), maxMessages: maxMessages), of: session) {
             try await storage.fetch(userId: userId, sessionId: sessionId, agentId: agentId, maxMessages: maxMessages)
         }
+    }
+
+    /// Returns the messages for a model from the wrapped store. They are not cached.
+    public func window(
+        userId: String, sessionId: String, agentId: String, tokens: Int, counter: TokenCounter
+    ) async throws -> [ConversationMessage] {
+        try await storage.window(
+            userId: userId, sessionId: sessionId, agentId: agentId, tokens: tokens, counter: counter)
+    }
+
+    /// Returns the messages of a scope with its compaction from the wrapped store. They are not cached.
+    public func compacted(userId: String, sessionId: String, agentId: String) async throws -> CompactedMessages {
+        try await storage.compacted(userId: userId, sessionId: sessionId, agentId: agentId)
+    }
+
+    /// Saves a compaction in the wrapped store. The session is removed from the cache: a wrapped store may return summaries.
+    public func compact(
+        _ messages: [ConversationMessage], into summary: String, by author: String, after previousId: String?,
+        userId: String, sessionId: String, agentId: String
+    ) async throws -> Compaction {
+        defer { memory.withLock { $0.forget(SessionKey(userId: userId, sessionId: sessionId)) } }
+        return try await storage.compact(
+            messages, into: summary, by: author, after: previousId, userId: userId, sessionId: sessionId,
+            agentId: agentId)
+    }
+
+    /// Returns the compactions of a scope from the wrapped store.
+    public func compactions(userId: String, sessionId: String, agentId: String) async throws -> [Compaction] {
+        try await storage.compactions(userId: userId, sessionId: sessionId, agentId: agentId)
+    }
+
+    /// Removes a compaction from the wrapped store, and the session from the cache.
+    public func removeCompaction(_ id: String, userId: String, sessionId: String, agentId: String) async throws -> Bool
+    {
+        defer { memory.withLock { $0.forget(SessionKey(userId: userId, sessionId: sessionId)) } }
+        return try await storage.removeCompaction(id, userId: userId, sessionId: sessionId, agentId: agentId)
     }
 
     /// Saves one message in the wrapped store.

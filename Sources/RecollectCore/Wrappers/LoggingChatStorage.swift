@@ -42,6 +42,46 @@ public final class LoggingChatStorage: ChatStorage {
         }
     }
 
+    /// Returns the messages of a scope with its compaction; logs their number.
+    public func compacted(userId: String, sessionId: String, agentId: String) async throws -> CompactedMessages {
+        try await logger.logging(
+            "compacted", Self.named(userId, sessionId, agentId, nil), counting: { ["messages": "\($0.messages.count)"] }
+        ) {
+            try await storage.compacted(userId: userId, sessionId: sessionId, agentId: agentId)
+        }
+    }
+
+    /// Saves a compaction; logs the number of messages.
+    public func compact(
+        _ messages: [ConversationMessage], into summary: String, by author: String, after previousId: String?,
+        userId: String, sessionId: String, agentId: String
+    ) async throws -> Compaction {
+        var metadata = Self.named(userId, sessionId, agentId, nil)
+        metadata["messages"] = "\(messages.count)"
+        return try await logger.logging("compact", metadata) {
+            try await storage.compact(
+                messages, into: summary, by: author, after: previousId, userId: userId, sessionId: sessionId,
+                agentId: agentId)
+        }
+    }
+
+    /// Returns the compactions of a scope; logs their number.
+    public func compactions(userId: String, sessionId: String, agentId: String) async throws -> [Compaction] {
+        try await logger.logging(
+            "compactions", Self.named(userId, sessionId, agentId, nil), counting: { ["compactions": "\($0.count)"] }
+        ) {
+            try await storage.compactions(userId: userId, sessionId: sessionId, agentId: agentId)
+        }
+    }
+
+    /// Removes a compaction; logs the call.
+    public func removeCompaction(_ id: String, userId: String, sessionId: String, agentId: String) async throws -> Bool
+    {
+        try await logger.logging("removeCompaction", Self.named(userId, sessionId, agentId, nil)) {
+            try await storage.removeCompaction(id, userId: userId, sessionId: sessionId, agentId: agentId)
+        }
+    }
+
     /// Saves one message; logs the budget.
     public func save(
         _ message: ConversationMessage, userId: String, sessionId: String, agentId: String, maxMessages: Int?

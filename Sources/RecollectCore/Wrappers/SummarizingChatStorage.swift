@@ -11,11 +11,10 @@ public typealias ChatSummarizer =
 /// ```
 ///
 /// When a scope has more than `triggerAt` turns without a summary, all but the last `keepLast` are summarized.
-/// `fetch` then returns the summary, a message with the role `system`, followed by every message not covered by it.
-/// So does `window`, where the summary is an instruction; pinned messages covered by it are not returned.
-/// `fetchAllChats` returns the original messages without summaries. A turn is a message of the user with everything
-/// up to the user's next message. It is summarized as a whole, so no tool exchange is split and no input is
-/// separated from its reply.
+/// `fetch` then returns the instructions, the summary (a message with the role `system`), the pinned turns covered by it,
+/// and every message not covered. So does `window`. `fetchAllChats` returns the original messages without summaries. A turn
+/// is a message of the user with everything up to the user's next message. It is summarized as a whole, so no tool exchange
+/// is split and no input is separated from its reply. The instructions are not summarized.
 ///
 /// **When.** A save that exceeds `triggerAt` starts the summary in the background and returns without waiting, so
 /// the summary is made while the reply streams. A `fetch` of more than `triggerAt` answered turns waits for the
@@ -27,24 +26,21 @@ public typealias ChatSummarizer =
 /// covered by it, within `maxMessages`: too much content is better for an agent than none. `events` reports each
 /// failure. The next message of the user triggers another attempt; until one succeeds, no `fetch` waits.
 ///
-/// **Storage.** Summaries are stored in the wrapped store, so a restart does not pay for them again: in the same
-/// session, for an agent whose ID is `reservedPrefix` followed by the original agent's ID. Such IDs, of agents and
-/// messages, are reserved: saving and fetching with one throws `invalidArgument`. Other views of the same history
-/// show that agent's two messages, a heading and the summary. Two processes may pay for the same summary at the
-/// same time; no messages are lost, and the last summary saved stays.
+/// **Storage.** Each summary is a `Compaction` of the wrapped store, so a restart does not pay for it again, and it can be
+/// removed with `removeCompaction`. A history keeps compactions apart from its messages. Another store keeps them as messages
+/// of an agent of the same session, whose ID is `reservedPrefix` followed by the original agent's ID; other views of that store
+/// show this agent. Such IDs, of agents and messages, are reserved: saving and fetching with one throws `invalidArgument`.
 ///
-/// **Changes of the history.** Editing or deleting covered messages leaves the summary in use if the last covered
-/// message is still there, or if the history begins with one of the messages that followed it, as after a trim.
-/// Otherwise (after a branch or a deletion) the summary is ignored, and the remaining messages are summarized
-/// again. Messages inserted between the last 256 covered ones, for example by a chat UI, count as not covered. A summary
-/// is not saved if its messages were deleted while it was made. A deletion in the few milliseconds between this check
-/// and the save is not noticed. After a merge of two sessions, the messages of the old session come first, so the new
-/// session's summary seems to cover them: `fetch` leaves them out, and `fetchAllChats` returns them. The budget of a
-/// save is forwarded and trims the original messages; messages trimmed before a summary covers them are lost. Pass no
-/// budget, or one far above the size of `triggerAt` turns.
+/// **Changes of the history.** A summary is not saved if its messages were edited or deleted while it was made, or if another
+/// process has saved one; the messages are then summarized again if there are still too many. Two processes may pay for
+/// the same summary at the same time. `HistoryStore.compact` describes the compactions of a history after edits, deletions,
+/// branches, forks and moves. In another store, a summary is ignored if its last covered message is missing, unless the
+/// history begins with one of the messages that followed it, as after a trim. The budget of a save is forwarded and trims
+/// the original messages; messages trimmed before a summary covers them are lost. Pass no budget, or one far above the size
+/// of `triggerAt` turns.
 public final class SummarizingChatStorage: ChatStorage {
-    /// The prefix of the reserved agent IDs, whose scopes hold summaries.
-    public static let reservedPrefix = StoredSummary.prefix
+    /// The prefix of reserved IDs: of summaries as messages, and of agents with summaries in a store without compactions.
+    public static let reservedPrefix = Compaction.messagePrefix
 
     /// The events of this store, about failures of the summarizer.
     public let events: StoreEvents
@@ -59,42 +55,86 @@ public final class SummarizingChatStorage: ChatStorage {
     ///     `keepLast`.
     ///   - keepLast: The number of turns left out of a new summary. Values less than 1 are raised to 1.
     ///   - maxWait: The longest time for which a `fetch` waits for a summary.
+    ///   - author: The writer of the summaries, saved with each of them: the name of the model, for example.
     ///   - logger: The logger for failures. Message bodies are never logged.
     ///   - summarizer: The function for the summaries. Calls for different scopes may run at the same time, calls
     ///     for one scope do not. An empty summary is a failure.
     public convenience init(
         wrapping storage: any ChatStorage, triggerAt: Int = 20, keepLast: Int = 2, maxWait: Duration = .seconds(30),
-        logger: Logger = Logger(label: "recollect"), summarizer: @escaping ChatSummarizer
+        author: String = "SummarizingChatStorage", logger: Logger = Logger(label: "recollect"),
+        summarizer: @escaping ChatSummarizer
     ) {
         self.init(
-            wrapping: storage, triggerAt: triggerAt, keepLast: keepLast, logger: logger,
+            wrapping: storage, triggerAt: triggerAt, keepLast: keepLast, author: author, logger: logger,
             pause: { try await Task.sleep(for: maxWait) }, summarizer: summarizer)
     }
 
     /// Creates a wrapper with `pause` as the waiting time of a `fetch`.
     package init(
         wrapping storage: any ChatStorage, triggerAt: Int = 20, keepLast: Int = 2,
-        logger: Logger = Logger(label: "recollect"), pause: @escaping @Sendable () async throws -> Void,
+        author: String = "SummarizingChatStorage", logger: Logger = Logger(label: "recollect"),
+        pause: @escaping @Sendable () async throws -> Void,
         summarizer: @escaping ChatSummarizer
     ) {
         self.storage = storage
         events = StoreEvents(logger: logger)
         generator = SummaryGenerator(
-            storage: storage, triggerAt: triggerAt, keepLast: keepLast, events: events, pause: pause,
+            storage: storage, triggerAt: triggerAt, keepLast: keepLast, author: author, events: events, pause: pause,
             summarizer: summarizer)
     }
 
-    /// Returns the summary of a scope, if it has one, and the last messages not covered by it.
+    /// Returns the instructions, the summary and the pinned turns covered by it, and the last messages not covered.
     ///
-    /// `maxMessages` does not count the summary, so the result may have one more message. If it is less than the
-    /// number of uncovered messages, the oldest of them are left out. 1 or less returns an empty array.
+    /// `maxMessages` counts only the messages not covered, unless there is no summary: the result may have more messages. If it
+    /// is less than the number of these messages, the oldest of them are left out. 1 or less returns an empty array.
     /// - Throws: `invalidArgument` for a reserved agent ID; `CancellationError`; errors of the store.
     public func fetch(
         userId: String, sessionId: String, agentId: String, maxMessages: Int?
     ) async throws -> [ConversationMessage] {
         let scope = try Self.scope(userId, sessionId, agentId)
         if MessageWindow.size(for: maxMessages) == 0 { return [] }
-        return try await generator.chat(of: scope).given(maxMessages: maxMessages)
+        return try await generator.chat(of: scope).window(maxMessages: maxMessages)
+    }
+
+    /// Returns the messages for a model from the wrapped store, after waiting for a due summary as `fetch` does.
+    /// - Throws: `invalidArgument` for a reserved agent ID; `CancellationError`; errors of the store.
+    public func window(
+        userId: String, sessionId: String, agentId: String, tokens: Int, counter: TokenCounter
+    ) async throws -> [ConversationMessage] {
+        if tokens <= 0 { return [] }
+        _ = try await generator.chat(of: Self.scope(userId, sessionId, agentId))
+        return try await storage.window(
+            userId: userId, sessionId: sessionId, agentId: agentId, tokens: tokens, counter: counter)
+    }
+
+    /// Returns the messages of a scope with the last summary. Waits for no summary.
+    /// - Throws: `invalidArgument` for a reserved agent ID; errors of the store.
+    public func compacted(userId: String, sessionId: String, agentId: String) async throws -> CompactedMessages {
+        _ = try Self.scope(userId, sessionId, agentId)
+        return try await storage.compacted(userId: userId, sessionId: sessionId, agentId: agentId)
+    }
+
+    /// Saves a compaction in the wrapped store, as a summary of this one.
+    /// - Throws: `invalidArgument` for a reserved agent ID; errors of the store.
+    public func compact(
+        _ messages: [ConversationMessage], into summary: String, by author: String, after previousId: String?,
+        userId: String, sessionId: String, agentId: String
+    ) async throws -> Compaction {
+        _ = try Self.scope(userId, sessionId, agentId)
+        return try await storage.compact(
+            messages, into: summary, by: author, after: previousId, userId: userId, sessionId: sessionId,
+            agentId: agentId)
+    }
+
+    /// Returns the compactions of a scope from the wrapped store.
+    public func compactions(userId: String, sessionId: String, agentId: String) async throws -> [Compaction] {
+        try await storage.compactions(userId: userId, sessionId: sessionId, agentId: agentId)
+    }
+
+    /// Removes a compaction from the wrapped store. The messages are summarized again when there are too many.
+    public func removeCompaction(_ id: String, userId: String, sessionId: String, agentId: String) async throws -> Bool
+    {
+        try await storage.removeCompaction(id, userId: userId, sessionId: sessionId, agentId: agentId)
     }
 
     /// Saves one message, as a batch of one.
@@ -120,7 +160,7 @@ public final class SummarizingChatStorage: ChatStorage {
     /// Returns all original messages of a session, without summaries.
     public func fetchAllChats(userId: String, sessionId: String) async throws -> [ConversationMessage] {
         try await storage.fetchAllChats(userId: userId, sessionId: sessionId).filter {
-            !StoredSummary.isReserved($0.id)
+            !StoredCompaction.isReserved($0.id)
         }
     }
 
@@ -156,7 +196,7 @@ public final class SummarizingChatStorage: ChatStorage {
     }
 
     private static func checkId(_ id: String, of owner: String) throws {
-        guard StoredSummary.isReserved(id) else { return }
+        guard StoredCompaction.isReserved(id) else { return }
         throw RecollectError(
             .invalidArgument,
             "IDs beginning with \(reservedPrefix) are reserved for summaries; give the \(owner) another ID")

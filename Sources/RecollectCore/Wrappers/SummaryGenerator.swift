@@ -22,30 +22,31 @@ final class SummaryGenerator: Sendable {
     private let storage: any ChatStorage
     private let triggerAt: Int
     private let keepLast: Int
+    private let author: String
     private let events: StoreEvents
     private let pause: @Sendable () async throws -> Void
     private let summarizer: ChatSummarizer
     private let state = Locked(State())
 
     init(
-        storage: any ChatStorage, triggerAt: Int, keepLast: Int, events: StoreEvents,
+        storage: any ChatStorage, triggerAt: Int, keepLast: Int, author: String, events: StoreEvents,
         pause: @escaping @Sendable () async throws -> Void, summarizer: @escaping ChatSummarizer
     ) {
         self.storage = storage
         self.keepLast = min(max(keepLast, 1), 1 << 30)
         self.triggerAt = min(max(triggerAt, self.keepLast), 1 << 30)
+        self.author = author
         self.events = events
         self.pause = pause
         self.summarizer = summarizer
     }
 
     /// Returns a scope as given to agents, after waiting for a due summary to be saved, fail or time out.
-    func chat(of scope: Scope) async throws -> SummarizedChat {
+    func chat(of scope: Scope) async throws -> CompactedMessages {
         let chat = try await stored(scope)
-        remember(chat.turns.count, of: scope)
-        guard chat.turns.count - (chat.turns.isLastUnanswered ? 1 : 0) > triggerAt, !hasFailed(in: scope) else {
-            return chat
-        }
+        let turns = TurnBoundaries(chat.messages)
+        remember(turns.count, of: scope)
+        guard turns.count - (turns.isLastUnanswered ? 1 : 0) > triggerAt, !hasFailed(in: scope) else { return chat }
         try await begin(scope).wait()
         return try await stored(scope)
     }
@@ -89,62 +90,36 @@ final class SummaryGenerator: Sendable {
         return latch
     }
 
-    /// Summarizes all turns but the last `keepLast`, if there are more than `triggerAt`.
+    /// Summarizes all turns but the last `keepLast`, if there are more than `triggerAt`, in parts.
     private func summarize(_ scope: Scope) async throws {
         var chat = try await stored(scope)
-        guard chat.turns.count > triggerAt else { return }
-        while let input = chat.summaryInput(keepingLast: keepLast, atMost: Self.maxTurnsPerCall) {
-            let text = try await summarizer(chat.summary?.message.text, Array(input.covered))
+        var turns = TurnBoundaries(chat.messages)
+        var isStarted = false
+        while turns.count > (isStarted ? keepLast : triggerAt) {
+            let covered = Array(turns.first(min(turns.count - keepLast, Self.maxTurnsPerCall)))
+            let text = try await summarizer(chat.compaction?.summary, covered)
             guard text.contains(where: { !$0.isWhitespace }) else {
                 throw RecollectError(.unreadable, "the summarizer returned an empty summary; the previous one is kept")
             }
-            let summary = StoredSummary(
-                text: text, after: chat.summary, covering: input.covered, leaving: input.left)
-            // If another process has saved a summary in the meantime, its coverage must not shrink.
-            let isOvertaken = try await self.summary(of: scope)?.message.id != chat.storedId
-            // Messages deleted in the meantime, perhaps with their session, must not come back in a summary.
-            guard summary.uncovered(of: try await stored(scope).turns.messages) != nil else { break }
-            if !isOvertaken { try await save(summary, of: scope, insteadOf: chat.storedId) }
+            do {
+                try await storage.compact(
+                    covered, into: text, by: author, after: chat.compaction?.id, userId: scope.userId,
+                    sessionId: scope.sessionId, agentId: scope.agentId)
+                isStarted = turns.count - keepLast > Self.maxTurnsPerCall
+            } catch let error as RecollectError where error.code == .conflict || error.code == .notFound {
+                // Another process has made a summary, or messages were edited or deleted meanwhile, perhaps with their session.
+                isStarted = false
+            }
             chat = try await stored(scope)
-            guard input.isPart || (isOvertaken && chat.turns.count > triggerAt) else { break }
+            let isDone = !isStarted && turns.count == TurnBoundaries(chat.messages).count
+            turns = TurnBoundaries(chat.messages)
+            if isDone { break }
         }
-        remember(chat.turns.count, of: scope)
+        remember(turns.count, of: scope)
     }
 
-    private func save(_ summary: StoredSummary, of scope: Scope, insteadOf before: String?) async throws {
-        let summaryScope = StoredSummary.scope(of: scope)
-        try await storage.saveMessages(
-            summary.batch, userId: summaryScope.userId, sessionId: summaryScope.sessionId,
-            agentId: summaryScope.agentId, maxMessages: 2)
-        // With a store that changes saved messages, every summary would be paid for and none used.
-        let kept = try await self.summary(of: scope)?.message.id
-        guard kept != nil, kept != before else {
-            throw RecollectError(
-                .verificationFailed,
-                "the store returned a different summary than was saved; it must store system messages unchanged")
-        }
-    }
-
-    /// Returns the stored state of a scope. The summary is read first, so the messages read after it include all it
-    /// covers.
-    private func stored(_ scope: Scope) async throws -> SummarizedChat {
-        let summary = try await summary(of: scope)
-        // Usually enough messages. All are read only if these do not reach back to the summary.
-        let enough = 4 * min(triggerAt + keepLast, 1 << 20)
-        var messages = try await messages(of: scope, last: enough)
-        if messages.count >= enough, summary?.reaches(into: messages) != true {
-            messages = try await self.messages(of: scope, last: nil)
-        }
-        return SummarizedChat(summary: summary, messages: messages)
-    }
-
-    private func summary(of scope: Scope) async throws -> StoredSummary? {
-        StoredSummary(in: try await messages(of: StoredSummary.scope(of: scope), last: 2))
-    }
-
-    private func messages(of scope: Scope, last count: Int?) async throws -> [ConversationMessage] {
-        try await storage.fetch(
-            userId: scope.userId, sessionId: scope.sessionId, agentId: scope.agentId, maxMessages: count)
+    private func stored(_ scope: Scope) async throws -> CompactedMessages {
+        try await storage.compacted(userId: scope.userId, sessionId: scope.sessionId, agentId: scope.agentId)
     }
 
     /// The maximum number of recorded scopes. A removed scope is recorded again by its next fetch.

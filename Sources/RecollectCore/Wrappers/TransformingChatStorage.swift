@@ -51,6 +51,38 @@ public final class TransformingChatStorage: ChatStorage {
             userId: userId, sessionId: sessionId, agentId: agentId, tokens: tokens, counter: counter)
     }
 
+    /// Returns the messages of a scope with its compaction, unchanged.
+    public func compacted(userId: String, sessionId: String, agentId: String) async throws -> CompactedMessages {
+        try await storage.compacted(userId: userId, sessionId: sessionId, agentId: agentId)
+    }
+
+    /// Saves a compaction with the transformed summary, passed to the transform as a message with the role `system`.
+    /// - Throws: `verificationFailed` if the transform omits the summary; errors of the transform and of the store.
+    public func compact(
+        _ messages: [ConversationMessage], into summary: String, by author: String, after previousId: String?,
+        userId: String, sessionId: String, agentId: String
+    ) async throws -> Compaction {
+        guard let transformed = try await transform(ConversationMessage(role: .system, text: summary)) else {
+            throw RecollectError(
+                .verificationFailed, "the transform omits the summary; it must not omit messages with the role `system`"
+            )
+        }
+        return try await storage.compact(
+            messages, into: transformed.text, by: author, after: previousId, userId: userId, sessionId: sessionId,
+            agentId: agentId)
+    }
+
+    /// Returns the compactions of a scope, unchanged.
+    public func compactions(userId: String, sessionId: String, agentId: String) async throws -> [Compaction] {
+        try await storage.compactions(userId: userId, sessionId: sessionId, agentId: agentId)
+    }
+
+    /// Removes a compaction from the wrapped store.
+    public func removeCompaction(_ id: String, userId: String, sessionId: String, agentId: String) async throws -> Bool
+    {
+        try await storage.removeCompaction(id, userId: userId, sessionId: sessionId, agentId: agentId)
+    }
+
     /// Saves the transformed message.
     public func save(
         _ message: ConversationMessage, userId: String, sessionId: String, agentId: String, maxMessages: Int?

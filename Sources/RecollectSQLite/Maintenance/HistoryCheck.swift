@@ -128,6 +128,9 @@ enum HistoryCheck {
         AND session_row_id NOT IN (SELECT number FROM erasure WHERE kind = 'session')
         """
 
+    /// Compactions of scopes that do not exist.
+    static let lostCompactions = "compaction WHERE scope_row_id NOT IN (SELECT id FROM scope)"
+
     private static func owners(_ db: Database) throws -> [HistoryReport.Problem] {
         var problems: [HistoryReport.Problem] = []
         let strays = try count("SELECT count(*) \(strays)", db)
@@ -144,6 +147,11 @@ enum HistoryCheck {
         if windows > 0 {
             let message = "\(windows) agents have windows that begin after their last message"
             problems.append(.init(kind: "window", message: message))
+        }
+        let compactions = try count("SELECT count(*) FROM \(lostCompactions)", db)
+        if compactions > 0 {
+            let message = "\(compactions) summaries belong to no messages; a repair removes them"
+            problems.append(.init(kind: "owner", message: message))
         }
         return problems
     }

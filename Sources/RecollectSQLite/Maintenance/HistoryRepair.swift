@@ -185,6 +185,7 @@ enum HistoryRepair {
             WHERE sequence IN (SELECT sequence \(HistoryCheck.strays))
             """)
         try db.run("UPDATE scope SET window_start = 0 WHERE \(HistoryCheck.lostWindows)")
+        try db.run("DELETE FROM \(HistoryCheck.lostCompactions)")
         let orphans: [SessionRowID] = try db.values("SELECT DISTINCT session_row_id \(HistoryCheck.orphans)")
         for session in orphans { try Eraser.note(.session, number: session.rawValue, db) }
         if !orphans.isEmpty { try Eraser.noteRemoval(db) }

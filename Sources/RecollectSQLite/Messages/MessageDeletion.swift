@@ -53,6 +53,7 @@ enum MessageDeletion {
         try DerivedData.update(db)
         let gone = Set(sequences).sorted()
         guard !gone.isEmpty else { return (0, []) }
+        try Compactions.removeCovering(gone, of: number, db)
         for sequence in gone {
             try db.recordChange(.messageDeleted, of: sequence, in: session)
         }
@@ -92,6 +93,7 @@ enum MessageDeletion {
         guard count > 0 else { return 0 }
         try DerivedData.update(db)
         for (session, sequences) in bySession.sorted(by: { $0.key < $1.key }) {
+            try Compactions.removeCovering(sequences, of: session, db)
             let orphans = try DerivedData.following(deletionOf: sequences, in: session, db) {
                 try expire(sequences, of: session, db)
             }
@@ -166,6 +168,7 @@ enum MessageDeletion {
 
     /// Deletes the remaining rows of a session without messages.
     static func deleteEmpty(_ number: SessionRowID, _ db: Database) throws {
+        try Compactions.removeAll(of: number, db)
         try db.run("DELETE FROM scope WHERE session_row_id = ?", number)
         try db.run("DELETE FROM tag WHERE session_row_id = ?", number)
         try StreamingReplies.delete(session: number, db)

@@ -38,6 +38,7 @@ enum MessageEdits {
         _ session: SessionKey, _ db: Database
     ) throws -> [String] {
         guard !old.hasSameContent(as: message) else { return [] }
+        if !old.isSameForModel(as: message) { try Compactions.removeCovering([sequence], of: number, db) }
         // Pending messages are counted later, with their content at that time.
         let hasDerivedData = try sequence <= DerivedData.lastSequence(db)
         let countsTokens = hasDerivedData && old.metadata["usage"] != message.metadata["usage"]

@@ -38,6 +38,7 @@ enum MessageMoves {
                 let scope = try scopes[source] ?? self.scope(like: source, in: target, db)
                 scopes[source] = scope
                 try setScope(scope, of: sequence, db)
+                try Compactions.follow(sequence, to: scope, db)
                 try db.run("UPDATE message SET session_row_id = ? WHERE sequence = ?", target, sequence)
             }
         }

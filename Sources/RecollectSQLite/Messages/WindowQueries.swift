@@ -15,7 +15,7 @@ enum WindowQueries {
         """
 
     /// Whether the rows of both tables match their index entries: see `MessageQueries.confirm`.
-    private static let isIndexed = """
+    static let isIndexed = """
         EXISTS (SELECT 1 FROM session AS row WHERE row.id = session.id
           AND +row.user_id = ?1 AND +row.session_id = ?2)
           AND EXISTS (SELECT 1 FROM scope AS row WHERE row.id = scope.id
@@ -74,6 +74,16 @@ enum WindowQueries {
             return TokenWindowInput(
                 instructions: Array(instructions), newest: newest[instructions.endIndex...], isAll: true)
         }
+        let instructions = try instructions(of: scope, db)
+        // If the newest messages begin with the last instructions, they are all others.
+        let known = Set(instructions.map { ByteString($0.id) })
+        let shared = newest.prefix { known.contains(ByteString($0.id)) }.count
+        return TokenWindowInput(
+            instructions: instructions, newest: newest.dropFirst(shared), isAll: shared > 0)
+    }
+
+    /// Returns the messages with the role `system` before all others of a scope's window.
+    static func instructions(of scope: Scope, _ db: Database) throws -> [ConversationMessage] {
         var instructions: [ConversationMessage] = []
         let rows = try db.sql(allOldestFirst).bind(scope.userId, scope.sessionId, scope.agentId)
         defer { rows.reset() }
@@ -82,11 +92,7 @@ enum WindowQueries {
             guard message.role == .system else { break }
             instructions.append(message)
         }
-        // If the newest messages begin with the last instructions, they are all others.
-        let known = Set(instructions.map { ByteString($0.id) })
-        let shared = newest.prefix { known.contains(ByteString($0.id)) }.count
-        return TokenWindowInput(
-            instructions: instructions, newest: newest.dropFirst(shared), isAll: shared > 0)
+        return instructions
     }
 
     /// Returns the windows of all agents of a session, in the order of their scopes' creation.

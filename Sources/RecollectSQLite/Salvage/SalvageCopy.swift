@@ -249,6 +249,7 @@ final class SalvageCopy {
             UPDATE session SET branch_of = NULL
             WHERE branch_of IS NOT NULL AND branch_of NOT IN (SELECT id FROM session)
             """)
+        try db.run("DELETE FROM compaction WHERE scope_row_id NOT IN (SELECT id FROM scope)")
         // A title from an index equal to the preview was not a title: the index uses the preview for sessions
         // without one.
         try db.run("UPDATE session SET title = NULL WHERE title = preview AND id IN temp.restored")

@@ -8,6 +8,7 @@ enum SalvagedTable: String, CaseIterable {
     case message
     case change
     case streamingReply = "streaming_reply"
+    case compaction
 
     init?(rowOf record: DamagedRecord) {
         guard let table = Self.allCases.first(where: { $0.mayHold(record) }) else { return nil }
@@ -24,6 +25,10 @@ enum SalvagedTable: String, CaseIterable {
         case .change: record.begins(with: [.null, .text, .text, .text]) && (6...7).contains(record.count)
         case .streamingReply:
             record.begins(with: [.null, .integer, .text, .text, .text, .text, .integer]) && record.count >= 11
+        case .compaction:
+            record.begins(
+                with: [.null, .integer, .integer, .integer, .integer, .integer, .text, .text, .text, .text])
+                && record.count == 11
         }
     }
 }

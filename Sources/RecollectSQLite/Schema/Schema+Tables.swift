@@ -171,4 +171,25 @@ extension Schema {
     /// The sequence number of the changed message: another message may have the same ID. So the feed keeps each deletion of a
     /// message. `NULL` for changes of a session or a user, and for those recorded before this migration.
     static let changedMessage = "ALTER TABLE change ADD COLUMN message_sequence INTEGER"
+
+    /// The summaries in place of messages (`CompactionRow`). `boundary` is the number of the last covered message and
+    /// `message_id` its ID at that time, `covers_through` the greatest number of a covered one. The last row of a scope is in
+    /// effect. No index has an entry with the types of another table's: a salvage recognizes entries by them.
+    static let compactions = """
+        CREATE TABLE compaction (
+          id INTEGER PRIMARY KEY,
+          scope_row_id INTEGER NOT NULL,
+          boundary INTEGER NOT NULL,
+          covers_through INTEGER NOT NULL,
+          made_at INTEGER NOT NULL,
+          message_count INTEGER NOT NULL,
+          compaction_id TEXT NOT NULL,
+          message_id TEXT NOT NULL,
+          author TEXT NOT NULL,
+          summary TEXT NOT NULL,
+          previous_id TEXT
+        );
+        CREATE INDEX compaction_by_scope ON compaction (scope_row_id);
+        CREATE INDEX compaction_by_boundary ON compaction (boundary);
+        """
 }

@@ -18,6 +18,7 @@ enum Schema {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("1 sessions") { try $0.execute(sql: sessions) }
         migrator.registerMigration("2 changed message") { try $0.execute(sql: changedMessage) }
+        migrator.registerMigration("3 compactions") { try $0.execute(sql: compactions) }
         return migrator
     }
 

@@ -131,6 +131,7 @@ enum SessionEdits {
         try copyDetails(from: number, to: copy, origin: source, messageId: messageId, db)
         try StreamingReplies.separate(copy, target, fromCopiesOf: number, db)
         try copyMessages(from: number, to: copy, through: end, db)
+        try Compactions.copy(from: number, to: copy, db)
         try Preview.set(copy, db)
         // The copied messages count as read.
         try mark(copy, isRead: true, db)

@@ -45,6 +45,7 @@ enum SessionMoves {
         _ from: SessionRowID, _ source: SessionKey, into number: SessionRowID, _ target: SessionKey, _ db: Database
     ) throws {
         try StreamingReplies.separate(from, source, from: number, db)
+        try Compactions.removeMerged(from, number, db)
         var moving: [SequenceNumber] = []
         var order: [SequenceNumber] = []
         var others = try MessageMoves.sequences(of: number, db)
@@ -74,6 +75,7 @@ enum SessionMoves {
         }
         try merge(from, into: number, db)
         try StreamingReplies.move(session: from, to: number, db)
+        try Compactions.moveRest(from, to: number, db)
         try db.run("DELETE FROM scope WHERE session_row_id = ?", from)
         try db.run("DELETE FROM session WHERE id = ?", from)
         try DerivedData.recount(number, db)

@@ -34,6 +34,15 @@ struct LiveWords: Sendable {
             """, number, .message, columns: 3..<9, db)
     }
 
+    func compactions(after number: Int64, _ db: Database) throws -> Found {
+        try found(
+            """
+            SELECT compaction.id, user_id, session_id, message_id, agent_id, compaction_id, author, summary, previous_id
+            FROM compaction LEFT JOIN scope ON scope.id = scope_row_id LEFT JOIN session ON session.id = session_row_id
+            WHERE compaction.id > ? ORDER BY compaction.id LIMIT ?
+            """, number, .compaction, columns: 3..<9, db)
+    }
+
     func sessions(after number: Int64, _ db: Database) throws -> Found {
         try found(
             """

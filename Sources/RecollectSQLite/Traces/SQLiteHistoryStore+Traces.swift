@@ -19,6 +19,7 @@ extension SQLiteHistoryStore {
         let rows = LiveWords(pattern: pattern, file: database)
         var traces = try await pages { try rows.messages(after: $0, $1) }
         traces += try await pages { try rows.streamingReplies(after: $0, $1) }
+        traces += try await pages { try rows.compactions(after: $0, $1) }
         traces += try await pages { try rows.sessions(after: $0, $1) }
         traces += try await pages { try rows.changes(after: $0, $1) }
         let isLive = traces.contains(where: \.isLive)

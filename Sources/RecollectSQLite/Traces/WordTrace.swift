@@ -14,6 +14,8 @@ public struct WordTrace: Sendable, Codable, Hashable {
 
         /// A message or a streaming reply.
         public static let message = Kind(rawValue: "message")
+        /// The summary of a compaction, or another value of it.
+        public static let compaction = Kind(rawValue: "compaction")
         /// The details of a session: its ID, title, tags, and others.
         public static let session = Kind(rawValue: "session")
         /// A row of the change feed.

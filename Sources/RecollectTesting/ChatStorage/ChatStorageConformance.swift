@@ -19,7 +19,8 @@ public typealias ChatStorageCheck = ConformanceCheck<any ChatStorage>
 public enum ChatStorageConformance {
     /// All checks, in the order of the rules.
     public static let checks: [ChatStorageCheck] =
-        ScopeChecks.all + WindowChecks.all + SameRoleChecks.all + IdentityChecks.all + OrderChecks.all
+        ScopeChecks.all + WindowChecks.all + CompactionChecks.all + SameRoleChecks.all + IdentityChecks.all
+        + OrderChecks.all
         + AttributionChecks.all + AtomicityChecks.all + ConcurrencyChecks.all + PersistenceChecks.all
         + UnknownDataChecks.all + ReadableChecks.all + TextChecks.all + ExchangeChecks.all + ModelChecks.all
 

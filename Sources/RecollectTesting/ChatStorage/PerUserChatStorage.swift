@@ -28,6 +28,40 @@ public final class PerUserChatStorage: ChatStorage {
             userId: userId, sessionId: sessionId, agentId: agentId, maxMessages: maxMessages)
     }
 
+    /// Returns the messages for a model from the user's store.
+    public func window(
+        userId: String, sessionId: String, agentId: String, tokens: Int, counter: TokenCounter
+    ) async throws -> [ConversationMessage] {
+        try await store(of: userId).window(
+            userId: userId, sessionId: sessionId, agentId: agentId, tokens: tokens, counter: counter)
+    }
+
+    /// Returns the messages with their compaction from the user's store.
+    public func compacted(userId: String, sessionId: String, agentId: String) async throws -> CompactedMessages {
+        try await store(of: userId).compacted(userId: userId, sessionId: sessionId, agentId: agentId)
+    }
+
+    /// Saves a compaction to the user's store.
+    public func compact(
+        _ messages: [ConversationMessage], into summary: String, by author: String, after previousId: String?,
+        userId: String, sessionId: String, agentId: String
+    ) async throws -> Compaction {
+        try await store(of: userId).compact(
+            messages, into: summary, by: author, after: previousId, userId: userId, sessionId: sessionId,
+            agentId: agentId)
+    }
+
+    /// Returns the compactions from the user's store.
+    public func compactions(userId: String, sessionId: String, agentId: String) async throws -> [Compaction] {
+        try await store(of: userId).compactions(userId: userId, sessionId: sessionId, agentId: agentId)
+    }
+
+    /// Removes a compaction from the user's store.
+    public func removeCompaction(_ id: String, userId: String, sessionId: String, agentId: String) async throws -> Bool
+    {
+        try await store(of: userId).removeCompaction(id, userId: userId, sessionId: sessionId, agentId: agentId)
+    }
+
     /// Saves to the user's store.
     public func save(
         _ message: ConversationMessage, userId: String, sessionId: String, agentId: String, maxMessages: Int?

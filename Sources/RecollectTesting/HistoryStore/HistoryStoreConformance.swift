@@ -11,7 +11,8 @@ public typealias HistoryStoreCheck = ConformanceCheck<any HistoryStore>
 public enum HistoryStoreConformance {
     /// All checks.
     public static let checks: [HistoryStoreCheck] =
-        AppendChecks.all + SharedIDChecks.all + PageChecks.all + SessionChecks.all + DeletionChecks.all
+        AppendChecks.all + HistoryCompactionChecks.all + SharedIDChecks.all + PageChecks.all + SessionChecks.all
+        + DeletionChecks.all
         + ForkChecks.all
         + ListChecks.all + DetailChecks.all + EditChecks.all + MoveChecks.all + BranchChecks.all + DiscardChecks.all
         + ReplyChecks.all + ChangeChecks.all + SearchChecks.all + SearchPageChecks.all + TenantChecks.all

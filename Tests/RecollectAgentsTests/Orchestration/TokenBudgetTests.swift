@@ -28,6 +28,30 @@ struct TokenBudgetTests {
         }
     }
 
+    @Test("An agent gets the summary of a compaction in place of its messages", arguments: AnyStore.allCases)
+    func compaction(_ kind: AnyStore) async throws {
+        try await kind.with { store, _ in
+            let received = Locked<[String]>([])
+            let agent = ScriptedAgent { input, history, say in
+                received.withLock { $0 = history.map(\.text) }
+                say(.textDelta("re \(input.text)"))
+            }
+            let orchestrator = Orchestrator(
+                agents: [agent], store: store, maxTokens: 5, tokenCounter: TokenCounter { _ in 1 })
+            for number in 1...4 { try await orchestrator.say(.text("\(number)")) }
+            let chat = try await store.compacted(userId: "user", sessionId: "session", agentId: agent.id)
+            try await store.compact(
+                Array(chat.messages.prefix(6)), into: "so far", by: "writer", after: nil, userId: "user",
+                sessionId: "session", agentId: agent.id)
+            try await orchestrator.say("5")
+            #expect(received.withLock { $0 } == ["so far", "4", "re 4"])
+            try await orchestrator.say("6")
+            #expect(received.withLock { $0 } == ["so far", "4", "re 4", "5", "re 5"])
+            try await orchestrator.say("7")
+            #expect(received.withLock { $0 } == ["so far", "5", "re 5", "6", "re 6"])
+        }
+    }
+
     @Test("A question whose reply is missing is found beyond the budget, and answered")
     func unanswered() async throws {
         let store = InMemoryChatStorage()

@@ -39,6 +39,10 @@ struct SalvageStore {
             details.addedTags = ["tag \(scope.sessionId)"]
             try await history.update(scope.session, with: details, createIfMissing: false)
         }
+        for scope in Self.scopes {
+            let covered = Array((saved[scope] ?? []).prefix(2))
+            try await history.compact(covered, of: scope, into: "round 0", by: "writer", after: nil)
+        }
         _ = try await history.search(SearchQuery(userId: "ann", text: "round"))
         await history.close()
     }

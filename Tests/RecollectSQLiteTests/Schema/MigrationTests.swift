@@ -47,4 +47,22 @@ struct MigrationTests {
         await history.close()
         #expect(try await SQLiteHistoryStore(directory: copy).latestChange() == changes.last?.cursor)
     }
+
+    @Test("A database of the second migration is opened with its messages, and they can be compacted")
+    func secondMigration() async throws {
+        let folder = try TemporaryFolder()
+        let fixture = try #require(Bundle.module.url(forResource: "Fixtures/migration-2", withExtension: nil))
+        let copy = folder.file("history")
+        try FileManager.default.copyItem(at: fixture, to: copy)
+        let history = SQLiteHistoryStore(directory: copy)
+        let scope = Scope(userId: "u", sessionId: "s", agentId: "a")
+        let messages = try await history.compacted(scope).messages
+        #expect(messages.map(\.id) == ["w-0-q", "w-0-a", "w-1-q", "w-1-a"])
+        let made = try await history.compact(
+            Array(messages.prefix(2)), of: scope, into: "summary", by: "writer", after: nil)
+        await history.close()
+        let reopened = SQLiteHistoryStore(directory: copy)
+        #expect(try await reopened.compacted(scope).compaction == made)
+        #expect(try await reopened.check().problems.isEmpty)
+    }
 }

@@ -22,6 +22,11 @@ enum Fault: String, NamedFault {
     case mergesWhatWasTrimmed = "window.mergedViewExcludesTrimmedMessages"
     case cutsTurnsAtTheBudget = "window.countsTokens"
 
+    case ignoresCompactions = "compaction.shortensWindows"
+    case dropsCompactedMessages = "compaction.keepsMessages"
+    case compactsAfterAnything = "compaction.refusesChanges"
+    case keepsRemovedCompactions = "compaction.canBeRemoved"
+
     case keepsRepeatedRoles = "sameRole.repeatIsDropped"
     case comparesTheFirstOfABatchOnly = "sameRole.dropsWithinBatch"
     case dropsToolMessages = "sameRole.neverDropsToolMessages"

@@ -76,8 +76,13 @@ final class FaultyChatStorage: ChatStorage {
         userId: String, sessionId: String, agentId: String, tokens: Int, counter: TokenCounter
     ) async throws -> [ConversationMessage] {
         let all = try await fetch(userId: userId, sessionId: sessionId, agentId: agentId, maxMessages: nil)
-        return fault == .cutsTurnsAtTheBudget
-            ? all.newest(tokens, counter) : all.window(tokens: tokens, counter: counter)
+        switch fault {
+        case .cutsTurnsAtTheBudget: return all.newest(tokens, counter)
+        case .ignoresCompactions: return all.window(tokens: tokens, counter: counter)
+        default:
+            return try await PlainChatStorage(base: self).window(
+                userId: userId, sessionId: sessionId, agentId: agentId, tokens: tokens, counter: counter)
+        }
     }
 
     func save(

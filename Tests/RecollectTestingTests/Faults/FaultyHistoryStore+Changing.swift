@@ -71,6 +71,7 @@ extension FaultyHistoryStore {
         }
         let moved = try await base.moveSession(old, to: newSessionId)
         memory.withLock { _ = $0.movedIDs.insert(new) }
+        if fault == .losesCompactionsOnMoving { try await removeCompactions(in: new) }
         return moved || fault == .alwaysMoves
     }
 
@@ -80,6 +81,7 @@ extension FaultyHistoryStore {
         _ session: SessionKey, from messageId: String, agentId: String?
     ) async throws -> SessionKey {
         let id = saved(session)
+        if fault == .losesCompactionsInBranches { try await removeCompactions(in: id) }
         guard fault == .branchesAfterTheMessage else {
             return try await base.branch(id, from: messageId, agentId: agentId)
         }

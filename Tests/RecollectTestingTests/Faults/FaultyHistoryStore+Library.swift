@@ -123,6 +123,7 @@ extension FaultyHistoryStore {
         if fault == .startsOneChangeLate && cursor > .beginning { cursor = ChangeCursor(sequence: cursor.sequence + 1) }
         let changes = try await base.changes(after: cursor, limit: limit)
         return changes.compactMap { change in
+            if fault == .tellsNoCompactions && change.kind == .sessionCompacted { return nil }
             if fault == .hidesDeletions && change.kind.rawValue.hasSuffix("Deleted") { return nil }
             var change = change
             change.cursor = relative(change.cursor)

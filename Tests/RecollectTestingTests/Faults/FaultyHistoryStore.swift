@@ -16,6 +16,7 @@ final class FaultyHistoryStore: HistoryStore {
         var lies: [SessionKey: @Sendable (inout Session) -> Void] = [:]
         var editedIDs: Set<String> = []
         var movedIDs: Set<SessionKey> = []
+        var compactions: [(scope: Scope, compaction: Compaction)] = []
         var begunReplies: [(session: SessionKey, agentId: String, message: ConversationMessage)] = []
         var drafts: [StreamingReply] = []
     }
@@ -122,6 +123,7 @@ final class FaultyHistoryStore: HistoryStore {
             if fault != .ignoresWhatItCannotFork { throw error }
         }
         let copy = SessionKey(userId: session.userId, sessionId: newSessionId)
+        if fault == .forksNoCompactions { try await removeCompactions(in: copy) }
         memory.withLock { $0.forks[session, default: []].append(copy) }
     }
 
@@ -173,9 +175,11 @@ final class FaultyHistoryStore: HistoryStore {
     }
 
     func window(of scope: Scope, tokens: Int, counter: TokenCounter) async throws -> [ConversationMessage] {
-        let all = try await window(of: scope, maxMessages: nil)
-        return fault == .cutsTurnsAtTheBudget
-            ? all.newest(tokens, counter) : all.window(tokens: tokens, counter: counter)
+        guard fault == .cutsTurnsAtTheBudget else {
+            return try await base.window(
+                of: saved(scope.session).scope(agentId: scope.agentId), tokens: tokens, counter: counter)
+        }
+        return try await window(of: scope, maxMessages: nil).newest(tokens, counter)
     }
 
     func wholeWindow(of scope: Scope, maxMessages: Int?) async throws -> [ConversationMessage] {

@@ -31,7 +31,7 @@ extension [ConversationMessage] {
     /// The IDs of all messages that an agent receives: those covered by the summary, then those that follow.
     var givenIDs: [String] {
         flatMap { message in
-            StoredSummary.isReserved(message.id) ? message.text.split(separator: " ").map(String.init) : [message.id]
+            StoredCompaction.isReserved(message.id) ? message.text.split(separator: " ").map(String.init) : [message.id]
         }
     }
 }

@@ -44,29 +44,45 @@ struct SummarizingChatStorageTests {
             let raw = try await storage.fetchAllChats(userId: "u", sessionId: "s")
             #expect(raw.map(\.id) == turns(0..<20).map(\.id))
             #expect(try await below.load() == turns(0..<20))
-            // However many summaries were made, only one is stored.
-            #expect(try await below.load(agent: SummarizingChatStorage.reservedPrefix + "a").count == 2)
+            let compactions = try await storage.compactions(userId: "u", sessionId: "s", agentId: "a")
+            #expect(compactions.map(\.previousId) == [nil] + compactions.dropLast().map(\.id))
+            #expect(compactions.last?.summary == turns(0..<18).map(\.id).joined(separator: " "))
+            #expect(compactions.allSatisfy { $0.author == "SummarizingChatStorage" })
         }
     }
 
     @Test("Messages inserted between covered ones, and moved behind them, are not covered")
     func inserted() throws {
+        func stored(
+            _ covered: ArraySlice<ConversationMessage>, after previous: StoredCompaction? = nil,
+            _ rest: ArraySlice<ConversationMessage>
+        ) throws -> StoredCompaction {
+            let compaction = Compaction(
+                id: "c", summary: "s", author: "a", createdAt: Date(), lastMessageId: covered.last?.id ?? "",
+                messageCount: covered.count, previousId: nil)
+            let new = StoredCompaction(compaction, after: previous, covering: covered, leaving: rest)
+            return try #require(StoredCompaction(new.batch[1]))
+        }
+        func uncovered(_ compaction: StoredCompaction, _ messages: [ConversationMessage]) throws
+            -> [ConversationMessage]
+        {
+            let coverage = try #require(compaction.coverage(of: messages))
+            return zip(messages, coverage).filter { !$1 }.map(\.0)
+        }
         let all = turns(0..<200)
-        let first = StoredSummary(text: "s", after: nil, covering: all[..<300], leaving: all[300...])
-        let second = StoredSummary(text: "s", after: first, covering: all[300..<390], leaving: all[390...])
-        let summary = try #require(StoredSummary(in: second.batch))
-        #expect(summary.uncovered(of: all) == Array(all[390...]))
-        #expect(summary.uncovered(of: Array(all[200...])) == Array(all[390...]))
+        let summary = try stored(all[300..<390], after: stored(all[..<300], all[300...]), all[390...])
+        #expect(try uncovered(summary, all) == Array(all[390...]))
+        #expect(try uncovered(summary, Array(all[200...])) == Array(all[390...]))
         var inserted = all
         let new = ConversationMessage(role: .user, text: "inserted")
         inserted.insert(new, at: 250)
-        #expect(summary.uncovered(of: inserted) == [new] + all[390...])
-        let short = StoredSummary(text: "s", after: nil, covering: all[..<10], leaving: all[10...])
-        #expect(short.uncovered(of: [new] + all) == [new] + all[10...])
-        #expect(short.uncovered(of: Array(all[4...])) == Array(all[10...]))
+        #expect(try uncovered(summary, inserted) == [new] + all[390...])
+        let short = try stored(all[..<10], all[10...])
+        #expect(try uncovered(short, [new] + all) == [new] + all[10...])
+        #expect(try uncovered(short, Array(all[4...])) == Array(all[10...]))
         var moved = all
         moved.append(moved.remove(at: 389))
-        #expect(summary.uncovered(of: moved) == Array(all[390...]))
+        #expect(try uncovered(summary, moved) == Array(all[390...]))
     }
 
     @Test("A restart reuses the stored summary")
@@ -88,7 +104,7 @@ struct SummarizingChatStorageTests {
         try await storage.save(turns(0..<6))
         #expect(try await storage.load().isEmpty)
         #expect(summarizer.all.count == 1)
-        #expect(try await below.load(agent: SummarizingChatStorage.reservedPrefix + "a").isEmpty)
+        #expect(try await storage.compactions(userId: "u", sessionId: "s", agentId: "a").isEmpty)
     }
 
     @Test("Concurrent calls summarize once, and canceling one of them leaves the summary to the others")
@@ -308,7 +324,7 @@ struct SummarizingChatStorageTests {
                 let given = try await storage.load()
                 #expect(given.givenIDs == raw.map(\.id), "step \(step)")
                 #expect(given.last == raw.last, "step \(step)")
-                let visible = given.filter { !StoredSummary.isReserved($0.id) }
+                let visible = given.filter { !StoredCompaction.isReserved($0.id) }
                 #expect(visible.wholeExchanges() == visible, "step \(step)")
             }
             let folded = Set(summarizer.all.map { $0.ids.last ?? "" })
