@@ -27,6 +27,7 @@
                     name: "Read",
                     subcommands: [
                         SessionsCommand.self, ShowCommand.self, SearchCommand.self, BranchesCommand.self,
+                        CompactionsCommand.self,
                     ]),
                 CommandGroup(
                     name: "Organize",

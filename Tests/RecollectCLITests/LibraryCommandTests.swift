@@ -210,6 +210,31 @@
             #expect(replaced.contains("In the north.") && !replaced.contains("In the south."))
         }
 
+        @Test("Compactions are shown after their last message, listed, and removed")
+        func compactions() async throws {
+            let recall = try await imported()
+            #expect(try await recall.run("compactions", "aaaa").output == "The session has no compactions.\n")
+            let scope = Scope(userId: "local", sessionId: "aaaaaaaa-1", agentId: "claude")
+            let history = SQLiteHistoryStore(directory: URL(fileURLWithPath: recall.store))
+            let messages = try await history.compacted(scope).messages
+            let made = try await history.compact(
+                Array(messages.prefix(1)), of: scope, into: "about\nTycho", by: "model-x", after: nil)
+            await history.close()
+            let shown = try await recall.run("show", "aaaa").output
+            #expect(shown.contains("Where is Tycho?\n\n— 1 message above summarized by model-x, "))
+            #expect(shown.contains(": about Tycho\n\n▌ assistant"), "\(shown)")
+            let listed = try await recall.run("compactions", "aaaa").output.split(separator: "\n")
+            #expect(listed.count == 2 && listed[1].hasPrefix("\(made.id.prefix(8).lowercased())  "), "\(listed)")
+            #expect(listed.last?.hasSuffix("model-x  about Tycho") == true, "\(listed)")
+            let json = try await recall.run("compactions", "aaaa", "--json").json().arrayValue?.first
+            #expect(json?["id"] == .string(made.id) && json?["summary"] == "about\nTycho")
+            #expect(json?["agentId"] == "claude" && json?["messageCount"] == 1 && json?["previousId"] == .null)
+            #expect(try await recall.run("compactions", "aaaa", "--remove", "zz").code == 1)
+            let removed = try await recall.run("compactions", "aaaa", "--remove", String(made.id.prefix(8)))
+            #expect(removed.output == "The session has no compactions.\n", "\(removed.messages)")
+            #expect(try await recall.run("show", "aaaa", "--json").json().arrayValue?.count == 2)
+        }
+
         @Test("A streaming reply is shown as such, and as interrupted after it was stopped")
         func replies() async throws {
             let recall = try await imported()

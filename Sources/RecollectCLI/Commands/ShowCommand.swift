@@ -9,7 +9,7 @@
             abstract: "Print the messages of a session.",
             discussion: """
                 Long tool calls, results and thinking are shortened to a few lines; --full prints them completely. Streaming \
-                replies are printed last.
+                replies are printed last. A line follows the last message summarized for its agent by a compaction (`recall compactions`).
 
                 JSON: a list of objects with the keys id, role, agentId, timestamp, text, parts, metadata; messages are never \
                 shortened. In metadata, streamingReply marks a streaming reply, and interrupted marks an interrupted one.
@@ -79,9 +79,16 @@
                 style: output.style, columns: output.columns ?? 100, isWhole: full,
                 showsAgents: session.agentIds.count > 1, showsIds: ids)
             for line in view.head(of: session) { try await output.line(line) }
+            let compactions = try await history.compactions(of: session)
             try await forEachPage(of: session, history) { page in
                 for stored in page {
-                    let lines = [""] + view.lines(of: stored)
+                    var lines = [""] + view.lines(of: stored)
+                    // The last one of the agent is in effect.
+                    if let inEffect = compactions.last(where: { $0.agentId.hasSameBytes(as: stored.agentId) }),
+                        inEffect.compaction.lastMessageId.hasSameBytes(as: stored.message.id)
+                    {
+                        lines += ["", view.line(of: inEffect.compaction)]
+                    }
                     try await output.line(lines.joined(separator: "\n"))
                 }
             }

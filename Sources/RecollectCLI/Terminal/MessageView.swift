@@ -43,6 +43,14 @@
                 + (states.isEmpty ? [] : [style.yellow(states.joined(separator: ", "))])
         }
 
+        /// Returns a line about the compaction of the messages above.
+        func line(of compaction: Compaction) -> String {
+            let above = Format.count(compaction.messageCount, "message")
+            let origin =
+                "\(above) above summarized by \(compaction.author.oneLine), \(format.full(compaction.createdAt))"
+            return style.dim("— \(origin): \(compaction.summary.oneLine)".cut(to: columns))
+        }
+
         /// Returns the tags and marks of a session.
         private func states(of session: Session) -> [String] {
             var states = session.tags.map(\.oneLine)
