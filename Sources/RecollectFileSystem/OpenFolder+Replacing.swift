@@ -61,6 +61,23 @@ extension OpenFolder {
         }
     }
 
+    /// Overwrites the bytes of a file with NULs, and removes it. Durable on return. Does nothing without such a file.
+    ///
+    /// A disk or file system that writes to new blocks, such as an SSD, may still have the old ones.
+    package func erase(_ name: String) throws {
+        guard let file = try ifThere({ try self.file(name, forWriting: true) }) else { return }
+        let size = try file.size()
+        for offset in stride(from: 0, to: size, by: Self.erasedCount) {
+            try file.write([UInt8](repeating: 0, count: min(Self.erasedCount, size - offset)), at: offset)
+        }
+        try file.synchronize()
+        try remove(name)
+        try synchronize()
+    }
+
+    /// The number of bytes overwritten at once.
+    private static let erasedCount = 1 << 20
+
     private static let temporaryPrefix = ".recollect-"
 
     /// Gives a file a second name, or renames it on a file system without hard links.

@@ -14,6 +14,8 @@ import RecollectWorkspace
 /// `workspace append ROOT STATE PATH WRITER COUNT`: appends the lines `WRITER N` to a file, and prints `wrote N` after
 /// each.
 ///
+/// `workspace redact ROOT STATE PATH VERSION`: redacts a version, and prints `redacted`.
+///
 /// `workspace look ROOT STATE`: scans a workspace once, and prints `looked`.
 ///
 /// `workspace life ROOT STATE COUNT`: repeatedly writes `a.md` with the texts `life N`, moves it to `b.md` and back,
@@ -41,6 +43,9 @@ func workspace(_ arguments: [String]) async throws {
                 "\(arguments[4]) \(number)\n", to: WorkspacePath(arguments[3]), by: .agent(arguments[4]))
             say("wrote \(number)")
         }
+    case "redact":
+        try await workspace.redact(ContentHash(rawValue: arguments[4]), of: WorkspacePath(arguments[3]))
+        say("redacted")
     case "look":
         _ = try await workspace.status()
         say("looked")

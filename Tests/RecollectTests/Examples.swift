@@ -272,6 +272,12 @@ func workspaceTools(_ workspace: SharedWorkspace, client: any LLMClient) -> Agen
     return planner
 }
 
+func redaction(_ workspace: SharedWorkspace, path: WorkspacePath) async throws -> [WorkspacePath] {
+    let leaked = try await workspace.versions(of: path)[1]
+    let files = try await workspace.redact(leaked.hash, of: path)
+    return files
+}
+
 func workspaceJournal(_ workspace: SharedWorkspace) async throws -> [JournalEntry] {
     try await workspace.journal.write("The ferry leaves at nine.")
     let entries = try await workspace.journal.entries(by: .user, on: Date())

@@ -118,6 +118,13 @@ struct ContentStore {
         }
     }
 
+    /// Erases a content, and removes the temporary files of killed writers beside it, which may have the same bytes.
+    func erase(_ hash: ContentHash) throws {
+        guard let hashFolder = try ifThere({ try folder.folder(Self.name).folder(hash.folderName) }) else { return }
+        try hashFolder.removeLeftovers(among: hashFolder.names())
+        try hashFolder.erase(hash.fileName)
+    }
+
     private static let name = "objects"
 
     /// The number of contents from which they are synced together. This sync includes writes of other programs, so

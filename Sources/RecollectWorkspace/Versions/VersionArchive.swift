@@ -46,7 +46,7 @@ final class VersionArchive: Sendable {
     func versions(of path: WorkspacePath) throws -> [WorkspaceVersion] {
         try reading { log in
             guard let file = log.index.files[path] else { return [] }
-            var versions = file.versions
+            var versions = file.markedVersions
             for line in file.begun where !line.version.kind.isAbsence {
                 let begun = line.version.asBegun
                 let earlier = versions.lastIndex { $0.date <= begun.date }
@@ -271,6 +271,7 @@ final class VersionArchive: Sendable {
                     try folder.lock(exclusively: true)
                     try log.refresh(from: folder)
                     if log.isDamaged { try salvage(&log, in: folder) }
+                    try finishRedactions(&log, in: folder)
                     return try body(folder, &log)
                 }
             }

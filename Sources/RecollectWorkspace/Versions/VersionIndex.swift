@@ -28,11 +28,15 @@ struct VersionIndex {
         var content: ContentHash? { versions.last.flatMap { $0.kind.isAbsence ? nil : $0.hash } }
         /// The offsets in the log at the ends of the lines of `begun`.
         fileprivate var begunEnds: [WorkspaceVersion: Int] = [:]
+        /// The last redaction of each redacted content, and the offset in the log at the end of its first line.
+        fileprivate(set) var redactions: [ContentHash: (version: WorkspaceVersion, order: Int)] = [:]
     }
 
     private(set) var files: [WorkspacePath: File] = [:]
     /// The current content of each existing file.
     private(set) var contents: [WorkspacePath: ContentHash] = [:]
+    /// The contents of redactions without a line of their end: they may not be erased yet.
+    private(set) var unfinishedRedactions: Set<ContentHash> = []
 
     /// The contents in all lines.
     var hashes: Set<ContentHash> {
@@ -47,6 +51,11 @@ struct VersionIndex {
     mutating func apply(_ line: VersionLine, endingAt end: Int) {
         files[line.path, default: File()].apply(line, endingAt: end)
         contents[line.path] = files[line.path]?.content
+        switch line.mark {
+        case .redacting: unfinishedRedactions.insert(line.version.hash)
+        case .redacted: unfinishedRedactions.remove(line.version.hash)
+        case .begun, .done, .withdrawn: break
+        }
     }
 
     /// Returns the change, dated later by milliseconds if the file already has an equal one: otherwise both would
@@ -146,7 +155,13 @@ struct VersionIndex {
                 isKept(change.version) || isOpen(change.version)
                     || end > start && !file.hasVersion(of: change.version.hash, after: end)
             }
-            return (versions + begun).sorted { $0.1 < $1.1 }.map(\.0)
+            let redactions = file.redactions.filter { hash, redaction in
+                versions.contains { $0.0.version.hash == hash && $0.1 < redaction.order }
+            }.map { hash, redaction in
+                let mark = unfinishedRedactions.contains(hash) ? VersionLine.Mark.redacting : .redacted
+                return (VersionLine(mark: mark, path: path, version: redaction.version), redaction.order)
+            }
+            return (versions + begun + redactions).sorted { $0.1 < $1.1 }.map(\.0)
         }
     }
 }
@@ -158,6 +173,12 @@ extension VersionIndex.File {
         case .begun:
             begun.append(line)
             begunEnds[line.version] = end
+        case .redacting:
+            redactions[line.version.hash] = (line.version, end)
+        case .redacted where redactions[line.version.hash]?.version != line.version:
+            // Its first line was left out of a shorter log.
+            redactions[line.version.hash] = (line.version, end)
+        case .redacted: break
         case .withdrawn:
             begun.removeAll { $0.isSameChange(as: line) }
             begunEnds[line.version] = nil
@@ -171,6 +192,15 @@ extension VersionIndex.File {
 
     fileprivate func hasVersion(of hash: ContentHash, after order: Int) -> Bool {
         zip(versions, orders).contains { $0.hash == hash && $1 > order }
+    }
+
+    /// The versions in order, with their redactions. A content saved again after its redaction is a new version.
+    var markedVersions: [WorkspaceVersion] {
+        guard !redactions.isEmpty else { return versions }
+        return zip(versions, orders).map { version, order in
+            guard let redaction = redactions[version.hash], order < redaction.order else { return version }
+            return version.with(redaction.version.asRedaction)
+        }
     }
 
     private mutating func add(_ version: WorkspaceVersion, orderedBy order: Int) {

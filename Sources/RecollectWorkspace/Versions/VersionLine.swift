@@ -15,6 +15,11 @@ struct VersionLine: Hashable {
         case done = "="
         /// The change was begun, and then refused.
         case withdrawn = "!"
+        /// The content of the file's versions so far is about to be erased. The line has the hash, the date and the
+        /// author of the redaction.
+        case redacting = "~"
+        /// The content was erased.
+        case redacted = "-"
     }
 
     var mark: Mark

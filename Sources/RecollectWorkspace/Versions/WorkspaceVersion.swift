@@ -41,6 +41,20 @@ public struct WorkspaceVersion: Hashable, Sendable {
         var isAbsence: Bool { self == .trashed || self == .movedAway || self == .removed }
     }
 
+    /// The erasure of a version's content for good.
+    public struct Redaction: Hashable, Sendable {
+        /// The date of the erasure.
+        public let date: Date
+        /// The user or the agent that requested it.
+        public let author: WorkspaceAuthor
+
+        /// Creates a redaction.
+        public init(date: Date, author: WorkspaceAuthor) {
+            self.date = date
+            self.author = author
+        }
+    }
+
     /// The content. For a version that ended the file, this is the last one.
     public let hash: ContentHash
     /// The date of the write or of the first observation on this device.
@@ -53,6 +67,9 @@ public struct WorkspaceVersion: Hashable, Sendable {
     public let parents: [ContentHash]
     /// The path from which or to which the file was moved.
     public let otherPath: WorkspacePath?
+    /// The erasure of the content for good (`SharedWorkspace.redact`); `nil` without one. Set by
+    /// `SharedWorkspace.versions(of:)` only.
+    public internal(set) var redaction: Redaction?
     /// The size of the content in bytes, recorded for observed contents; otherwise `nil`.
     var size: Int?
 
@@ -83,6 +100,13 @@ public struct WorkspaceVersion: Hashable, Sendable {
         var version = WorkspaceVersion(
             hash: hash, date: date, author: author, kind: kind, parents: parents, otherPath: otherPath)
         version.size = size
+        return version
+    }
+
+    /// Returns the same version, marked as redacted.
+    func with(_ redaction: Redaction?) -> WorkspaceVersion {
+        var version = self
+        version.redaction = redaction
         return version
     }
 

@@ -31,13 +31,14 @@ extension SharedWorkspace {
     /// A file trashed on this device also gets back its permissions, owner and extended attributes, as far as the
     /// file system and this process allow.
     /// - Throws: `FileChangedError` with the current content if a file exists at the path; `notFound` if no content
-    ///   is archived; `UnconfirmedChangeError` if the file was written and a later step failed.
+    ///   is archived, or the last one was redacted; `UnconfirmedChangeError` if the file was written and a later step failed.
     @discardableResult
     public func restore(_ path: WorkspacePath, by author: WorkspaceAuthor = .user) async throws -> WorkspaceFile {
         try await writing {
-            guard let last = try self.archive.index().files[path]?.versions.last,
-                let bytes = try self.archive.bytes(of: last.hash)
-            else { throw RecollectError(.notFound, "the archive on this device has no version of \(path)") }
+            guard let last = try self.archive.index().files[path]?.markedVersions.last else {
+                throw RecollectError(.notFound, "the archive on this device has no version of \(path)")
+            }
+            let bytes = try self.archivedBytes(of: last, at: path)
             return try self.writer.put(bytes, to: path, replacing: nil, by: author, as: .restored, parents: [last.hash])
         }
     }
@@ -51,7 +52,8 @@ extension SharedWorkspace {
     ///   - replacing: The expected version; `nil` if the file must not exist.
     ///   - author: The author of the restoration.
     /// - Throws: `FileChangedError` with the current content if the file has another version or is missing;
-    ///   `notFound` if the file never had the content on this device, or the content is not archived; `notLocal`;
+    ///   `notFound` if the file never had the content on this device, or the content is not archived or was redacted;
+    ///   `notLocal`;
     ///   `tooLarge`; `UnconfirmedChangeError` if the file was written and a later step failed.
     @discardableResult
     public func restore(
@@ -59,12 +61,11 @@ extension SharedWorkspace {
     ) async throws -> WorkspaceFile {
         try await writing {
             let path = try self.provider.spelling(of: path)
-            guard try self.archive.versions(of: path).contains(where: { $0.hash == version }),
-                let bytes = try self.archive.bytes(of: version)
-            else {
-                throw RecollectError(
-                    .notFound, "the archive on this device does not have version \(version.rawValue) of \(path)")
+            let found = try self.archive.versions(of: path).filter { $0.hash == version }
+            guard let found = found.first(where: { $0.redaction == nil }) ?? found.first else {
+                throw self.notArchived(version, at: path)
             }
+            let bytes = try self.archivedBytes(of: found, at: path)
             return try self.writer.put(bytes, to: path, replacing: replacing, by: author, as: .restored)
         }
     }
@@ -96,13 +97,16 @@ extension SharedWorkspace {
     }
 
     /// Returns the bytes of a version. A content other than text is archived only if it is replaced on this device.
-    /// - Throws: `notFound` if the content is not archived; `damaged` if its file in the archive has other bytes.
+    /// - Throws: `notFound` if the content is not archived, or was redacted; `damaged` if its file in the archive has
+    ///   other bytes.
     public func content(of hash: ContentHash) async throws -> [UInt8] {
         try await reading {
-            guard let bytes = try self.archive.bytes(of: hash) else {
-                throw RecollectError(.notFound, "the archive on this device does not have version \(hash.rawValue)")
+            let index = try self.archive.index()
+            if !index.unfinishedRedactions.contains(hash), let bytes = try self.archive.bytes(of: hash) { return bytes }
+            let redacted = index.files.values.lazy.flatMap(\.markedVersions).first {
+                $0.hash == hash && $0.redaction != nil
             }
-            return bytes
+            throw redacted.map { self.redacted($0) } ?? self.notArchived(hash)
         }
     }
 
