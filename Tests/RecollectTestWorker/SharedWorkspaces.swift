@@ -14,6 +14,9 @@ import RecollectWorkspace
 /// `workspace append ROOT STATE PATH WRITER COUNT`: appends the lines `WRITER N` to a file, and prints `wrote N` after
 /// each.
 ///
+/// `workspace remember ROOT STATE AGENT COUNT`: creates the files `/memories/N.md` with the agent's ID by the memory tool,
+/// and prints each result.
+///
 /// `workspace redact ROOT STATE PATH VERSION`: redacts a version, and prints `redacted`.
 ///
 /// `workspace look ROOT STATE`: scans a workspace once, and prints `looked`.
@@ -42,6 +45,14 @@ func workspace(_ arguments: [String]) async throws {
             try await workspace.append(
                 "\(arguments[4]) \(number)\n", to: WorkspacePath(arguments[3]), by: .agent(arguments[4]))
             say("wrote \(number)")
+        }
+    case "remember":
+        let memory = MemoryTool(workspace: workspace, agentId: arguments[3])
+        for number in 0..<(Int(arguments[4]) ?? 0) {
+            let input: JSONValue = [
+                "command": "create", "path": .string("/memories/\(number).md"), "file_text": .string(arguments[3]),
+            ]
+            say(try await memory.call(input).content.stringValue ?? "")
         }
     case "redact":
         try await workspace.redact(ContentHash(rawValue: arguments[4]), of: WorkspacePath(arguments[3]))

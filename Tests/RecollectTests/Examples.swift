@@ -272,6 +272,17 @@ func workspaceTools(_ workspace: SharedWorkspace, client: any LLMClient) -> Agen
     return planner
 }
 
+func memoryTool(_ workspace: SharedWorkspace, client: any LLMClient) -> Agent {
+    let memory = MemoryTool(workspace: workspace, agentId: "planner")
+    let planner = Agent(name: "planner", description: "Plans trips.", model: client, tools: [memory.tool])
+    return planner
+}
+
+func result(of input: JSONValue, for memory: MemoryTool) async throws -> (text: String, isError: Bool) {
+    let result = try await memory.call(input)
+    return (result.content.stringValue ?? "", result.isError)
+}
+
 func redaction(_ workspace: SharedWorkspace, path: WorkspacePath) async throws -> [WorkspacePath] {
     let leaked = try await workspace.versions(of: path)[1]
     let files = try await workspace.redact(leaked.hash, of: path)

@@ -11,9 +11,10 @@ extension WorkspaceWriter {
         guard let file, let doubtful = try archive.inDoubt(at: provider.spelling(of: file.path))?.version,
             doubtful.hash == file.version, doubtful.author == author, doubtful.parents.count <= 1
         else { return false }
-        guard let parent = doubtful.parents.first else { return try change(nil) == file.bytes }
+        guard let parent = doubtful.parents.first else { return (try? change(nil)) == file.bytes }
         guard let bytes = try archive.wholeBytes(of: parent) else { return false }
-        return try change(WorkspaceFile(path: file.path, bytes: bytes)) == file.bytes
+        // A change refused for the earlier content is not the one made to it.
+        return (try? change(WorkspaceFile(path: file.path, bytes: bytes))) == file.bytes
     }
 
     /// Makes the unconfirmed content of a file durable, if the requested write repeats the unconfirmed one.

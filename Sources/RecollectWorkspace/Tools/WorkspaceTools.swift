@@ -140,31 +140,12 @@ public struct WorkspaceTools: Sendable {
         ) { arguments, _ in
             do {
                 return try await run(arguments)
-            } catch let error as RecollectError where Self.forModel.contains(error.code) {
-                // The error message quotes the invalid argument as written by the model.
-                let isQuoted = error.code == .invalidArgument
-                throw ToolArguments.Failure(message: isQuoted ? error.message : withoutRoot(error.message))
-            } catch let error as UnconfirmedChangeError {
-                throw ToolArguments.Failure(message: withoutRoot(error.description))
-            } catch let error as FileNotYetAvailableError {
-                let name = error.url?.lastPathComponent ?? "The file"
-                throw ToolArguments.Failure(
-                    message: "\(name) is not on this device yet. Its download was requested: try again later.")
+            } catch let failure as ToolArguments.Failure {
+                throw failure
+            } catch {
+                guard let message = workspace.messageForModel(error) else { throw error }
+                throw ToolArguments.Failure(message: message)
             }
         }
     }
-
-    /// Returns a message with paths relative to the workspace. The location of the workspace and its archive on
-    /// this machine must not reach a model's server.
-    private func withoutRoot(_ message: String) -> String {
-        let root = workspace.rootURL.path
-        return message.replacingOccurrences(of: workspace.archive.path, with: "the workspace's archive")
-            .replacingOccurrences(of: root + "/", with: "").replacingOccurrences(of: root, with: "the workspace")
-    }
-
-    /// Errors a model can correct, or report to its user.
-    private static let forModel: Set<RecollectError.Code> = [
-        .invalidArgument, .notFound, .tooLarge, .notLocal, .timedOut, .credential, .foreignStore, .unavailable, .busy,
-        .readOnly, .conflict,
-    ]
 }

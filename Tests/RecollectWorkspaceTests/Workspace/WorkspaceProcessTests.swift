@@ -65,6 +65,33 @@ import Testing
         #expect(Set(versions.map(\.hash)).count == 4 * count)
     }
 
+    @Test("Processes that create the same memory files: one of them succeeds for each file, and the others are refused")
+    func creating() async throws {
+        let folders = folders("remember")
+        let count = 30
+        let agents = ["ada", "bob", "cyd"]
+        let workers = try agents.map {
+            try Worker(["workspace", "remember", folders.root.path, folders.state.path, $0, "\(count)"])
+        }
+        var heard: [[String]] = []
+        for worker in workers {
+            heard.append(await worker.finish())
+            #expect(worker.endedWell)
+        }
+        let workspace = try open(folders)
+        for number in 0..<count {
+            let text = try await workspace.read(path("Memories/\(number).md")).text
+            for (agent, lines) in zip(agents, heard) {
+                let expected =
+                    agent == text
+                    ? "File created successfully at: /memories/\(number).md"
+                    : "File /memories/\(number).md already exists"
+                #expect(lines[number] == expected)
+            }
+            #expect(try await workspace.versions(of: path("Memories/\(number).md")).map(\.author) == [.agent(text)])
+        }
+    }
+
     /// Checks the state after a kill: the file is complete at one path at least, or in the trash; every written text is
     /// archived; and no text is attributed to another author.
     private func check(_ folders: (root: URL, state: URL), heard: [String], _ name: String) async throws {
