@@ -107,6 +107,60 @@
             try await server.stop()
         }
 
+        @Test("An agent with the tool memory works in the workspace, and its notes have versions by it")
+        func memory() async throws {
+            let recall = try RecallProcess()
+            recall.environment["RECOLLECT_WORKSPACE"] = recall.folder + "/shared"
+            recall.environment["HOME"] = recall.folder + "/home"
+            recall.environment["XDG_DATA_HOME"] = recall.folder + "/home/data"
+            let commands: [JSONValue] = [
+                ["command": "view", "path": "/memories"],
+                ["command": "create", "path": "/memories/soups.md", "file_text": "# Soups\n\n- leek\n"],
+                [
+                    "command": "str_replace", "path": "/memories/soups.md", "old_str": "leek",
+                    "new_str": "leek, with bread",
+                ],
+                ["command": "insert", "path": "/memories/soups.md", "insert_line": 3, "insert_text": "- pea"],
+                ["command": "rename", "old_path": "/memories/soups.md", "new_path": "/memories/recipes/soups.md"],
+                ["command": "view", "path": "/memories/recipes/soups.md"],
+                ["command": "view", "path": "/memories/soups.md"],
+                ["command": "delete", "path": "/memories/recipes"],
+            ]
+            let server = try await ModelServer.start { request in
+                let done = request.messages.count { $0["role"] == "tool" }
+                guard done < commands.count else { return .text(["Noted."]) }
+                return .toolCalls([(id: "call-\(done)", name: "memory", arguments: commands[done])])
+            }
+            let yaml = Self.yaml.replacingOccurrences(
+                of: "    description: Knows recipes", with: "    tools: [memory]\n    description: Knows recipes")
+            let outcome = try await recall.run(
+                "chat", "--json", "--agents", try agents(recall, server, yaml), "Which soup?")
+            #expect(outcome.code == 0, "\(outcome.messages)")
+            let results = outcome.output.split(separator: "\n").compactMap { line -> JSONValue? in
+                guard let event = try? JSONValue(parsing: String(line)),
+                    event["event"] == "toolResult"
+                else { return nil }
+                return event["content"]
+            }
+            let heading = "Here're the files and directories up to 2 levels deep in /memories, excluding hidden items:"
+            #expect(
+                results == [
+                    .string(heading + "\n0B\t/memories"), "File created successfully at: /memories/soups.md",
+                    "The memory file has been edited. Here is the snippet showing the change (with line numbers):\n     1\t# Soups\n     2\t\n     3\t- leek, with bread\n     4\t",
+                    "The file /memories/soups.md has been edited.",
+                    "Successfully renamed /memories/soups.md to /memories/recipes/soups.md",
+                    "Here's the content of /memories/recipes/soups.md with line numbers:\n     1\t# Soups\n     2\t\n     3\t- leek, with bread\n     4\t- pea\n     5\t",
+                    ["error": "The path /memories/soups.md does not exist. Please provide a valid path."],
+                    "Successfully deleted /memories/recipes",
+                ], "\(outcome.output)")
+            let trash = try await recall.run("workspace", "trash", "--json").json().arrayValue ?? []
+            #expect(trash.map { $0["path"] } == ["Memories/recipes/soups.md"] && trash.map { $0["author"] } == ["cook"])
+            // The tool is declared with its schema.
+            let tools = server.requests.last?.body["tools"]?.arrayValue ?? []
+            #expect(tools.map { $0["function"]?["name"] } == ["memory"])
+            try await server.stop()
+        }
+
         @Test("A failed turn is reported and saved, later lines are sent, and the exit code is 1")
         func failing() async throws {
             let recall = try RecallProcess()

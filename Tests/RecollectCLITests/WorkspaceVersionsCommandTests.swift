@@ -108,6 +108,38 @@
             }
         }
 
+        @Test("Redact erases a version, which stays listed and cannot be read or restored")
+        func redact() async throws {
+            let recall = try await made()
+            let versions = try await listed(recall, "versions", "茶.md")
+            let second = String(try #require(versions[1]["version"]?.stringValue).prefix(8))
+            let unasked = try await recall.run("workspace", "redact", "茶.md", second)
+            #expect(unasked.code == 1 && unasked.messages.contains("--yes"), "\(unasked)")
+            #expect(try await recall.run("workspace", "cat", "茶.md", "--as-of", second).code == 0)
+            let done = try await recall.run("workspace", "redact", "茶.md", second, "--yes", "--agent", "cleaner")
+            #expect(done.code == 0 && done.output == "Redacted version \(second) of 茶.md\n", "\(done)")
+            let after = try await listed(recall, "versions", "茶.md")
+            #expect(after.map { $0["redactedBy"] } == [.null, "cleaner", .null])
+            #expect(after[1]["redacted"]?.integerValue != nil && after[1]["bytes"] == .null)
+            let lines = try await recall.run("workspace", "versions", "茶.md").output.split(separator: "\n")
+            #expect(lines[2].hasPrefix(second) && lines[2].contains("  redacted  ") && lines[2].hasSuffix("scribe"))
+            for arguments in [
+                ["cat", "茶.md", "--as-of", second], ["restore", "茶.md"], ["restore", "茶.md", "--as-of", second],
+            ] {
+                let refused = try await recall.run(["workspace"] + arguments)
+                #expect(refused.code == 1 && refused.messages.contains("redacted"), "\(refused)")
+            }
+            let current = try #require(versions[0]["version"]?.stringValue)
+            let refused = try await recall.run("workspace", "redact", "茶.md", current, "--yes")
+            #expect(refused.code == 1 && refused.messages.contains("current content of 茶.md"), "\(refused)")
+            let first = try #require(versions[2]["version"]?.stringValue)
+            let json = try await recall.run("workspace", "redact", "茶.md", first, "--yes", "--json").json()
+            #expect(json == ["version": .string(first), "paths": ["茶.md"]])
+            for arguments in [["茶.md", ""], ["茶.md", first, "--json"], ["茶.md"]] {
+                #expect(try await recall.run(["workspace", "redact"] + arguments).code == 64, "\(arguments)")
+            }
+        }
+
         @Test("A write that was only begun is listed, but has no author and cannot be restored")
         func begun() async throws {
             let recall = try await made()

@@ -4,10 +4,12 @@
     import RecollectBuiltInAgents
     import RecollectModels
 
-    /// The dependencies of agents: the history, the journal, and the keys of models.
+    /// The dependencies of agents: the history, the journal, the workspace, and the keys of models.
     struct AgentFactory {
         let history: any HistoryStore
         let journal: JournalFolder
+        /// The workspace with the memory of agents; `nil` if no agent has the tool `memory`.
+        let workspace: SharedWorkspace?
         /// The environment with the models' keys. Other users can read a command line, so keys are never on it.
         let environment: [String: String]
 
@@ -25,13 +27,12 @@
             case .scribe: return scribe(agent.name, agent.description)
             case .model(let model, let prompt, let tools):
                 let (name, description) = (agent.name ?? "", agent.description ?? "")
+                let tools = tools.compactMap { tool($0, of: name.slug) }
                 guard let prompt else {
-                    return Agent(
-                        name: name, description: description, model: try client(model), tools: tools.map(tool))
+                    return Agent(name: name, description: description, model: try client(model), tools: tools)
                 }
                 return Agent(
-                    name: name, description: description, model: try client(model), tools: tools.map(tool),
-                    systemPrompt: prompt)
+                    name: name, description: description, model: try client(model), tools: tools, systemPrompt: prompt)
             }
         }
 
@@ -52,12 +53,13 @@
                 calendar: Format.calendar)
         }
 
-        private func tool(_ tool: AgentsFile.Tool) -> AgentTool {
+        private func tool(_ tool: AgentsFile.Tool, of agentId: String) -> AgentTool? {
             switch tool {
             case .searchHistory: HistoryTools(history: history).searchHistory
             case .readSession: HistoryTools(history: history).readSession
             case .takeNote: JournalTools(journal: journal).takeNote
             case .readNotes: JournalTools(journal: journal).readNotes
+            case .memory: workspace.map { MemoryTool(workspace: $0, agentId: agentId).tool }
             }
         }
 

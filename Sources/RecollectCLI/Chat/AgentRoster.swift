@@ -22,14 +22,14 @@
             AgentRoster(agents: [means.historian(), means.scribe()], classifier: KeywordClassifier())
         }
 
-        /// Returns a team of one assistant with a model and all tools. The historian and the scribe are not in it:
+        /// Returns a team of one assistant with a model, and the tools for the history and the journal. The historian and the scribe are not in it:
         /// its tools cover their tasks. Beside them, keywords would route each message, and a request without a
         /// keyword would go to the last agent.
         /// - Throws: `invalidArgument` if the model's client cannot be created.
         static func assistant(_ model: AgentsFile.Model, _ means: AgentFactory) throws -> AgentRoster {
             let assistant = AgentsFile.Agent(
                 name: "Assistant", description: "Answers questions and helps with any task.",
-                kind: .model(model, prompt: nil, tools: AgentsFile.Tool.allCases))
+                kind: .model(model, prompt: nil, tools: AgentsFile.Tool.ofAssistant))
             return AgentRoster(agents: [try means.agent(assistant)], classifier: KeywordClassifier())
         }
 

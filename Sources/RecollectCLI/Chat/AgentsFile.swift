@@ -16,6 +16,10 @@
             case readSession = "read_session"
             case takeNote = "take_note"
             case readNotes = "read_notes"
+            case memory
+
+            /// The tools of the assistant without a file. `memory` writes to the workspace, so a file has to name it.
+            static let ofAssistant: [Tool] = [.searchHistory, .readSession, .takeNote, .readNotes]
         }
 
         /// A language model and its server.
@@ -38,6 +42,14 @@
             var name: String?
             var description: String?
             var kind: Kind
+        }
+
+        /// Whether an agent has the tool `memory`, and so uses the workspace.
+        var usesWorkspace: Bool {
+            agents.contains { agent in
+                guard case .model(_, _, let tools) = agent.kind else { return false }
+                return tools.contains(.memory)
+            }
         }
 
         var routing: Routing

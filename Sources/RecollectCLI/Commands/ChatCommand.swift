@@ -28,11 +28,13 @@
                       - name: Navigator
                         description: Plans routes, tides and harbors.
                         prompt: You are a calm navigator.
-                        tools: [search_history, read_session, take_note, read_notes]
+                        tools: [search_history, read_session, take_note, read_notes, memory]
                       - kind: historian            # or scribe: no model
 
                 The first agent is the default. An agent may have its own model, base_url and api_key_env. A server other than \
-                OpenAI's is sent a key only if the file names the variable with the key.
+                OpenAI's is sent a key only if the file names the variable with the key. The tool memory keeps an agent's \
+                notes across sessions, in the folder Memories of the workspace (RECOLLECT_WORKSPACE, or the default one; \
+                `recall workspace --help`).
 
                 Without a terminal, each line of standard input is a message, and only replies go to standard output. After a \
                 failed turn, the next lines are still sent; a failed command ends the chat. In both cases, the exit code is 1. \
@@ -137,13 +139,15 @@
         }
 
         private func team(_ history: any HistoryStore) throws -> AgentRoster {
+            let file = try agents.map { try AgentsFile.read($0) }
             let folder = journal.map { URL(fileURLWithPath: $0, isDirectory: true) }
             let means = AgentFactory(
                 history: history,
                 journal: JournalFolder(
                     baseURL: folder ?? options.directory.appendingPathComponent("journal", isDirectory: true)),
+                workspace: file?.usesWorkspace == true ? try WorkspaceOptions.opened(root: nil, makes: true) : nil,
                 environment: ProcessInfo.processInfo.environment)
-            if let agents { return try .team(of: AgentsFile.read(agents), means) }
+            if let file { return try .team(of: file, means) }
             guard let model else { return .builtIn(means) }
             let server = baseURL.flatMap(AgentsFile.serverURL)
             return try .assistant(

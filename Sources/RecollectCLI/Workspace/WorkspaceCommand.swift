@@ -19,7 +19,8 @@
                 WorkspaceInitCommand.self, WorkspaceStatusCommand.self, WorkspaceListCommand.self,
                 WorkspaceCatCommand.self, WorkspaceWriteCommand.self, WorkspaceMoveCommand.self,
                 WorkspaceDeleteCommand.self, WorkspaceTrashCommand.self, WorkspaceVersionsCommand.self,
-                WorkspaceRestoreCommand.self, WorkspaceJournalCommand.self, WorkspaceResolveCommand.self,
+                WorkspaceRestoreCommand.self, WorkspaceRedactCommand.self, WorkspaceJournalCommand.self,
+                WorkspaceResolveCommand.self,
                 WorkspaceRecoverCommand.self, WorkspaceWatchCommand.self,
             ])
     }

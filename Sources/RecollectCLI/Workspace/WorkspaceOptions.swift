@@ -23,7 +23,7 @@
         /// - Throws: `notFound` if the named folder is missing and not to be created; errors of the opening and of
         ///   the command.
         func withWorkspace(makes: Bool = false, _ body: (SharedWorkspace) async throws -> Void) async throws {
-            let workspace = try opened(makes: makes)
+            let workspace = try Self.opened(root: root, makes: makes)
             let result: Result<Void, any Error>
             do {
                 result = .success(try await body(workspace))
@@ -34,7 +34,12 @@
             try result.get()
         }
 
-        private func opened(makes: Bool) throws -> SharedWorkspace {
+        /// Opens a workspace.
+        /// - Parameters:
+        ///   - root: Its folder; `nil` for the one of the environment, else the default one.
+        ///   - makes: Whether to create a missing folder.
+        /// - Throws: `notFound` if the named folder is missing and not to be created; errors of the opening.
+        static func opened(root: String?, makes: Bool) throws -> SharedWorkspace {
             let variable = ProcessInfo.processInfo.environment["RECOLLECT_WORKSPACE"].flatMap { $0.isEmpty ? nil : $0 }
             // Events are printed by `printEvents` instead of logged.
             let logger = Logger(label: "recall") { _ in SwiftLogNoOpLogHandler() }
@@ -156,7 +161,12 @@
         static let foreignWriter = "elsewhere"
 
         /// The writer of the version, in a word.
-        var writer: String { author.map { $0.agentId ?? "you" } ?? Self.foreignWriter }
+        var writer: String { author?.word ?? Self.foreignWriter }
+    }
+
+    extension WorkspaceAuthor {
+        /// The author, in a word.
+        var word: String { agentId ?? "you" }
     }
 
     extension ContentHash {

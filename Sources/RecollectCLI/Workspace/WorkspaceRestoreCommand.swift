@@ -108,6 +108,11 @@
             }
             let wanted = try await wanted(of: path, replacing: replaced, in: workspace)
             guard try await workspace.sizes(of: [wanted])[wanted] != nil else {
+                let versions = try await workspace.versions(of: path)
+                if versions.contains(where: { $0.hash == wanted && $0.redaction != nil }) {
+                    throw RecollectError(
+                        .notFound, "version \(wanted.short) of \(path) was redacted: its content was erased for good")
+                }
                 throw RecollectError(
                     .notFound,
                     "version \(wanted.short) of \(path) is not in the archive of this device; `recall workspace versions` lists the archived versions"

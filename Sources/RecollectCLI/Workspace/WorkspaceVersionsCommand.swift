@@ -14,10 +14,11 @@
                 States: observed (written by another device), edited (by another program on this device), contested (observed \
                 beside a conflict copy), written, merged, trashed, restored, moved (from another path with its earlier \
                 versions), movedAway (to another path), removed (by another program), begun (its writer was killed; the file \
-                may never have had this content). Content other than text is not archived if another program replaces it.
+                may never have had this content). Content other than text is not archived if another program replaces it. \
+                The content of a redacted version was erased (`recall workspace redact`).
 
                 JSON: a list of version, state, date, author, bytes (null if the content is missing), parents (the replaced versions), \
-                otherPath.
+                otherPath, redacted (the date of the redaction; null without one), redactedBy.
                 """)
 
         @OptionGroup var options: WorkspaceOptions
@@ -54,6 +55,10 @@
                 "author": .string(version.writer), "bytes": size.map { .integer(Int64($0)) } ?? .null,
                 "parents": .array(version.parents.map { .string($0.rawValue) }),
                 "otherPath": version.otherPath.map { .string($0.description) } ?? .null,
+                "redacted": version.redaction.map {
+                    .integer(Int64(($0.date.timeIntervalSince1970 * 1000).rounded()))
+                } ?? .null,
+                "redactedBy": version.redaction.map { .string($0.author.word) } ?? .null,
             ]
         }
 
@@ -70,7 +75,8 @@
                 rows: versions.map { version in
                     [
                         version.hash.short, format.short(version.date), version.kind.rawValue,
-                        sizes[version.hash].map { Format.bytes(Int64($0)) } ?? "not archived",
+                        version.redaction != nil
+                            ? "redacted" : sizes[version.hash].map { Format.bytes(Int64($0)) } ?? "not archived",
                         writer(of: version).oneLine,
                     ]
                 })
