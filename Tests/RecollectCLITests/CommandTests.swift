@@ -140,8 +140,8 @@
             let hit = try #require(hits.first)
             #expect(
                 Set(hit.objectValue?.keys ?? [:].keys) == [
-                    "sessionId", "agentId", "messageId", "role", "timestamp", "snippet", "score", "missingWords",
-                    "correctedWords",
+                    "sessionId", "agentId", "messageId", "role", "timestamp", "snippet", "score", "matchedWords",
+                    "missingWords", "correctedWords",
                 ])
             #expect((hit["sessionId"], hit["messageId"], hit["role"]) == ("11111111-aaaa", "a1", "user"))
             #expect(hit["snippet"]?.stringValue?.contains("«Tycho»") == true)
@@ -152,9 +152,18 @@
             #expect(both.components(separatedBy: "11111111  ").count == 3, "several hits of a session have short IDs")
             let question = try await recall.run("search", "When did we see Tycho and Kepler's comet?").output
             #expect(question.hasPrefix("Messages with some of these words, or next to them:\n\n11111111  "))
+            let some = try await recall.run("search", "tycho unicorn").output
+            #expect(some.hasPrefix("No message has all of these words; without “unicorn”, "))
             #expect(question.contains("In the southern highlands."), "the answer beside the message with the word")
             #expect(question.contains("without “see”, “Kepler”, “comet”") && !question.contains("“When”"))
             #expect(try await recall.run("search", "--json", "--", "tycho -crater", "-the").json() == [])
+            let oldest = ["search", "the", "--sort", "oldest", "--per-session", "1", "--context", "1", "--json"]
+            let dated = try await recall.run(oldest).json()
+            let times = dated.arrayValue?.compactMap { $0["timestamp"]?.integerValue } ?? []
+            #expect(times == times.sorted() && dated.arrayValue?.first?["after"]?.arrayValue?.count == 1)
+            let grouped = try await recall.run("search", "the", "--per-session", "3").output
+            #expect(grouped.components(separatedBy: "11111111  ").count == 2, "each session has one heading")
+            #expect(try await recall.run("search", "the", "--skip", "9999").output == "There are no more hits.\n")
             let misspelled = try await recall.run("search", "tyhco").output
             #expect(misspelled.hasPrefix("Corrected “tyhco” to “tycho”.\n\n11111111  "))
             for odd in ["\"", "a AND", "*", "(", "NEAR(", "", "col:x", "-"] {

@@ -79,12 +79,13 @@
 
         /// Returns the note before the first hit without some of the words.
         private func incompleteNote(from messages: ArraySlice<FoundMessages.Message>) -> String {
-            guard messages.startIndex == 0, let missing = messages.first?.hit.missingWords else {
+            // A message next to others may have none of the words.
+            guard messages.startIndex == 0, let first = messages.first?.hit, !first.matchedWords.isEmpty else {
                 return "Messages with some of these words, or next to them:"
             }
-            let count = messages.prefix { $0.hit.missingWords == missing }.count
-            let words = missing.map { "“\($0.oneLine)”" }.joined(separator: ", ")
-            return "No message has all of these words. The first \(Format.count(count, "message")), without \(words):"
+            let count = messages.prefix { $0.hit.missingWords == first.missingWords }.count
+            let words = first.missingWords.map { "“\($0.oneLine)”" }.joined(separator: ", ")
+            return "No message has all of these words; without \(words), \(count) \(count == 1 ? "does" : "do"):"
         }
 
         private func body(of message: FoundMessages.Message) -> [String] {

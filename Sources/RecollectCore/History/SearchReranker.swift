@@ -13,8 +13,8 @@
 ///     }
 /// }
 ///
-/// func best(in history: any HistoryStore, _ question: String, by reranker: EmbeddingReranker) async throws -> [SearchHit] {
-///     try await history.search(SearchQuery(userId: "ana", text: question, limit: 5), by: reranker)
+/// func best(in history: any HistoryStore, by reranker: EmbeddingReranker) async throws -> [SearchHit] {
+///     try await history.search(SearchQuery(userId: "ana", text: "late boats", limit: 5), by: reranker)
 /// }
 /// ```
 ///
