@@ -22,7 +22,9 @@ extension SQLiteHistoryStore {
     /// compaction, reads all messages not covered.
     public func window(of scope: Scope, tokens: Int, counter: TokenCounter) async throws -> [ConversationMessage] {
         let compacted = try await read { db in
-            try CompactionRow.inEffect(in: scope, db).map { _ in try Compactions.state(of: scope, db).messages }
+            try CompactionRow.inEffect(in: scope, db).map {
+                try Compactions.state(of: scope, inEffect: $0, db).messages
+            }
         }
         if let window = compacted?.window(tokens: tokens, counter: counter) { return window }
         let rule = TokenWindow(tokens: tokens, counter: counter)

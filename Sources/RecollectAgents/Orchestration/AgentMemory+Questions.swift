@@ -124,11 +124,15 @@ extension AgentMemory {
     private func window(of messages: [ConversationMessage]) async throws -> [ConversationMessage] {
         guard let tokenWindow else { return messages.wholeExchanges() }
         guard let store, let last = messages.last else { return tokenWindow.messages(of: messages) }
-        let compacted = try await uncancelled { [scope] in
-            try await store.compacted(userId: scope.userId, sessionId: scope.sessionId, agentId: scope.agentId)
+        let compacted = try await uncancelled { [scope] () -> CompactedMessages? in
+            let (user, session, agent) = (scope.userId, scope.sessionId, scope.agentId)
+            // Without a compaction, `compacted` reads the whole history.
+            let compactions = try await store.compactions(userId: user, sessionId: session, agentId: agent)
+            guard !compactions.isEmpty else { return nil }
+            return try await store.compacted(userId: user, sessionId: session, agentId: agent)
         }
         // Without a compaction, or if it covers the last message, the messages are used as they are.
-        guard compacted.compaction != nil,
+        guard let compacted, compacted.compaction != nil,
             let past = compacted.ending(at: last.id, last: MessageWindow.size(for: maxMessages))
         else { return tokenWindow.messages(of: messages) }
         return past.window(tokens: tokenWindow.tokens, counter: tokenWindow.counter)

@@ -33,9 +33,16 @@ enum Compactions {
 
     /// Returns the messages of a scope's window with the compaction in effect.
     static func state(of scope: Scope, _ db: Database) throws -> State {
-        let inEffect = try CompactionRow.inEffect(in: scope, db)
+        try state(of: scope, inEffect: CompactionRow.inEffect(in: scope, db), db)
+    }
+
+    /// Returns the messages of a scope's window with a compaction read in the same transaction.
+    static func state(of scope: Scope, inEffect: CompactionRow?, _ db: Database) throws -> State {
         let instructions = try WindowQueries.instructions(of: scope, db)
         let known = Set(instructions.map { ByteString($0.id) })
+        func isInstruction(_ message: ConversationMessage) -> Bool {
+            message.role == .system && known.contains(ByteString(message.id))
+        }
         func bound(_ query: String) throws -> SQL {
             try db.sql(query).bind(
                 scope.userId, scope.sessionId, scope.agentId, inEffect?.position ?? Position.min,
@@ -45,7 +52,7 @@ enum Compactions {
         var rows: [(sequence: SequenceNumber, position: Position)] = []
         try bound(uncovered).forEachRow { row in
             let message = MessageRow.read(row)
-            guard message.role != .system || !known.contains(ByteString(message.id)) else { return }
+            guard !isInstruction(message) else { return }
             messages.append(message)
             rows.append((row.value(7), row.value(8)))
         }
@@ -53,7 +60,7 @@ enum Compactions {
         if inEffect != nil, try isAny(bound(firstPinned)) {
             try bound(covered).forEachRow { row in
                 let message = MessageRow.read(row)
-                if message.role != .system || !known.contains(ByteString(message.id)) { pinned.append(message) }
+                if !isInstruction(message) { pinned.append(message) }
             }
             pinned = CompactedMessages.pinnedTurns(of: pinned)
         }

@@ -11,9 +11,10 @@ extension WorkspaceWriter {
         guard let file, let doubtful = try archive.inDoubt(at: provider.spelling(of: file.path))?.version,
             doubtful.hash == file.version, doubtful.author == author, doubtful.parents.count <= 1
         else { return false }
+        // A change refused for the earlier content is not the one made to it. If it is refused for the current content, too,
+        // the caller gets that error.
         guard let parent = doubtful.parents.first else { return (try? change(nil)) == file.bytes }
         guard let bytes = try archive.wholeBytes(of: parent) else { return false }
-        // A change refused for the earlier content is not the one made to it.
         return (try? change(WorkspaceFile(path: file.path, bytes: bytes))) == file.bytes
     }
 

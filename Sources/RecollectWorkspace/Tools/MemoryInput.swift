@@ -48,6 +48,7 @@ struct MemoryInput {
     func withModelPaths(_ message: String) -> String {
         // Paths in the root may be ordinary words.
         guard folder != .root else { return message }
+        // An invalid path names nothing in the workspace.
         let paths = ["path", "old_path", "new_path"].compactMap { try? path($0) }
         return paths.sorted { $0.path.description.utf8.count > $1.path.description.utf8.count }.reduce(message) {
             $0.replacingOccurrences(of: $1.path.description, with: $1.prefix)

@@ -5,18 +5,27 @@ import Testing
 
 @Suite("The token budget of an orchestrator")
 struct TokenBudgetTests {
+    /// The texts given to an agent with the last input.
+    private let received = Locked<[String]>([])
+
+    private func recordingAgent() -> ScriptedAgent {
+        ScriptedAgent { [received] input, history, say in
+            received.withLock { $0 = history.map(\.text) }
+            say(.textDelta("re \(input.text)"))
+        }
+    }
+
+    private func orchestrator(_ agent: ScriptedAgent, _ store: any ChatStorage) -> Orchestrator {
+        Orchestrator(agents: [agent], store: store, maxTokens: 5, tokenCounter: TokenCounter { _ in 1 })
+    }
+
     @Test(
         "An agent gets whole turns within the budget, pinned ones first, and the store keeps all",
         arguments: AnyStore.allCases)
     func budget(_ kind: AnyStore) async throws {
         try await kind.with { store, reopen in
-            let received = Locked<[String]>([])
-            let agent = ScriptedAgent { input, history, say in
-                received.withLock { $0 = history.map(\.text) }
-                say(.textDelta("re \(input.text)"))
-            }
-            let orchestrator = Orchestrator(
-                agents: [agent], store: store, maxTokens: 5, tokenCounter: TokenCounter { _ in 1 })
+            let agent = recordingAgent()
+            let orchestrator = orchestrator(agent, store)
             var rule = ConversationMessage(id: "rule", role: .user, text: "Answer in German.")
             rule.isPinned = true
             try await store.saveMessages(
@@ -31,13 +40,8 @@ struct TokenBudgetTests {
     @Test("An agent gets the summary of a compaction in place of its messages", arguments: AnyStore.allCases)
     func compaction(_ kind: AnyStore) async throws {
         try await kind.with { store, _ in
-            let received = Locked<[String]>([])
-            let agent = ScriptedAgent { input, history, say in
-                received.withLock { $0 = history.map(\.text) }
-                say(.textDelta("re \(input.text)"))
-            }
-            let orchestrator = Orchestrator(
-                agents: [agent], store: store, maxTokens: 5, tokenCounter: TokenCounter { _ in 1 })
+            let agent = recordingAgent()
+            let orchestrator = orchestrator(agent, store)
             for number in 1...4 { try await orchestrator.say(.text("\(number)")) }
             let chat = try await store.compacted(userId: "user", sessionId: "session", agentId: agent.id)
             try await store.compact(
@@ -50,6 +54,44 @@ struct TokenBudgetTests {
             try await orchestrator.say("7")
             #expect(received.withLock { $0 } == ["so far", "5", "re 5", "6", "re 6"])
         }
+    }
+
+    /// A store that reports reads of a whole scope, other than that of its compactions.
+    private struct BoundedReads: ChatStorage {
+        let base = InMemoryChatStorage()
+
+        func fetch(
+            userId: String, sessionId: String, agentId: String, maxMessages: Int?
+        ) async throws -> [ConversationMessage] {
+            #expect(maxMessages != nil || agentId.hasPrefix(SummarizingChatStorage.reservedPrefix))
+            return try await base.fetch(
+                userId: userId, sessionId: sessionId, agentId: agentId, maxMessages: maxMessages)
+        }
+
+        func save(
+            _ message: ConversationMessage, userId: String, sessionId: String, agentId: String, maxMessages: Int?
+        ) async throws {
+            try await base.save(
+                message, userId: userId, sessionId: sessionId, agentId: agentId, maxMessages: maxMessages)
+        }
+
+        func saveMessages(
+            _ messages: [ConversationMessage], userId: String, sessionId: String, agentId: String, maxMessages: Int?
+        ) async throws {
+            try await base.saveMessages(
+                messages, userId: userId, sessionId: sessionId, agentId: agentId, maxMessages: maxMessages)
+        }
+
+        func fetchAllChats(userId: String, sessionId: String) async throws -> [ConversationMessage] {
+            try await base.fetchAllChats(userId: userId, sessionId: sessionId)
+        }
+    }
+
+    @Test("Without a compaction, no turn reads the whole history")
+    func boundedReads() async throws {
+        let orchestrator = orchestrator(recordingAgent(), BoundedReads())
+        for number in 1...4 { try await orchestrator.say(.text("\(number)")) }
+        #expect(received.withLock { $0 } == ["2", "re 2", "3", "re 3"])
     }
 
     @Test("A question whose reply is missing is found beyond the budget, and answered")

@@ -244,13 +244,18 @@ import Testing
         #expect(try !folder.names(in: "Memories").contains("sub"))
     }
 
-    @Test("If a file of a directory cannot be moved, the files moved before are moved back")
-    func halfRenamed() async throws {
+    /// Returns a workspace with the files a, b and c in `Memories/sub`.
+    private func threeFiles() throws -> (workspace: SharedWorkspace, provider: MemoryProvider) {
         let provider = MemoryProvider()
         let state = folder.url.appendingPathComponent("memory-state")
-        let workspace = try SharedWorkspace(
-            provider: provider, configuration: WorkspaceConfiguration(stateURL: state))
+        let workspace = try SharedWorkspace(provider: provider, configuration: WorkspaceConfiguration(stateURL: state))
         for name in ["a", "b", "c"] { provider.put(name, at: "Memories/sub/\(name).md") }
+        return (workspace, provider)
+    }
+
+    @Test("If a file of a directory cannot be moved, the files moved before are moved back")
+    func halfRenamed() async throws {
+        let (workspace, provider) = try threeFiles()
         let refused = RecollectError(.busy, "/memory/Memories/new/c.md is locked")
         provider.state.withLock { $0.refused[WorkspacePath(checked: ["Memories", "new", "c.md"])] = refused }
         let old = try path("Memories/sub")
@@ -293,11 +298,7 @@ import Testing
 
     @Test("If a file of a directory cannot be deleted, the result names it, and the deleted ones are in the trash")
     func halfDeleted() async throws {
-        let provider = MemoryProvider()
-        let state = folder.url.appendingPathComponent("memory-state")
-        let workspace = try SharedWorkspace(
-            provider: provider, configuration: WorkspaceConfiguration(stateURL: state))
-        for name in ["a", "b", "c"] { provider.put(name, at: "Memories/sub/\(name).md") }
+        let (workspace, provider) = try threeFiles()
         provider.state.withLock {
             $0.refused[WorkspacePath(checked: ["Memories", "sub", "b.md"])] = RecollectError(.busy, "b.md is locked")
         }
