@@ -103,7 +103,8 @@
                     return try await output.line(page.elements.isEmpty ? "[]" : "\n]")
                 }
                 let lines = try await options.lines(
-                    of: found, isGrouped: perSession != nil, in: history, style: output.style)
+                    of: found, isGrouped: perSession != nil, isFirstPage: skip == 0, hasMore: page.next != nil,
+                    in: history, style: output.style)
                 for line in lines { try await output.line(line) }
                 if page.next != nil {
                     try await output.line(output.style.dim("\nFor more: --skip \(skip + page.elements.count)"))

@@ -59,8 +59,23 @@
                 "agentId": .string(stored.agentId), "messageId": .string(stored.message.id),
                 "role": .string(stored.message.role.rawValue),
                 "timestamp": .integer(stored.message.timestamp.millisecondsSince1970),
-                "text": .string(stored.message.text),
+                "text": .string(stored.message.readableText),
             ]
+        }
+    }
+
+    extension ConversationMessage {
+        /// The text of the message. Without one, the names of its calls, the text of its results, or its thoughts.
+        var readableText: String {
+            guard text.allSatisfy(\.isWhitespace) else { return text }
+            return parts.compactMap { part in
+                switch part {
+                case .toolCall(_, let name, let arguments): "\(name) \(arguments.jsonString)"
+                case .toolResult(_, let content): content.readable
+                case .thinking(let text, _), .audioTranscript(let text): text
+                default: nil
+                }
+            }.joined(separator: "\n")
         }
     }
 #endif

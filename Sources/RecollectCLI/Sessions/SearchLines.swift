@@ -6,13 +6,17 @@
         /// Returns the lines of the hits, in order or grouped by session: for each hit its session and author, and its text
         /// with the matches marked. Hits without some of the words have a heading, and name them. The first line names
         /// corrected words.
+        /// - Parameters:
+        ///   - isFirstPage: Whether no hits were skipped.
+        ///   - hasMore: Whether more hits follow.
         func lines(
-            of found: FoundMessages, isGrouped: Bool = false, in history: any HistoryStore, style: Style
+            of found: FoundMessages, isGrouped: Bool = false, isFirstPage: Bool = true, hasMore: Bool = false,
+            in history: any HistoryStore, style: Style
         ) async throws -> [String] {
             guard !found.messages.isEmpty else { return ["Nothing found."] }
             let hits = found.messages.map(\.hit)
             let names = try await names(of: Set(hits.map(\.session)), in: history)
-            let lines = SearchLines(names: names, style: style)
+            let lines = SearchLines(names: names, style: style, isFirstPage: isFirstPage, hasMore: hasMore)
             let body = isGrouped ? lines.groups(of: found.messages) : lines.list(of: found.messages)
             return lines.corrections(in: hits) + body.dropLast()
         }
@@ -23,8 +27,11 @@
         ) async throws -> [SessionKey: (shortId: String, title: String)] {
             var names: [SessionKey: (shortId: String, title: String)] = [:]
             for id in sessions {
-                let title = try await history.session(id)?.displayTitle ?? ""
-                names[id] = (try await shortId(of: id.sessionId, in: history), title.oneLine)
+                let session = try await history.session(id)
+                // A branch is found by its whole ID only.
+                let isBranch = session?.branchOf != nil
+                let shown = isBranch ? id.sessionId : try await shortId(of: id.sessionId, in: history)
+                names[id] = (shown, (session?.displayTitle ?? "").oneLine)
             }
             return names
         }
@@ -33,6 +40,8 @@
     private struct SearchLines {
         let names: [SessionKey: (shortId: String, title: String)]
         let style: Style
+        let isFirstPage: Bool
+        let hasMore: Bool
         let format = Format()
 
         /// The maximum number of characters of a message next to a hit.
@@ -80,12 +89,12 @@
         /// Returns the note before the first hit without some of the words.
         private func incompleteNote(from messages: ArraySlice<FoundMessages.Message>) -> String {
             // A message next to others may have none of the words.
-            guard messages.startIndex == 0, let first = messages.first?.hit, !first.matchedWords.isEmpty else {
-                return "Messages with some of these words, or next to them:"
-            }
-            let count = messages.prefix { $0.hit.missingWords == first.missingWords }.count
+            guard isFirstPage, messages.startIndex == 0, let first = messages.first?.hit, !first.matchedWords.isEmpty
+            else { return "Messages with some of these words, or next to them:" }
+            let count = messages.count { $0.hit.missingWords == first.missingWords }
             let words = first.missingWords.map { "“\($0.oneLine)”" }.joined(separator: ", ")
-            return "No message has all of these words; without \(words), \(count) \(count == 1 ? "does" : "do"):"
+            let number = "\(hasMore ? "at least " : "")\(count) \(count == 1 ? "does" : "do")"
+            return "No message has all of these words; without \(words), \(number):"
         }
 
         private func body(of message: FoundMessages.Message) -> [String] {
@@ -99,7 +108,7 @@
         }
 
         private func neighbor(_ stored: StoredMessage) -> String {
-            let text = stored.message.text.oneLine.cut(to: Self.neighborLength)
+            let text = stored.message.readableText.oneLine.cut(to: Self.neighborLength)
             return style.dim("    | \(stored.message.role.rawValue.oneLine): \(text)")
         }
     }

@@ -128,8 +128,8 @@ public struct SearchHit: Hashable, Sendable {
     public var score: Double
     /// The words and phrases of the query in the message, as typed.
     public var matchedWords: [String]
-    /// The words and phrases of the query that the message lacks, as typed; empty if it has all. Articles, pronouns and
-    /// other function words are not reported.
+    /// The words and phrases of the query that the message lacks, as typed; empty if it has all. A time named in the query
+    /// is among them for a message of another time. Articles, pronouns and other function words are not reported.
     public var missingWords: [String]
     /// The misspelled words of the query, as typed, each with the word of the message that was found instead.
     public var correctedWords: [String: String]

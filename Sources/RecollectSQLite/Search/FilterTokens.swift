@@ -52,11 +52,6 @@ enum FilterTokens {
         }
     }
 
-    /// Whether a message has one of the tokens of a range of timestamps.
-    static func share(_ timestamps: ClosedRange<Int64>, _ timestamp: Int64) -> Bool {
-        block(of: timestamps.lowerBound)...block(of: timestamps.upperBound) ~= block(of: timestamp)
-    }
-
     /// Returns the block of a timestamp: 25 days (2^31 ms) each, from 1970 to 2109. Other timestamps are in the
     /// first or last block.
     private static func block(of timestamp: Int64) -> Int64 { min(max(timestamp >> 31, 0), 2047) }

@@ -13,6 +13,8 @@ struct HitCollector {
     private var searched: ParsedQuery
     /// Whether a message may lack some of the words.
     private var isAnyEnough = false
+    /// A time named in the query. It counts as a word.
+    private var time: (name: String, timestamps: ClosedRange<Int64>)?
     /// The words as typed, for messages without the corrected ones.
     private let typed: ParsedQuery
     private let typedSnippets: SnippetMaker
@@ -78,11 +80,15 @@ struct HitCollector {
     var page: Page<SearchHit, SearchCursor> { Page(elements: hits, next: next) }
 
     /// Changes the words of further candidates, and their filter.
-    /// - Parameter isAnyEnough: Whether a message may lack some of the words.
+    /// - Parameters:
+    ///   - isAnyEnough: Whether a message may lack some of the words.
+    ///   - time: A time named beside the words.
     mutating func search(
-        for words: ParsedQuery, _ stemmer: Stemmer, _ filter: SearchFilter, isAnyEnough: Bool = false
+        for words: ParsedQuery, _ stemmer: Stemmer, _ filter: SearchFilter, isAnyEnough: Bool = false,
+        time: (name: String, timestamps: ClosedRange<Int64>)? = nil
     ) {
         searched = words
+        self.time = time
         self.filter = filter
         snippets = SnippetMaker(words: words, stemmer: stemmer)
         self.isAnyEnough = isAnyEnough
@@ -142,6 +148,7 @@ struct HitCollector {
                 missing.append(unit.text)
             }
         }
+        if let time, !time.timestamps.contains(row.integer(2)) { missing.append(time.name) }
         hits.append(
             SearchHit(
                 session: SessionKey(userId: query.userId, sessionId: row.text(5)), agentId: row.text(6),

@@ -29,8 +29,15 @@ struct MessageSearch {
     /// The words, without function words in a whole question.
     private let words: ParsedQuery
     /// The other words of a query that names a time, and the filter of this time.
-    private let dated: (words: ParsedQuery, filter: SearchFilter)?
+    private let dated: Dated?
     private var collector: HitCollector
+
+    /// A query that names a time.
+    private struct Dated {
+        let name: String
+        let words: ParsedQuery
+        let filter: SearchFilter
+    }
 
     /// The number of best matches whose role and date are read.
     private static let checkedCount = 100
@@ -57,14 +64,14 @@ struct MessageSearch {
     /// or has no other words except function words.
     private static func dated(
         _ query: SearchQuery, _ stemmer: Stemmer, now: Date, _ db: Database
-    ) throws -> (words: ParsedQuery, filter: SearchFilter)? {
+    ) throws -> Dated? {
         guard let (time, rest) = ParsedQuery.time(in: query.text, now: now) else { return nil }
         let words = ParsedQuery(rest, stemmer: stemmer).content
         guard !FunctionWords.content(of: words.units).isEmpty else { return nil }
         var narrow = query
         narrow.from = max(query.from ?? time.from, time.from)
         narrow.until = min(query.until ?? time.until, time.until)
-        return try SearchFilter(db, narrow).map { (words, $0) }
+        return try SearchFilter(db, narrow).map { Dated(name: time.name, words: words, filter: $0) }
     }
 
     /// Returns the page of the best hits.
@@ -94,27 +101,23 @@ struct MessageSearch {
 
     /// Returns the page of the hits next in an order by date.
     mutating func byDate() throws -> Page<SearchHit, SearchCursor> {
-        if try addDated(words, filter) { return collector.page }
-        if collector.count == 0, let dated {
-            collector.search(for: dated.words, stemmer, dated.filter)
-            if try addDated(dated.words, dated.filter) { return collector.page }
+        if let dated {
+            collector.search(for: dated.words, stemmer, filter)
+            if try addDated([(words, filter), (dated.words, dated.filter)]) { return collector.page }
+        } else if try !words.units.isEmpty && addDated(words.anyForm, filter) {
+            return collector.page
         }
         guard collector.count == 0 else { return collector.page }
         let corrected = try correctedWords()
         if let corrected {
             collector.search(for: corrected, stemmer, filter)
-            if try addDated(corrected, filter) { return collector.page }
+            if try addDated(corrected.anyForm, filter) { return collector.page }
         }
         guard collector.count == 0, typed.units.count > 1 else { return collector.page }
-        let row = try db.sql("SELECT timestamp FROM message WHERE sequence = ?")
-        let found = try someWords(corrected).filter(\.hasWord).map(\.sequence).compactMap { sequence in
-            try row.bind(sequence, at: 1)
-            defer { row.reset() }
-            return try row.step() ? DatedMatches.Match(sequence: sequence, timestamp: row.integer(0)) : nil
-        }
-        for match in found.sorted(by: DatedMatches.isInOrder(query.order)) {
-            if try collector.add(match.sequence, score: Double(match.timestamp)) { break }
-        }
+        let content = searchForSomeWords(corrected)
+        guard !content.units.isEmpty else { return collector.page }
+        let any = content.units.map { "(\(content.tier(of: $0).match))" }.joined(separator: " OR ")
+        _ = try addDated(any, filter)
         return collector.page
     }
 
@@ -125,21 +128,50 @@ struct MessageSearch {
 
     /// Returns the best messages with some of the words.
     private mutating func someWords(_ corrected: ParsedQuery?) throws -> [WordRanking.Ranked] {
-        let content = (corrected ?? dated?.words ?? words).content
-        collector.search(for: content, stemmer, filter, isAnyEnough: true)
-        return try WordRanking(
-            db, content, filter, dated: dated?.filter, through: through, now: now, stemmer: stemmer
+        try WordRanking(
+            db, searchForSomeWords(corrected), filter, dated: dated?.filter, through: through, now: now,
+            stemmer: stemmer
         ).best()
     }
 
-    /// Adds the messages with all words by date. Returns whether the page is complete.
-    private mutating func addDated(_ words: ParsedQuery, _ filter: SearchFilter) throws -> Bool {
-        guard !words.units.isEmpty else { return false }
-        return try DatedMatches(db: db, match: words.anyForm, filter: filter, order: query.order).forEach(
-            // The hits of each session count from the first page on.
-            through: through, after: query.maxHitsPerSession == nil ? query.cursor?.score : nil
+    /// Returns the words of which a message may lack some. Further candidates are for them.
+    private mutating func searchForSomeWords(_ corrected: ParsedQuery?) -> ParsedQuery {
+        let content = (corrected ?? dated?.words ?? words).content
+        collector.search(
+            for: content, stemmer, filter, isAnyEnough: true, time: dated.map { ($0.name, $0.filter.timestamps) })
+        return content
+    }
+
+    /// Adds the messages with an expression by date. Returns whether the page is complete.
+    private mutating func addDated(_ match: String, _ filter: SearchFilter) throws -> Bool {
+        try DatedMatches(db: db, match: match, filter: filter, order: query.order).forEach(
+            through: through, after: firstDate
         ) { try collector.add($0.sequence, score: Double($0.timestamp)) }
     }
+
+    /// Adds the messages with all words of one of the queries by date. Returns whether the page is complete.
+    private mutating func addDated(_ queries: [(words: ParsedQuery, filter: SearchFilter)]) throws -> Bool {
+        // More than a page shows. The next one continues after its last hit.
+        let count = query.maxHitsPerSession == nil ? max(2000, 2 * collector.missing) : .max
+        var found: [SequenceNumber: DatedMatches.Match] = [:]
+        for (words, filter) in queries where !words.units.isEmpty {
+            var rest = count
+            _ = try DatedMatches(db: db, match: words.anyForm, filter: filter, order: query.order).forEach(
+                through: through, after: firstDate
+            ) { match in
+                found[match.sequence] = match
+                rest -= 1
+                return rest == 0
+            }
+        }
+        for match in found.values.sorted(by: DatedMatches.isInOrder(query.order)) {
+            if try collector.add(match.sequence, score: Double(match.timestamp)) { return true }
+        }
+        return false
+    }
+
+    /// The date of the last hit before the page. The hits of each session count from the first page on.
+    private var firstDate: Double? { query.maxHitsPerSession == nil ? query.cursor?.score : nil }
 
     /// Adds the messages with all words by score. Returns whether the page is complete.
     /// - Parameter bases: Added to the scores: for messages with the words in full, and for the others.

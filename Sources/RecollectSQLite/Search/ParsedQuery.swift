@@ -106,7 +106,7 @@ struct ParsedQuery {
 
     /// Returns a text with straight quotation marks in place of typographic ones. Phones and word processors replace
     /// typed marks.
-    private static func withStraightMarks(_ text: String) -> String {
+    static func withStraightMarks(_ text: String) -> String {
         let marks: Set<Unicode.Scalar> = ["\u{201C}", "\u{201D}", "\u{201E}"]
         guard text.unicodeScalars.contains(where: marks.contains) else { return text }
         return String(String.UnicodeScalarView(text.unicodeScalars.map { marks.contains($0) ? "\"" : $0 }))
@@ -115,16 +115,30 @@ struct ParsedQuery {
     /// The maximum length of a text that is searched for a time, in bytes.
     private static let maxDatedByteCount = 1024
 
-    /// Returns a time named outside quotation marks, and the text without it.
+    /// Returns a time named outside quotation marks and words with a sign, and the text without it.
     static func time(in text: String, now: Date) -> (time: DateExpression, rest: String)? {
         guard text.utf8.count <= maxDatedByteCount else { return nil }
         var pieces = withStraightMarks(text).split(separator: "\"", omittingEmptySubsequences: false).map(String.init)
         for index in stride(from: 0, to: pieces.count, by: 2) {
-            guard let found = DateExpression.find(in: pieces[index], now: now, calendar: .current) else { continue }
-            pieces[index] = found.rest
-            return (found.time, pieces.joined(separator: "\""))
+            for range in unsigned(pieces[index]) {
+                let text = String(pieces[index][range])
+                guard let found = DateExpression.find(in: text, now: now, calendar: .current) else { continue }
+                pieces[index].replaceSubrange(range, with: found.rest)
+                return (found.time, pieces.joined(separator: "\""))
+            }
         }
         return nil
+    }
+
+    /// Returns the ranges of a text between its words with a sign.
+    private static func unsigned(_ text: String) -> [Range<String.Index>] {
+        var ranges: [Range<String.Index>] = []
+        var start = text.startIndex
+        for sign in text.matches(of: /(?:^|\s)[+\-]\S+/) {
+            ranges.append(start..<sign.range.lowerBound)
+            start = sign.range.upperBound
+        }
+        return ranges + [start..<text.endIndex]
     }
 
     /// Whether a message must have some of the words or must not have others.

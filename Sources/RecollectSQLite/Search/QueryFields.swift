@@ -14,7 +14,7 @@ enum QueryFields {
         var applied = query
         applied.text = ""
         var roles: Set<String> = []
-        for piece in pieces(of: ParsedQuery.limited(query.text)) {
+        for piece in pieces(of: ParsedQuery.withStraightMarks(ParsedQuery.limited(query.text))) {
             guard let (name, value) = field(in: piece), let filter = try Filter(name, value, of: query.userId, db)
             else {
                 applied.text += piece
@@ -62,15 +62,19 @@ enum QueryFields {
     }
 
     /// Returns the pieces of a text: those between white space, and the white space. White space between quotation
-    /// marks does not separate.
+    /// marks does not separate. Of an odd number of marks, the last one is ignored.
     private static func pieces(of text: String) -> [Substring] {
         var pieces: [Substring] = []
         var isQuoted = false
         var start = text.startIndex
         var isSpace = false
+        var marks = text.unicodeScalars.filter { $0 == "\"" }.count / 2 * 2
         for index in text.unicodeScalars.indices {
             let scalar = text.unicodeScalars[index]
-            if scalar == "\"" { isQuoted.toggle() }
+            if scalar == "\"", marks > 0 {
+                isQuoted.toggle()
+                marks -= 1
+            }
             let isSpaceHere = scalar.properties.isWhitespace && !isQuoted
             if isSpaceHere != isSpace {
                 pieces.append(text[start..<index])

@@ -65,8 +65,8 @@ final class SearchFilter {
     /// The number of matches checked one by one, at least.
     private static let fewMatches = 64
 
-    /// Returns the newest messages with an expression and the filter's tokens, newest first, and the frequency of its
-    /// first phrases in them. Some may be rejected by `matches`.
+    /// Returns the newest messages with an expression that pass, newest first, and the frequency of its first phrases in
+    /// them. Those of discarded sessions are among them, so that a discard changes no score.
     ///
     /// The matches are checked one by one, unless most of them are rejected: inside the index, the filter takes as long as
     /// a word in all messages.
@@ -78,13 +78,14 @@ final class SearchFilter {
         var next: SequenceNumber?
         try forEach(match, phraseCount, through: through) { sequence, frequency in
             readCount += 1
-            if try hasTokens(sequence) { found.append((sequence, frequency)) }
+            if try passes(sequence) { found.append((sequence, frequency)) }
             if readCount >= Self.fewMatches, found.count < readCount / 4 { next = sequence.previous }
             return next == nil && found.count < limit
         }
         guard let next, found.count < limit else { return found }
+        // The index knows times only roughly.
         try forEach("(\(match)) AND \(self.match)", phraseCount, through: next) { sequence, frequency in
-            found.append((sequence, frequency))
+            if try passes(sequence) { found.append((sequence, frequency)) }
             return found.count < limit
         }
         return found
@@ -133,15 +134,15 @@ final class SearchFilter {
         return roles.isEmpty || roles.contains(ByteString(row.text(column + 3)))
     }
 
-    /// Whether a message has the tokens of `match`. So the results do not depend on the way in which they are read.
-    private func hasTokens(_ sequence: SequenceNumber) throws -> Bool {
+    /// Whether a message passes, also in a discarded session.
+    private func passes(_ sequence: SequenceNumber) throws -> Bool {
         try message.bind(sequence, at: 1)
         defer { message.reset() }
         guard try message.step() else { return false }
         let session: SessionRowID = message.value(0)
         guard self.session ?? session == session, try isOfUser(session) else { return false }
         if let agentId, try !owns(scope: message.value(1), of: agentId) { return false }
-        guard FilterTokens.share(timestamps, message.integer(2)) else { return false }
+        guard timestamps.contains(message.integer(2)) else { return false }
         return roles.isEmpty || roles.contains(ByteString(message.text(3)))
     }
 

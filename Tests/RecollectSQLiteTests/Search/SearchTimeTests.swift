@@ -1,0 +1,92 @@
+import Foundation
+import RecollectTestSupport
+import Testing
+
+@testable import RecollectCore
+@testable import RecollectSQLite
+
+@Suite("Searches with times and bounds") struct SearchTimeTests {
+    private let history = memory()
+
+    private func save(_ texts: [(String, Date)]) async throws {
+        try await history.append(
+            texts.enumerated().map { index, item in
+                ConversationMessage(id: "\(index)", role: .user, text: item.0, timestamp: item.1)
+            }, to: scope)
+    }
+
+    private func ids(
+        _ text: String, _ order: SearchOrder = .relevance, until: Date? = nil, limit: Int = 20
+    ) async throws -> [String] {
+        let query = SearchQuery(userId: "ann", text: text, until: until, order: order, limit: limit)
+        return try await history.search(query).elements.map(\.messageId)
+    }
+
+    @Test("Messages with some words are found before a date, though thousands after it have the words, too")
+    func upperBound() async throws {
+        let start = Date(timeIntervalSince1970: 1_700_000_000)
+        try await save(
+            (0..<3000).map { ("a common entry, group\($0 % 200)", start.addingTimeInterval(Double($0) * 60)) })
+        let until = start.addingTimeInterval(60 * 100)
+        for order in [SearchOrder.relevance, .newestFirst, .oldestFirst] {
+            #expect(try await ids("common zzzunknown", order, until: until, limit: 200).count == 100, "\(order)")
+            #expect(try await ids("group1 zzzunknown", order, until: until).first == "1", "\(order)")
+        }
+        #expect(try await ids("common zzzunknown", .oldestFirst, limit: 2) == ["0", "1"])
+    }
+
+    @Test("A time with a sign is a word")
+    func signs() async throws {
+        let yesterday = Date().addingTimeInterval(-86_400)
+        try await save([
+            ("zebra alpha", yesterday), ("zebra mentions yesterday", Date(timeIntervalSince1970: 1_700_000_000)),
+            ("zebra beta", Date(timeIntervalSince1970: 1_700_000_001)),
+        ])
+        #expect(try await Set(ids("zebra -yesterday")) == ["0", "2"])
+        #expect(try await ids("zebra +yesterday") == ["1"])
+        #expect(try await ids("zebra yesterday").prefix(2) == ["1", "0"])
+    }
+
+    @Test("A message of another time than the named one lacks it")
+    func missing() async throws {
+        try await save([
+            ("zebra alpha", Date(timeIntervalSince1970: 1_700_000_000)),
+            ("zebra beta", Date(timeIntervalSince1970: 925_800_000)),
+        ])
+        let query = SearchQuery(userId: "ann", text: "zebra in May 1999", limit: 5)
+        let hits = try await history.search(query).elements
+        #expect(hits.map(\.messageId) == ["1", "0"])
+        #expect(hits.map(\.missingWords) == [[], ["in May 1999"]])
+    }
+
+    @Test("By date, messages of a named time come together with those that have its words")
+    func byDate() async throws {
+        let yesterday = Date().addingTimeInterval(-86_400)
+        try await save([
+            ("harbor crane", yesterday), ("harbor crane of yesterday", Date(timeIntervalSince1970: 1_700_000_000)),
+            ("harbor crane again", yesterday.addingTimeInterval(1)),
+            ("harbor crane", Date(timeIntervalSince1970: 1_600_000_000)),
+        ])
+        #expect(try await ids("harbor crane yesterday", .newestFirst) == ["2", "0", "1"])
+        #expect(try await ids("harbor crane yesterday", .oldestFirst) == ["1", "0", "2"])
+        var query = SearchQuery(userId: "ann", text: "harbor crane yesterday", order: .newestFirst, limit: 1)
+        var paged: [String] = []
+        repeat {
+            let page = try await history.search(query)
+            paged += page.elements.map(\.messageId)
+            query.cursor = page.next
+        } while query.cursor != nil
+        #expect(paged == ["2", "0", "1"])
+    }
+
+    @Test("A field after an odd or a typographic quotation mark is a filter, and one inside a quotation is text")
+    func quotationMarks() async throws {
+        try await save([("the tide rises, role:user", Date(timeIntervalSince1970: 1_700_000_000))])
+        try await history.append(
+            [ConversationMessage(id: "tool", role: .tool, text: "the tide falls")], to: scope)
+        #expect(try await ids("\"tide role:user") == ["0"])
+        #expect(try await ids("\u{201C}tide role:tool") == ["tool"])
+        #expect(try await ids("tide \u{201C}rises role:user\u{201D}") == ["0"])
+        #expect(try await ids("\"the tide\" role:tool") == ["tool"])
+    }
+}
