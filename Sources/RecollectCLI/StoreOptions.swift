@@ -72,7 +72,8 @@
 
         /// Prints the unread events of a history to standard error.
         func printEvents(of history: SQLiteHistoryStore) {
-            for event in history.events.takeUndelivered() {
+            // An erasure is the end of a deletion, not news.
+            for event in history.events.takeUndelivered() where event.kind != .erased {
                 var facts: [String] = []
                 if let count = event.recoveredMessages { facts.append("\(Format.count(count, "message")) recovered") }
                 if let count = event.lostMessages { facts.append("\(Format.count(count, "message")) lost") }

@@ -24,6 +24,13 @@ struct ImportedSessions {
         var firstMessage: String?
         /// A title for a session without one, if its first message was not written by its user.
         var opening = SessionOpening()
+        var tasks = TaskNames()
+
+        /// The best title and its kind: by a user, generated, for a message, or made from the session's opening (0).
+        var bestTitle: (String, kind: Int64)? {
+            let titles = [opening.title, title, generatedTitle, userTitle]
+            return zip(titles, 0...).compactMap { title, kind in title.map { ($0, kind: Int64(kind)) } }.last
+        }
 
         /// Whether to create the session even without a message.
         var needsNoMessage: Bool { createdAt != nil || firstMessage != nil }
@@ -31,6 +38,8 @@ struct ImportedSessions {
 
     /// The metadata key for a title set by an import. The next import uses it to recognize titles set by a user.
     static let importedTitle = "importedTitle"
+    /// The metadata key for the kind of that title, without it the least one.
+    static let importedTitleKind = "importedTitleKind"
 
     private var sessions: [SessionKey: Learned] = [:]
     /// Sessions already in the history, or created by this import.
@@ -59,11 +68,10 @@ struct ImportedSessions {
             for message in messages {
                 let hash = message.id.hashValue
                 firstSessions[hash] = firstSessions[hash] ?? Int32(read.count - 1)
-                learned.opening.note(message)
+                // Sub-agents are asked by other agents.
+                if scope.agentId == TranscriptReader.mainAgentId { learned.opening.note(message) }
+                learned.tasks.note(message, of: scope.agentId)
                 if let (title, _) = titles.removeValue(forKey: message.id) { learned.title = title }
-                learned.workingDirectory =
-                    learned.workingDirectory ?? Self.text(ClaudeCodeLine.Name.workingDirectory, in: message)
-                learned.branch = learned.branch ?? Self.text(ClaudeCodeLine.Name.branch, in: message)
             }
             sessions[scope.session] = learned
         }
@@ -84,6 +92,13 @@ struct ImportedSessions {
             learned.createdAt = learned.createdAt ?? details.createdAt
             learned.firstMessage = learned.firstMessage ?? details.firstMessage
             sessions[session] = learned
+        }
+    }
+
+    /// Collects the sub-agents in lines about their progress, with the calls that started them.
+    mutating func note(_ agents: [NestedAgent: String?], of userId: String) {
+        for (agent, call) in agents {
+            sessions[SessionKey(userId: userId, sessionId: agent.sessionId)]?.tasks.set(agent.agentId, from: call)
         }
     }
 
@@ -141,24 +156,57 @@ struct ImportedSessions {
     ) async throws {
         guard let current = try await history.session(session) else { return }
         var details = SessionDetails()
-        let isImported = current.title == current.metadata[importedTitle]?.stringValue
-        // A given title replaces any title set by an import. One made from the session's opening replaces none.
-        let given = learned.userTitle ?? learned.generatedTitle ?? learned.title
-        let title = current.title == nil || isImported ? given : nil
-        if let title = title ?? (current.title == nil ? learned.opening.title : nil), title != current.title {
+        // A title set or removed by a user stays, and so does one of a better kind from another file.
+        if current.title == current.metadata[importedTitle]?.stringValue, let (title, kind) = learned.bestTitle,
+            kind >= current.metadata[importedTitleKind]?.integerValue ?? 0, title != current.title
+        {
             details.title = title
             details.metadata[importedTitle] = .string(title)
+            // An export has the kind of its title.
+            if kind > 0, learned.metadata[importedTitle] == nil { details.metadata[importedTitleKind] = .integer(kind) }
         }
         if current.workingDirectory == nil { details.workingDirectory = learned.workingDirectory }
         if current.branchName == nil { details.branchName = learned.branch }
+        try await setOrigin(&details, of: current, history)
         for (name, value) in learned.metadata where current.metadata[name] == nil {
             details.metadata[name] = value
+        }
+        let names = learned.tasks.agentNames.merging(current.agentNames) { _, current in current }
+        if names != current.agentNames {
+            details.metadata[Session.agentNamesKey] = .object(names.mapValues { .string($0) })
         }
         if let accessed = learned.lastAccessedAt, accessed > current.lastAccessedAt {
             details.lastAccessedAt = accessed
         }
         guard details != SessionDetails() else { return }
         try await history.update(session, with: details, createIfMissing: false)
+    }
+
+    /// Sets the working directory and the branch from the first messages of the session.
+    ///
+    /// A sub-agent's file may be imported before that of its session. Then the values are marked, and the import of an
+    /// earlier message replaces them.
+    private static func setOrigin(
+        _ details: inout SessionDetails, of current: Session, _ history: any HistoryStore
+    ) async throws {
+        let page = PageRequest<MessageCursor>(limit: 20)
+        var first = try await history.messages(of: current.id, agentId: TranscriptReader.mainAgentId, page: page)
+            .elements
+        let isFinal = !first.isEmpty
+        if !isFinal { first = try await history.messages(of: current.id, agentId: nil, page: page).elements }
+        let fields: [(WritableKeyPath<SessionDetails, String?>, KeyPath<Session, String?>, name: String)] = [
+            (\.workingDirectory, \.workingDirectory, ClaudeCodeLine.Name.workingDirectory),
+            (\.branchName, \.branchName, ClaudeCodeLine.Name.branch),
+        ]
+        for (detail, field, name) in fields where details[keyPath: detail] == nil {
+            let mark = "imported.\(name)"
+            let (set, imported) = (current[keyPath: field], current.metadata[mark]?.stringValue)
+            guard set == nil || set == imported, let value = first.lazy.compactMap({ text(name, in: $0.message) }).first
+            else { continue }
+            if value != set { details[keyPath: detail] = value }
+            if isFinal, imported != nil { details.metadata[mark] = .null }
+            if !isFinal, imported != value { details.metadata[mark] = .string(value) }
+        }
     }
 
     private static func text(_ name: String, in message: ConversationMessage) -> String? {

@@ -9,18 +9,19 @@ import RecollectCore
 /// print(report.addedCount, "new messages in", report.sessionCount, "sessions")
 /// ```
 ///
-/// Each line of conversation becomes one message, in the order of its file. Files are read in the order of their
-/// paths, a session's own file before those of its sub-agents. A message with an ID already in its scope stays
-/// unchanged, so importing again adds only new messages, even while a file is still being written. Unreadable
-/// lines and files are reported and never stop the import. Files are not trusted: links are not followed, and
-/// sizes, depths and counts are bounded.
+/// Each line of conversation becomes one message, in the order of its file. The messages of a session's agents are in
+/// the order of their timestamps, in whatever order the files are imported. A sub-agent without a file of its own is
+/// read from the lines about its progress in the file of the agent that started it; its own file replaces these
+/// messages. A message with an ID already in its scope stays unchanged, so importing again adds only new messages, even
+/// while a file is still being written. Unreadable lines and files are reported and never stop the import. Files are
+/// not trusted: links are not followed, and sizes, depths and counts are bounded.
 ///
 /// A session gets its title from its last `custom-title` line, else from its last `ai-title` line, else from a `summary`
 /// line with the ID of one of its messages. It gets the working directory and Git branch of its first message, and all
 /// details in an export. Tags, pin and archive mark are set only for a new session, as given in its file before the first
 /// message. A session without a title and with a first message by Claude Code, not by its user, gets the typed command or
 /// the first text of its user as title. Details set by a user are never replaced. New sessions, and sessions without unread
-/// messages before the import, count as read.
+/// messages before the import, count as read. `Session.agentNames` has the descriptions of the tasks given to sub-agents.
 ///
 /// A folder of Agent Squad names the users of its sessions. For these, `userId` is ignored.
 ///
@@ -61,12 +62,34 @@ public struct TranscriptImporter: Sendable {
         let source = TranscriptSource(paths: paths, kinds: kinds, userId: userId, batchSize: batchSize)
         var report = ImportReport()
         var sessions = ImportedSessions()
+        var nested = NestedAgents(userId: userId)
+        try await read(source, &sessions, &nested, &report, progress)
+        let files = try await nested.files(missingIn: history)
+        if !files.isEmpty {
+            let source = TranscriptSource(files: files, userId: userId, batchSize: batchSize)
+            let before = report.messageCount
+            try await read(source, &sessions, &nested, &report) { _ in }
+            report.skippedLines["progress", default: 0] -= report.messageCount - before
+        }
+        report.sessionCount = sessions.count
+        report.users = sessions.users
+        try await sessions.update(history)
+        return report
+    }
+
+    /// Saves all batches of a source.
+    private func read(
+        _ source: TranscriptSource, _ sessions: inout ImportedSessions, _ nested: inout NestedAgents,
+        _ report: inout ImportReport, _ progress: @Sendable (ImportProgress) -> Void
+    ) async throws {
         var batch = try await source.next()
         while let current = batch {
             try Task.checkCancellation()
             async let following = source.next()
             sessions.note(current)
+            for file in current.nested { sessions.note(file.agents, of: userId) }
             try await sessions.prepare(current, in: history)
+            try await nested.prepare(current, in: history)
             for outcome in try await save(current) {
                 report.addedCount += outcome.added
                 report.unchangedCount += outcome.alreadyStored
@@ -77,10 +100,6 @@ public struct TranscriptImporter: Sendable {
                     bytesRead: current.bytesRead, bytesTotal: current.bytesTotal, messages: report.messageCount))
             batch = try await following
         }
-        report.sessionCount = sessions.count
-        report.users = sessions.users
-        try await sessions.update(history)
-        return report
     }
 
     /// Saves a batch: each session's messages in order, and several sessions at once, so that they share their

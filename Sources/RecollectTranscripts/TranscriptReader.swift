@@ -35,6 +35,10 @@ public final class TranscriptReader: TranscriptReading {
     private let namedAgentId: String?
     private var sessionId: String
     private var usage = UsageCounter()
+    /// The sub-agents to read from lines about their progress. With them, nothing else is read.
+    private let nested: Set<NestedAgent>?
+    /// The sub-agents in lines about their progress so far, with the IDs of the calls that started them.
+    private(set) var nestedAgents: [NestedAgent: String?] = [:]
 
     /// Opens a transcript. Symbolic links are not followed.
     ///
@@ -44,8 +48,9 @@ public final class TranscriptReader: TranscriptReading {
         try self.init(path: path, maxLineBytes: nil)
     }
 
-    init(path: String, maxLineBytes limit: Int?) throws {
+    init(path: String, maxLineBytes limit: Int? = nil, nested: Set<NestedAgent>? = nil) throws {
         self.path = path
+        self.nested = nested
         format = try TranscriptFormat.required(path: path)
         maxLineBytes = limit ?? format.maxLineBytes
         lines = try LineReader(path: path, maxLineBytes: maxLineBytes)
@@ -61,6 +66,15 @@ public final class TranscriptReader: TranscriptReading {
     ///
     /// - Throws: `inputOutput` if reading the file fails.
     public func next() throws -> TranscriptRecord? {
+        while let record = try nextRecord() {
+            guard nested != nil else { return record }
+            // The lines without such a message were read before, and their errors reported.
+            if case .message = record.content { return record }
+        }
+        return nil
+    }
+
+    private func nextRecord() throws -> TranscriptRecord? {
         try lines.next { line in
             switch line {
             case .whole(let bytes): record(bytes)
@@ -92,6 +106,19 @@ public final class TranscriptReader: TranscriptReading {
 
     private func claudeCodeRecord(_ bytes: UnsafeRawBufferPointer) throws -> TranscriptRecord {
         let line = try ClaudeCodeLine(bytes)
+        if let (agentId, call) = try line.nestedAgent() {
+            let agent = NestedAgent(sessionId: try line.text("sessionId") ?? sessionId, agentId: agentId)
+            guard let nested else {
+                if nestedAgents[agent] == nil { nestedAgents[agent] = call }
+                return record(.other(kind: "progress"))
+            }
+            guard nested.contains(agent), let message = try line.nestedMessage(usage: &usage) else {
+                return record(.other(kind: "progress"))
+            }
+            return TranscriptRecord(
+                sessionId: agent.sessionId, agentId: agentId, line: lines.number, content: .message(message))
+        }
+        if nested != nil { return record(.other(kind: "")) }
         let content = try line.record(usage: &usage)
         switch content {
         case .message, .sessionTitle: break
@@ -112,6 +139,12 @@ public final class TranscriptReader: TranscriptReading {
             return record(.message(message), agentId: agentId)
         }
     }
+}
+
+/// A sub-agent in lines about its progress.
+struct NestedAgent: Hashable, Sendable {
+    let sessionId: String
+    let agentId: String
 }
 
 extension TranscriptRecord {

@@ -17,6 +17,8 @@ struct TranscriptBatch: Sendable {
     /// Titles of sessions, and whether they are by users.
     private(set) var sessionTitles: [(title: String, isByUser: Bool, session: SessionKey)] = []
     private(set) var details: [(SessionKey, SessionDetails)] = []
+    /// The files with lines about the progress of sub-agents.
+    var nested: [(path: String, agents: [NestedAgent: String?])] = []
     var bytesRead: Int64 = 0
     var bytesTotal: Int64 = 0
 
@@ -90,6 +92,12 @@ final class TranscriptSource: @unchecked Sendable {
         self.batchSize = max(1, batchSize)
     }
 
+    /// Creates a source of files already found.
+    convenience init(files: [TranscriptFile], userId: String, batchSize: Int) {
+        self.init(paths: [], kinds: [], userId: userId, batchSize: batchSize)
+        self.files = files
+    }
+
     /// Returns the next batch; `nil` after the last.
     func next() async throws -> TranscriptBatch? {
         try await queue.run { try self.readBatch() }
@@ -113,6 +121,9 @@ final class TranscriptSource: @unchecked Sendable {
                 batch.addUnreadable(file: reader.path, line: 0, error.message)
             }
             bytesOfFilesRead += reader.bytesRead
+            if let agents = (reader as? TranscriptReader)?.nestedAgents, !agents.isEmpty {
+                batch.nested.append((reader.path, agents))
+            }
             self.reader = nil
         }
         batch.bytesRead = bytesRead

@@ -9,20 +9,33 @@ import Testing
 enum SharedData {
     static let folder = ProcessInfo.processInfo.environment["RECOLLECT_SHARED_DATA"].flatMap { $0.isEmpty ? nil : $0 }
 
-    /// The UUIDs of the message lines of every session, read with Foundation's JSON parser instead of Recollect's.
+    /// The UUIDs of the message lines of every session, read with Foundation's JSON parser instead of Recollect's. A
+    /// sub-agent without such lines has those in lines about its progress.
     static func expectedIds(below folder: String) throws -> [String: Set<String>] {
         var ids: [String: Set<String>] = [:]
+        var (agents, nested): (Set<[String]>, [[String]: Set<String>]) = ([], [:])
         for case let name as String in FileManager.default.enumerator(atPath: folder) ?? .init()
         where name.hasSuffix(".jsonl") {
             let data = try Data(contentsOf: URL(fileURLWithPath: folder + "/" + name))
             for line in data.split(separator: 0x0A) {
                 let fields = try JSONSerialization.jsonObject(with: line) as? [String: Any] ?? [:]
-                guard let type = fields["type"] as? String, ["user", "assistant", "system"].contains(type),
-                    let id = fields["uuid"] as? String, let session = fields["sessionId"] as? String
-                else { continue }
+                guard let type = fields["type"] as? String, let session = fields["sessionId"] as? String else {
+                    continue
+                }
+                if let data = fields["data"] as? [String: Any], data["type"] as? String == "agent_progress",
+                    let agent = data["agentId"] as? String, let message = data["message"] as? [String: Any],
+                    let id = message["uuid"] as? String
+                {
+                    nested[[session, agent], default: []].insert(id)
+                }
+                guard ["user", "assistant", "system"].contains(type), let id = fields["uuid"] as? String else {
+                    continue
+                }
                 ids[session, default: []].insert(id)
+                if let agent = fields["agentId"] as? String { agents.insert([session, agent]) }
             }
         }
+        for (agent, messages) in nested where !agents.contains(agent) { ids[agent[0], default: []].formUnion(messages) }
         return ids
     }
 }
@@ -73,7 +86,8 @@ struct AcceptanceTests {
             let data = try Data(contentsOf: URL(fileURLWithPath: folder + "/" + name))
             for line in data.split(separator: 0x0A) {
                 let fields = try JSONSerialization.jsonObject(with: line) as? [String: Any] ?? [:]
-                guard fields["type"] as? String == "assistant", let message = fields["message"] as? [String: Any],
+                let nested = (fields["data"] as? [String: Any])?["message"] as? [String: Any] ?? fields
+                guard nested["type"] as? String == "assistant", let message = nested["message"] as? [String: Any],
                     let id = message["id"] as? String, let usage = message["usage"] as? [String: Any],
                     let tokens = usage["output_tokens"] as? Int64, let session = fields["sessionId"] as? String
                 else { continue }

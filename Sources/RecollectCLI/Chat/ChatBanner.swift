@@ -17,8 +17,7 @@
             let last = try await history.messages(
                 of: session.id, agentId: nil, page: PageRequest(limit: Self.messages, before: nil))
             let view = MessageView(
-                style: Style(isOn: false), columns: chat.output.columns ?? 100, isWhole: false,
-                showsAgents: session.agentIds.count > 1)
+                of: session, style: Style(isOn: false), columns: chat.output.columns ?? 100, isWhole: false)
             var lines = ["\(style.bold(title))  \(style.dim(short.oneLine))"]
             if last.next != nil { lines.append(style.dim("…")) }
             for stored in last.elements {

@@ -76,8 +76,7 @@
 
         private func writeText(_ session: Session, _ history: any HistoryStore, _ output: Output) async throws {
             let view = MessageView(
-                style: output.style, columns: output.columns ?? 100, isWhole: full,
-                showsAgents: session.agentIds.count > 1, showsIds: ids)
+                of: session, style: output.style, columns: output.columns ?? 100, isWhole: full, showsIds: ids)
             for line in view.head(of: session) { try await output.line(line) }
             let compactions = try await history.compactions(of: session)
             try await forEachPage(of: session, history) { page in

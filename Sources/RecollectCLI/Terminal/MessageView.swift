@@ -10,6 +10,8 @@
         let isWhole: Bool
         /// Whether the agent is shown beside the role.
         let showsAgents: Bool
+        /// The names of agents by ID, shown before the ID.
+        let agentNames: [String: String]
         /// Whether the message ID is shown beside the time.
         let showsIds: Bool
         private let format = Format()
@@ -17,11 +19,13 @@
         /// The number of lines shown of a long part.
         private static let partLines = 8
 
-        init(style: Style, columns: Int, isWhole: Bool, showsAgents: Bool, showsIds: Bool = false) {
+        /// Creates a view of a session. Its agents are shown if there are several.
+        init(of session: Session, style: Style, columns: Int, isWhole: Bool, showsIds: Bool = false) {
             self.style = style
             self.columns = columns
             self.isWhole = isWhole
-            self.showsAgents = showsAgents
+            showsAgents = session.agentIds.count > 1
+            agentNames = session.agentNames
             self.showsIds = showsIds
         }
 
@@ -66,7 +70,7 @@
         /// Returns the lines of a message: role, agent and time, then its parts.
         func lines(of stored: StoredMessage) -> [String] {
             let message = stored.message
-            let agent = showsAgents ? " \(stored.agentId.oneLine)" : ""
+            let agent = showsAgents ? " \(name(of: stored.agentId))" : ""
             let who = "\(message.role.rawValue.oneLine)\(agent)"
             var facts = [format.full(message.timestamp)]
             if showsIds { facts.append(message.id.oneLine) }
@@ -75,6 +79,11 @@
             if message.isInterrupted { heading += "  \(style.yellow("interrupted"))" }
             let body = message.parts.flatMap(lines(of:))
             return [heading] + (body.isEmpty ? [style.dim("  (\(label(of: message)))")] : body)
+        }
+
+        private func name(of agentId: String) -> String {
+            guard let name = agentNames[agentId]?.oneLine, !name.isEmpty else { return agentId.oneLine }
+            return "\(name.cut(to: 60)) (\(agentId.oneLine))"
         }
 
         /// Returns the description of a message without readable content.

@@ -23,7 +23,8 @@ public protocol HistoryStore: Sendable {
 
     // MARK: Writing
 
-    /// Appends a batch to a scope in order, completely or not at all. `options` can exclude messages.
+    /// Appends a batch to a scope in order, completely or not at all. `options` can exclude messages. In the session, the
+    /// messages are put between those of other agents by their timestamps.
     ///
     /// A message whose ID is already in the scope keeps its first content and its position. The same message can be
     /// appended for several agents of a session; each of them then has its own copy.
@@ -241,7 +242,10 @@ public protocol HistoryStore: Sendable {
     /// ID.
     func sessions(of userId: String, sessionIdPrefix prefix: String, limit: Int) async throws -> [Session]
 
-    /// Returns a page of a session's messages in the order of saving, of one agent or all, in either direction.
+    /// Returns a page of a session's messages in its order, of one agent or all, in either direction.
+    ///
+    /// An agent's messages are in the order of saving. Those of several agents are merged by timestamp (rule 5), so a message
+    /// saved later may come before the cursor: see `changes(after:)`.
     func messages(of session: SessionKey, agentId: String?, page: PageRequest<MessageCursor>) async throws
         -> Page<StoredMessage, MessageCursor>
 

@@ -71,6 +71,15 @@ public struct Session: Hashable, Sendable, Identifiable {
         self.branchOf = branchOf
     }
 
+    /// The key of `agentNames` in `metadata`.
+    public static let agentNamesKey = "agentNames"
+
+    /// The names of agents by their IDs, from `metadata`. An import names sub-agents by their tasks.
+    public var agentNames: [String: String] {
+        guard case .object(let names) = metadata[Self.agentNamesKey] else { return [:] }
+        return names.compactMapValues(\.stringValue)
+    }
+
     /// The name for lists: the title, else the preview, else the session ID.
     public var displayTitle: String {
         if let title, !title.isEmpty { return title }

@@ -1,7 +1,7 @@
 extension HistoryStore {
     /// Copies all data of a user to another history. This history is only read.
     ///
-    /// The copy includes sessions with all agents' messages in the order of saving, attachments, titles, tags and other
+    /// The copy includes sessions with all agents' messages in order, attachments, titles, tags and other
     /// details. One session at a time is appended page by page, read back and compared, the least recently accessed
     /// first. An existing session of the target is completed: its messages and details stay, and missing ones are
     /// added. Complete sessions are only read, so an interrupted migration can be repeated until it is complete; no

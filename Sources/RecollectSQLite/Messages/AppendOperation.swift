@@ -2,7 +2,8 @@ import Foundation
 import GRDB
 import RecollectCore
 
-/// Appends a batch to a scope, inside a write transaction.
+/// Appends a batch to a scope, inside a write transaction. Messages of a session's agents are in the order of
+/// `MessageSortKey`.
 struct AppendOperation {
     let messages: [ConversationMessage]
     let scope: Scope
@@ -27,10 +28,15 @@ struct AppendOperation {
             try ScopeRow.findOrMake(
                 scope, createdAt: first.timestamp.millisecondsSince1970, restores: false, db, with: cache.lookUp)
         }
+        let agentId = ByteString(scope.agentId)
         let wasRead = try options.staysRead && !SessionRow.isUnread(row.session, db)
+        var end = try cache.end(of: row.session, db)
+        var placement: MessagePlacement?
+        /// Whether a user's message was placed before others: it may be the first one.
+        var needsPreview = false
         /// Whether the batch was only appended. Then the row is up to date without reading it again.
         var isPlain = true
-        for message in messages {
+        for (offset, message) in messages.enumerated() {
             let held = try cache.pending.find(message.id, in: row, db, derivedID: cache.derivedID)
             let adopted = try held.flatMap { try adoptable($0, in: row, db) }
             if held?.scope == row.scope {
@@ -42,18 +48,40 @@ struct AppendOperation {
                 try Adoption.adopt(held.sequence, into: row, of: scope, db)
                 row.feed.last = try db.lastSequence()
                 row.lastRole = adopted.role
+                row.lastTime = try ScopeRow.lastTime(of: row.scope, db)
+                end = try SessionEnd(of: row.session, db)
+                placement = nil
                 isPlain = false
                 result.outcome.alreadyStored += 1
             } else {
+                let key = MessageSortKey(
+                    time: max(row.lastTime ?? .min, message.timestamp.millisecondsSince1970), agentId: agentId)
+                var position: Position?
+                if let end, !end.isBefore(key, of: row.scope) {
+                    var finder = try placement ?? MessagePlacement(in: row.session, of: row.scope, db)
+                    position = try finder.position(of: key, count: messages.count - offset, db)
+                    if finder.hasMovedMessages {
+                        row.feed.last = try db.lastSequence()
+                        isPlain = false
+                    }
+                    placement = finder
+                    needsPreview = needsPreview || message.role == .user
+                }
+                if position == nil { end = SessionEnd(key, row.scope) }
                 row.feed.last = row.feed.last.next
                 try MessageRow.insert(
-                    message, sequence: row.feed.last, session: row.session, scope: row.scope,
-                    with: cache.insertion.ready(db))
+                    message, sequence: row.feed.last, session: row.session, scope: row.scope, position: position,
+                    time: key.time, with: cache.insertion.ready(db))
+                row.lastTime = key.time
                 try AttachmentUse.insert(message, sequence: row.feed.last, db)
                 cache.pending.add(message.id, scope: row.scope, sequence: row.feed.last)
                 row.lastRole = message.role
                 result.outcome.added += 1
             }
+        }
+        if placement != nil {
+            try SessionRow.backdate(row.session, db)
+            if needsPreview { try Preview.set(row.session, db) }
         }
         if wasRead, result.outcome.added > 0 {
             try db.run("UPDATE session SET read_through = ? WHERE id = ?", row.feed.last, row.session)
@@ -69,7 +97,7 @@ struct AppendOperation {
             try DerivedData.update(db)
             row.feed = try FeedState(db)
         }
-        if isPlain { cache.insert(row, of: scope, db) } else { cache.dropRows() }
+        if isPlain { cache.insert(row, of: scope, end: end, db) } else { cache.dropRows() }
         return result
     }
 

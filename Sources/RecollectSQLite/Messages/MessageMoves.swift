@@ -171,6 +171,58 @@ enum MessageMoves {
             """, session, position)
     }
 
+    /// Returns the position of the last message of a session before a position, of any agent, or `nil` at the beginning.
+    static func position(before position: Position, in session: SessionRowID, _ db: Database) throws -> Position? {
+        try db.value(
+            """
+            SELECT max(previous) FROM (
+              SELECT (SELECT max(position) FROM message WHERE scope_row_id = scope.id AND position < ?2) AS previous
+              FROM scope WHERE session_row_id = ?1
+            )
+            """, session, position)
+    }
+
+    /// The least distance of positions after `makeRoom`.
+    private static let leastRoom: Int64 = 1 << 12
+
+    /// Spreads the messages around a position evenly, so that others fit between them. Their order and the windows stay.
+    /// Records the change: earlier cursors are then at other messages.
+    ///
+    /// The least range with room is used. A session has it: each message has brought 2^20 positions.
+    static func makeRoom(at position: Position, in session: SessionRowID, _ db: Database) throws {
+        let all = Position.appended(try db.lastSequence().next)
+        var reach: Int64 = 1 << 22
+        var (start, end) = (position, position)
+        var rows: [(sequence: SequenceNumber, position: Position, scope: ScopeRowID)] = []
+        var step: Int64 = 0
+        while step < leastRoom && (.start < start || end < all) {
+            start = max(.start, position + -reach)
+            end = min(all, position + reach)
+            rows = []
+            try db.sql(
+                """
+                SELECT sequence, position, scope_row_id FROM message
+                WHERE scope_row_id IN (SELECT id FROM scope WHERE session_row_id = ?) AND position > ? AND position < ?
+                ORDER BY position
+                """
+            ).bind(session, start, end).forEachRow { rows.append(($0.value(0), $0.value(1), $0.value(2))) }
+            step = (end - start) / Int64(rows.count + 1)
+            reach *= 2
+        }
+        let positions = rows.indices.map { start + Int64($0 + 1) * step }
+        let windows = try db.sql("SELECT id, window_start FROM scope WHERE session_row_id = ? AND window_start > ?")
+        var starts: [(scope: ScopeRowID, position: Position)] = []
+        try windows.bind(session, start).forEachRow { starts.append(($0.value(0), $0.value(1))) }
+        for window in starts where window.position < end {
+            let outside = rows.lastIndex { $0.scope == window.scope && $0.position < window.position }
+            try db.run(
+                "UPDATE scope SET window_start = ? WHERE id = ?", (outside.map { positions[$0] } ?? start) + 1,
+                window.scope)
+        }
+        try setPositions(zip(rows.map(\.sequence), positions), db)
+        try db.recordChange(.sessionRearranged, MessageQueries.id(of: session, db))
+    }
+
     /// Runs a change of positions, and adjusts the windows so that no message outside its window comes back into
     /// one.
     ///

@@ -122,7 +122,7 @@ enum MessageQueries {
             message: MessageRow.read(statement), addedAt: ChangeCursor(sequence: statement.integer(9)))
     }
 
-    /// Returns a page in the order of saving. Each scope's index gives its nearest positions, and only the rows of
+    /// Returns a page in the order of the session. Each scope's index gives its nearest positions, and only the rows of
     /// the page are read.
     static func page(
         of session: SessionKey, agentId: String?, _ request: PageRequest<MessageCursor>, _ db: Database

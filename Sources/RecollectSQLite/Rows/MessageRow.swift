@@ -45,15 +45,17 @@ enum MessageRow {
     }
 
     static let insertion = """
-        INSERT INTO message (sequence, session_row_id, scope_row_id, position, \(columns), checksum)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        INSERT INTO message (sequence, session_row_id, scope_row_id, position, \(columns), checksum, placed_at)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """
 
     /// Inserts a message with an ID new to its scope, at the session's end unless a position is given.
-    /// - Parameter statement: A statement of `insertion`.
+    /// - Parameters:
+    ///   - time: The time of its `MessageSortKey`.
+    ///   - statement: A statement of `insertion`.
     static func insert(
         _ message: ConversationMessage, sequence: SequenceNumber, session: SessionRowID, scope: ScopeRowID,
-        position: Position? = nil,
+        position: Position? = nil, time: Int64? = nil,
         with statement: SQL
     ) throws {
         try statement.bind(sequence, at: 1)
@@ -62,15 +64,20 @@ enum MessageRow {
         try statement.bind(position ?? Position.appended(sequence), at: 4)
         try statement.bind(message.id, at: 5)
         try bindContent(of: message, from: 6, to: statement)
+        if let time, time != message.timestamp.millisecondsSince1970 {
+            try statement.bind(time, at: 13)
+        } else {
+            try statement.bindNull(at: 13)
+        }
         try statement.run()
     }
 
     private static let replacement = """
         UPDATE message SET role = ?2, timestamp = ?3, text = ?4, parts = ?5, metadata = ?6, unknown_fields = ?7,
-        checksum = ?8, copied_from = NULL WHERE sequence = ?1
+        checksum = ?8, copied_from = NULL, placed_at = ifnull(placed_at, nullif(timestamp, ?3)) WHERE sequence = ?1
         """
 
-    /// Replaces the content of a row. Its ID and position stay. A copy of another message is then no copy.
+    /// Replaces the content of a row. Its ID and place stay. A copy of another message is then no copy.
     static func replace(_ sequence: SequenceNumber, with message: ConversationMessage, _ db: Database) throws {
         let statement = try db.sql(replacement)
         try statement.bind(sequence, at: 1)

@@ -10,6 +10,8 @@ struct ScopeRow {
     var windowStart: Position
     /// The role of the last message in the window.
     var lastRole: Role?
+    /// The time of its last message's `MessageSortKey`; `nil` without messages.
+    var lastTime: Int64?
     var feed: FeedState
     /// Whether the session is discarded.
     var isDiscarded = false
@@ -59,6 +61,12 @@ struct ScopeRow {
         return scope
     }
 
+    /// Returns the time of the `MessageSortKey` of a scope's last message.
+    static func lastTime(of scope: ScopeRowID, _ db: Database) throws -> Int64? {
+        try db.integer(
+            "SELECT \(MessageSortKey.time) FROM message WHERE scope_row_id = ? ORDER BY position DESC LIMIT 1", scope)
+    }
+
     /// Compares a scope's row with the index entry used to find it: see `MessageQueries.confirm`.
     private static func confirm(_ scope: ScopeRowID, of session: SessionRowID, agentId: String, _ db: Database) throws {
         let isRow = try db.integer(
@@ -93,7 +101,8 @@ struct ScopeRow {
         SELECT session.id, scope.id, scope.window_start, \(Database.lastSequence),
           (SELECT role FROM message WHERE scope_row_id = scope.id AND position >= scope.window_start
            ORDER BY position DESC LIMIT 1), \(DerivedData.through), session.discarded_at,
-          (SELECT id FROM scope WHERE session_row_id = session.id AND agent_id = '')
+          (SELECT id FROM scope WHERE session_row_id = session.id AND agent_id = ''),
+          (SELECT \(MessageSortKey.time) FROM message WHERE scope_row_id = scope.id ORDER BY position DESC LIMIT 1)
         FROM session
         LEFT JOIN scope ON scope.session_row_id = session.id AND scope.agent_id = ?
         WHERE session.user_id = ? AND session.session_id = ?
@@ -114,7 +123,7 @@ struct ScopeRow {
             ScopeRow(
                 session: statement.value(0), scope: scope,
                 unassigned: statement.optionalValue(7), windowStart: statement.value(2),
-                lastRole: statement.optionalText(4).map(Role.init(rawValue:)),
+                lastRole: statement.optionalText(4).map(Role.init(rawValue:)), lastTime: statement.optionalInteger(8),
                 feed: FeedState(last: statement.value(3), derivedThrough: statement.value(5)),
                 isDiscarded: !statement.isNull(6))
         }

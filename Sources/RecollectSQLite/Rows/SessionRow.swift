@@ -21,6 +21,18 @@ enum SessionRow {
         try db.recordChange(.sessionUpdated, MessageQueries.id(of: number, db))
     }
 
+    /// Moves the creation date of a session back to its first message, for a message placed before the others.
+    static func backdate(_ number: SessionRowID, _ db: Database) throws {
+        try db.run(
+            """
+            UPDATE session SET created_at = min(created_at, (
+              SELECT timestamp FROM scope JOIN message ON scope_row_id = scope.id
+              AND position = (SELECT min(position) FROM message WHERE scope_row_id = scope.id)
+              WHERE scope.session_row_id = session.id ORDER BY position LIMIT 1))
+            WHERE id = ?
+            """, number)
+    }
+
     /// Whether a session has unread messages, including pending ones.
     static func isUnread(_ number: SessionRowID, _ db: Database) throws -> Bool {
         try db.integer(

@@ -22,6 +22,8 @@ final class WriterCache: @unchecked Sendable {
     private static let limit = 256
 
     private var rows: [Scope: ScopeRow] = [:]
+    /// The ends of the sessions of these scopes.
+    private var ends: [SessionRowID: SessionEnd] = [:]
     private var feed = FeedState(last: .zero, derivedThrough: .zero)
     /// The connection's count of changed rows at the end of the last append.
     private var changes: Int64 = 0
@@ -40,16 +42,23 @@ final class WriterCache: @unchecked Sendable {
         return row
     }
 
-    /// Caches a scope's row after an append to this scope alone.
-    func insert(_ row: ScopeRow, of scope: Scope, _ db: Database) {
-        if rows.count >= Self.limit { rows = [:] }
+    /// Returns the end of the session of a scope's row, or `nil` for a session without messages.
+    func end(of session: SessionRowID, _ db: Database) throws -> SessionEnd? {
+        try ends[session] ?? SessionEnd(of: session, db)
+    }
+
+    /// Caches a scope's row and the end of its session after an append to this scope alone.
+    func insert(_ row: ScopeRow, of scope: Scope, end: SessionEnd?, _ db: Database) {
+        if rows.count >= Self.limit { dropRows() }
         rows[scope] = row
+        ends[row.session] = end
         feed = row.feed
         changes = db.totalChanges
     }
 
     func dropRows() {
         rows = [:]
+        ends = [:]
     }
 
     /// Empties the cache after a rollback: its sequence numbers will be used again.

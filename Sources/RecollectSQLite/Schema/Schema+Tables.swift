@@ -3,7 +3,7 @@ extension Schema {
     ///
     /// - `message_id`, and in `session` the counts, tokens, `last_activity`, `last_sequence` and `preview`, are
     ///   derived from the messages: see `DerivedData`.
-    /// - A message's `sequence` is its number in the change feed. `position` is its position in the order of saving,
+    /// - A message's `sequence` is its number in the change feed. `position` is its position in the order of its session,
     ///   with gaps for messages added by a merge. `text` holds a message consisting of one part of prose, `parts` the
     ///   JSON of any other. `copied_from` is the number of the message copied by a fork. `checksum` covers the content
     ///   (`MessageChecksum`). All other changes are rows of `change`, with numbers of the same feed; it keeps only the
@@ -191,5 +191,42 @@ extension Schema {
         );
         CREATE INDEX compaction_by_scope ON compaction (scope_row_id);
         CREATE INDEX compaction_by_boundary ON compaction (boundary);
+        """
+
+    /// The times of messages in the order of their session (`MessageSortKey`): `placed_at` is `NULL` for a message's own
+    /// timestamp. Sessions of several agents are sorted by them. Those with branches keep their order: the positions
+    /// show where a branch begins.
+    static let sessionOrder = """
+        ALTER TABLE message ADD COLUMN placed_at INTEGER;
+        CREATE TEMP TABLE placed AS SELECT number, time FROM (
+          SELECT sequence AS number, timestamp, max(timestamp) OVER (PARTITION BY scope_row_id ORDER BY position) AS time
+          FROM message)
+        WHERE time > timestamp;
+        UPDATE message SET placed_at = placed.time FROM temp.placed WHERE sequence = number;
+        DROP TABLE temp.placed;
+
+        CREATE TEMP TABLE ranked AS
+        SELECT sequence AS number, scope.session_row_id AS session, scope.id AS scope, position,
+          row_number() OVER (
+            PARTITION BY scope.session_row_id ORDER BY ifnull(placed_at, timestamp), agent_id, position) AS rank,
+          row_number() OVER (PARTITION BY scope.session_row_id ORDER BY position) AS place
+        FROM scope JOIN message ON scope_row_id = scope.id WHERE scope.session_row_id IN (
+          SELECT session_row_id FROM scope GROUP BY session_row_id HAVING count(*) > 1
+          EXCEPT SELECT id FROM session WHERE branch_of IS NOT NULL
+          EXCEPT SELECT branch_of FROM session WHERE branch_of IS NOT NULL);
+        CREATE TEMP TABLE unsorted AS SELECT session FROM ranked
+        GROUP BY session HAVING max(rank <> place) AND count(DISTINCT position) = count(*);
+        CREATE UNIQUE INDEX temp.ranked_by_place ON ranked (session, place);
+        CREATE TEMP TABLE sorted AS
+        SELECT old.number, old.scope, old.position AS earlier, new.position
+        FROM unsorted JOIN ranked AS old USING (session) JOIN ranked AS new ON new.session = old.session AND new.place = old.rank;
+        UPDATE scope SET window_start = ifnull(
+          (SELECT max(position) + 1 FROM temp.sorted WHERE sorted.scope = scope.id AND earlier < window_start), 0)
+        WHERE window_start > 0 AND id IN (SELECT scope FROM temp.sorted);
+        UPDATE message SET position = -sequence WHERE sequence IN (SELECT number FROM temp.sorted WHERE position <> earlier);
+        UPDATE message SET position = sorted.position FROM temp.sorted WHERE sequence = number AND sorted.position <> earlier;
+        DROP TABLE temp.sorted;
+        DROP TABLE temp.unsorted;
+        DROP TABLE temp.ranked;
         """
 }

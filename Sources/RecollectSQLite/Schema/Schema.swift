@@ -19,6 +19,7 @@ enum Schema {
         migrator.registerMigration("1 sessions") { try $0.execute(sql: sessions) }
         migrator.registerMigration("2 changed message") { try $0.execute(sql: changedMessage) }
         migrator.registerMigration("3 compactions") { try $0.execute(sql: compactions) }
+        migrator.registerMigration("4 session order") { try $0.execute(sql: sessionOrder) }
         return migrator
     }
 

@@ -176,12 +176,12 @@ enum SessionEdits {
         let base = try db.lastSequence()
         try db.run(
             """
-            INSERT INTO message (sequence, session_row_id, scope_row_id, position, copied_from, checksum, \(MessageRow.columns))
+            INSERT INTO message (sequence, session_row_id, scope_row_id, position, copied_from, checksum, placed_at, \(MessageRow.columns))
             SELECT ?1 + row_number() OVER (ORDER BY position), ?2,
               (SELECT target.id FROM scope AS source JOIN scope AS target ON target.agent_id = source.agent_id
                WHERE source.id = message.scope_row_id AND target.session_row_id = ?2),
               (?1 + row_number() OVER (ORDER BY position)) << 20, ifnull(copied_from, sequence),
-              checksum, \(MessageRow.columns)
+              checksum, placed_at, \(MessageRow.columns)
             FROM message WHERE scope_row_id IN (SELECT id FROM scope WHERE session_row_id = ?3) AND position <= ?4
             """, base, copy, number, end)
         try DerivedData.update(db)

@@ -64,17 +64,17 @@ enum SessionQueries {
         guard !sessions.isEmpty else { return [] }
         // One statement for all agents and one for all tags of a page, instead of two for each session.
         let numbers = indices.keys.jsonArray
-        var agents: [(scope: ScopeRowID, index: Int, agentId: String)] = []
+        var agents: [(first: Position, scope: ScopeRowID, index: Int, agentId: String)] = []
         agents.reserveCapacity(indices.count)
         try db.sql(
             """
-            SELECT session_row_id, id, agent_id FROM scope
-            WHERE session_row_id IN (SELECT value FROM json_each(?)) AND \(hasSpoken)
+            SELECT session_row_id, id, agent_id, (SELECT min(position) FROM message WHERE scope_row_id = scope.id) AS first
+            FROM scope WHERE session_row_id IN (SELECT value FROM json_each(?)) AND first IS NOT NULL
             """
         ).bind(numbers).forEachRow { row in
-            if let index = indices[row.value(0)] { agents.append((row.value(1), index, row.text(2))) }
+            if let index = indices[row.value(0)] { agents.append((row.value(3), row.value(1), index, row.text(2))) }
         }
-        agents.sort { $0.scope < $1.scope }
+        agents.sort { ($0.first, $0.scope) < ($1.first, $1.scope) }
         for agent in agents { sessions[agent.index].agentIds.append(agent.agentId) }
         try db.sql(
             """

@@ -29,7 +29,7 @@ enum BranchChecks {
             try expect(
                 changes.contains { $0.kind == .sessionRearranged && $0.session == Self.id },
                 "only updates of the session in the feed", actual: "\(changes.map(\.kind.rawValue))")
-            try await store.append(SampleData.dialogue(1, "new "), to: Scope.plain.agent("b"))
+            try await store.append(SampleData.dialogue(1, "new ", at: 100_000), to: Scope.plain.agent("b"))
             try await expectIDs(
                 store.everything(in: Self.id).map(\.message), ["a0", "a1", "new 0"], "the messages after a new one")
         },
@@ -43,7 +43,7 @@ enum BranchChecks {
             try await expectEqual(store.summary(Self.id).title, "t", "the title of the session")
             try await expectEqual(
                 store.summary(branch).branchOf, BranchPoint(sessionId: "session", messageId: nil), "the branch point")
-            try await store.append(SampleData.dialogue(2, "new "), to: .plain)
+            try await store.append(SampleData.dialogue(2, "new ", at: 100_000), to: .plain)
             try await store.restoreBranch(branch, in: Self.id)
             try await expectIDs(
                 store.everything(in: Self.id).map(\.message), ["a0", "a1", "b0", "a2", "b1", "b2"],
@@ -57,7 +57,7 @@ enum BranchChecks {
         ) { store in
             try await Self.fill(store)
             let first = try await store.branch(Self.id, from: "b0")
-            try await store.append(SampleData.dialogue(3, "new "), to: Scope.plain.agent("a"))
+            try await store.append(SampleData.dialogue(3, "new ", at: 100_000), to: Scope.plain.agent("a"))
             let old = ["a0", "a1", "b0", "a2", "b1", "b2"]
             let new = ["a0", "a1", "new 0", "new 1", "new 2"]
             var branch = first
@@ -73,7 +73,7 @@ enum BranchChecks {
                 try await expectEqual(store.summary(Self.id).messageCount, expected.count, "the message count")
                 branch = branches.first?.id ?? first
             }
-            try await store.append(SampleData.dialogue(1, "last "), to: Scope.plain.agent("b"))
+            try await store.append(SampleData.dialogue(1, "last ", at: 200_000), to: Scope.plain.agent("b"))
             try await expectIDs(
                 store.everything(in: Self.id).map(\.message), new + ["last 0"], "the messages after another append")
         },
@@ -86,7 +86,7 @@ enum BranchChecks {
                 branches.append(try await store.branch(Self.id, from: from))
                 try await expectEqual(
                     store.branches(of: Self.id).map(\.id), branches, "the branches after branching \(round + 1) times")
-                try await store.append(SampleData.dialogue(1, "new ", from: round), to: .plain)
+                try await store.append(SampleData.dialogue(1, "new ", from: round, at: 100_000), to: .plain)
             }
             try await expectEqual(store.branches(of: branches[0]), [], "the branches of a branch")
             try await expectEqual(
@@ -170,8 +170,8 @@ enum BranchChecks {
     /// Saves messages of two agents in turn: a0 a1 b0 a2 b1 b2.
     private static func fill(_ store: any HistoryStore) async throws {
         try await store.append(SampleData.dialogue(2, "a"), to: Scope.plain.agent("a"))
-        try await store.append(SampleData.dialogue(1, "b"), to: Scope.plain.agent("b"))
-        try await store.append(SampleData.dialogue(1, "a", from: 2), to: Scope.plain.agent("a"))
-        try await store.append(SampleData.dialogue(2, "b", from: 1), to: Scope.plain.agent("b"))
+        try await store.append(SampleData.dialogue(1, "b", at: 2000), to: Scope.plain.agent("b"))
+        try await store.append(SampleData.dialogue(1, "a", from: 2, at: 1000), to: Scope.plain.agent("a"))
+        try await store.append(SampleData.dialogue(2, "b", from: 1, at: 3000), to: Scope.plain.agent("b"))
     }
 }

@@ -10,7 +10,7 @@ enum EditChecks {
         ) { store in
             let id = Scope.plain.session
             try await store.append(SampleData.dialogue(3, "a"), to: Scope.plain.agent("a"))
-            try await store.append(SampleData.dialogue(3, "b"), to: Scope.plain.agent("b"))
+            try await store.append(SampleData.dialogue(3, "b", at: 10_000), to: Scope.plain.agent("b"))
             var expected = try await store.everything(in: id)
             expected[1].message.parts = [.thinking("hm", signature: "s"), .text("e\u{301}")]
             expected[4].message.parts = [.text("other")]

@@ -14,7 +14,8 @@ enum ForkChecks {
             try expectStored(copied, source.prefix(6).map { ($0.agentId, $0.message) }, "the messages of the fork")
             try await expectEqual(store.session(Self.fork.session)?.messageCount, 6, "the message count of the fork")
             try await expectMessages(
-                store.window(of: Self.fork.agent("b"), maxMessages: nil), SampleData.dialogue(2, "b"),
+                store.window(of: Self.fork.agent("b"), maxMessages: nil),
+                SampleData.dialogue(1, "b", at: 2000) + SampleData.dialogue(1, "b", from: 1, at: 4000),
                 "the window of an agent")
         },
         HistoryStoreCheck(
@@ -24,7 +25,7 @@ enum ForkChecks {
             try await Self.fill(store)
             let source = try await store.everything(in: Scope.plain.session)
             try await store.fork(Scope.plain.session, at: "b1", into: "fork")
-            try await store.append(SampleData.dialogue(2, "new "), to: Self.fork.agent("a"))
+            try await store.append(SampleData.dialogue(2, "new ", at: 100_000), to: Self.fork.agent("a"))
             try await store.deleteMessages(["a0"], in: Self.fork.session)
             try await expectEqual(
                 store.everything(in: Scope.plain.session), source,
@@ -67,9 +68,9 @@ enum ForkChecks {
     /// Saves messages of two agents in turn: a0 a1 b0 …
     private static func fill(_ store: any HistoryStore) async throws {
         try await store.append(SampleData.dialogue(2, "a"), to: Scope.plain.agent("a"))
-        try await store.append(SampleData.dialogue(1, "b"), to: Scope.plain.agent("b"))
-        try await store.append(SampleData.dialogue(2, "a", from: 2), to: Scope.plain.agent("a"))
-        try await store.append(SampleData.dialogue(3, "b", from: 1), to: Scope.plain.agent("b"))
-        try await store.append(SampleData.dialogue(2, "a", from: 4), to: Scope.plain.agent("a"))
+        try await store.append(SampleData.dialogue(1, "b", at: 2000), to: Scope.plain.agent("b"))
+        try await store.append(SampleData.dialogue(2, "a", from: 2, at: 1000), to: Scope.plain.agent("a"))
+        try await store.append(SampleData.dialogue(3, "b", from: 1, at: 4000), to: Scope.plain.agent("b"))
+        try await store.append(SampleData.dialogue(2, "a", from: 4, at: 4000), to: Scope.plain.agent("a"))
     }
 }

@@ -68,7 +68,7 @@ enum MoveChecks {
         ) { store in
             let all = SampleData.dialogue(8)
             try await store.append(Array(all[0..<5]), to: .plain)
-            try await store.append(SampleData.dialogue(2, "old "), to: Scope.plain.agent("other"))
+            try await store.append(SampleData.dialogue(2, "old ", at: 4500), to: Scope.plain.agent("other"))
             try await store.append(Array(all[3..<8]), to: Self.new)
             try await store.moveSession(Scope.plain.session, to: "new")
             let expected = ["m0", "m1", "m2", "m3", "m4", "old 0", "old 1", "m5", "m6", "m7"]

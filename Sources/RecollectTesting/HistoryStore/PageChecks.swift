@@ -5,7 +5,7 @@ enum PageChecks {
     static let all: [HistoryStoreCheck] = [
         HistoryStoreCheck(
             "pages.forward", rule: 5,
-            "Pages of any size, read forward, contain every message once, in the order they were saved."
+            "Pages of any size, read forward, contain every message once, in order."
         ) { store in
             let saved = try await Self.fill(store)
             for limit in [1, 2, 3, 5, 7, saved.count - 1, saved.count, saved.count + 1, 1000] {
@@ -15,7 +15,7 @@ enum PageChecks {
         },
         HistoryStoreCheck(
             "pages.backward", rule: 5,
-            "Pages read backward contain the same messages, with each page in the order they were saved."
+            "Pages read backward contain the same messages, with each page in order."
         ) { store in
             let saved = try await Self.fill(store)
             for limit in [1, 2, 3, 5, 7, saved.count - 1, saved.count, saved.count + 1] {
@@ -31,6 +31,33 @@ enum PageChecks {
                     cursor = page.next
                 } while cursor != nil
                 try expectStored(all, saved, "backward pages of \(limit)")
+            }
+        },
+        HistoryStoreCheck(
+            "pages.mergeAgentsByTimestamp", rule: 5,
+            "The agents of a session are merged by timestamp, in whatever order they were saved, and none is reordered."
+        ) { store in
+            let agents: [(String, [Int64])] = [
+                ("b", [10, 30, 20, 50]), ("a", [20, 40, 45]), ("c", [1, 60]), ("\u{E9}", [30]), ("e\u{301}", [30]),
+            ]
+            let order = [
+                "c1", "b10", "a20", "b30", "b20", "e\u{301}30", "\u{E9}30", "a40", "a45", "b50", "c60",
+            ]
+            for (number, agents) in [agents, agents.reversed()].enumerated() {
+                let session = Scope.plain.session("order \(number)")
+                for half in 0..<2 {
+                    for (name, times) in agents {
+                        let messages = times.map { SampleData.message(.user, "\(name)\($0)", at: $0 * 1000) }
+                        let part = half == 0 ? messages.prefix(1) : messages.dropFirst()
+                        try await store.append(Array(part), to: session.agent(name))
+                    }
+                }
+                let stored = try await store.everything(in: session.session)
+                try expectIDs(stored.map(\.message), order, "the session saved in order \(agents.map(\.0))")
+                try await expectEqual(
+                    store.summary(session.session).agentIds, ["c", "b", "a", "e\u{301}", "\u{E9}"], "the agents")
+                try await expectIDs(
+                    store.window(of: session.agent("b"), maxMessages: nil), ["b10", "b30", "b20", "b50"], "a window")
             }
         },
         HistoryStoreCheck(
@@ -80,7 +107,7 @@ enum PageChecks {
             let session = Scope.plain.session
             try await store.append(SampleData.dialogue(10), to: .plain)
             let first = try await store.messages(of: session, agentId: nil, page: PageRequest(limit: 4))
-            try await store.append(SampleData.dialogue(2, "other "), to: Scope.plain.agent("other"))
+            try await store.append(SampleData.dialogue(2, "other ", at: 100_000), to: Scope.plain.agent("other"))
             try await store.deleteMessages(["m3", "m5"], in: session)
             let rest = try await store.messages(
                 of: session, agentId: nil, page: PageRequest(limit: 100, after: first.next))
@@ -108,19 +135,21 @@ enum PageChecks {
         },
     ]
 
-    /// Saves messages of three agents in turn, with decreasing timestamps. Returns the saved messages in order.
+    /// Saves messages of three agents in turn, each earlier than the ones of the agent before. Returns the saved messages
+    /// in the order of the session.
     @discardableResult
     private static func fill(_ store: any HistoryStore) async throws -> [(String, ConversationMessage)] {
         var saved: [(String, ConversationMessage)] = []
         for round in 0..<5 {
             for agent in ["b", "a", "c"] {
+                let number = ["c": 0, "a": 1, "b": 2][agent] ?? 0
                 let messages = SampleData.dialogue(
-                    round.isMultiple(of: 2) ? 2 : 1, agent, from: round * 2, at: Int64(-saved.count) * 5000)
+                    round.isMultiple(of: 2) ? 2 : 1, agent, from: round * 2, at: Int64(round * 10 + number * 2) * 1000)
                 try await store.append(messages, to: Scope.plain.agent(agent))
                 saved += messages.map { (agent, $0) }
             }
         }
-        return saved
+        return saved.sorted { $0.1.timestamp < $1.1.timestamp }
     }
 }
 

@@ -21,7 +21,7 @@ enum SessionChecks {
             let one = try await store.session(Scope.plain.session)
             guard let one else { throw BrokenPromise(expected: "a session", actual: "nil") }
             try expectEqual(one.messageCount, 4, "the message count")
-            try expectEqual(one.agentIds, ["second by name", "first by name", "third"], "the agents")
+            try expectEqual(one.agentIds, ["first by name", "third", "second by name"], "the agents")
             try expectEqual(one.lastActivityAt.millisecondsSince1970, SampleData.start + 90_000, "the last activity")
             try expectEqual(one.preview, "What is new?", "the preview")
             try expectEqual(one.id, Scope.plain.session, "the session ID")

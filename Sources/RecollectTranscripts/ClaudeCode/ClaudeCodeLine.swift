@@ -24,6 +24,8 @@ struct ClaudeCodeLine {
         static let apiMessageId = "apiMessageId"
         static let stopReason = "stopReason"
         static let partFields = "partFields"
+        static let isProgress = "isProgress"
+        static let taskCallId = "taskCallId"
         static let others = "claudeCode"
     }
 
@@ -84,6 +86,49 @@ struct ClaudeCodeLine {
 
     private static func unreadable(_ reason: String) -> RecollectError {
         RecollectError(.unreadable, "not a line of a transcript: \(reason)")
+    }
+
+    // MARK: Sub-agents
+
+    /// Returns the ID of the sub-agent in a line about its progress, and that of the call that started it; `nil` for other
+    /// lines.
+    func nestedAgent() throws -> (id: String, call: String?)? {
+        guard let agentId = try nestedLine()?.agentId else { return nil }
+        return (agentId, try text("parentToolUseID"))
+    }
+
+    /// Returns the message of a sub-agent in a line about its progress; `nil` for other lines.
+    ///
+    /// Its metadata has `isProgress`, and in `taskCallId` the ID of the call that started the sub-agent. Fields of the
+    /// surrounding line that every line has are taken from it.
+    func nestedMessage(usage: inout UsageCounter) throws -> ConversationMessage? {
+        guard let (line, _) = try nestedLine(), let type = try line.text("type"), ["user", "assistant"].contains(type)
+        else { return nil }
+        var message = try line.message(type: type, usage: &usage)
+        message.metadata[Name.isSidechain] = true
+        message.metadata[Name.isProgress] = true
+        for (name, key) in [
+            ("cwd", Name.workingDirectory), ("gitBranch", Name.branch), ("version", Name.version),
+            ("parentToolUseID", Name.taskCallId),
+        ] {
+            if let value = try text(name) { message.metadata[key] = .string(value) }
+        }
+        return message
+    }
+
+    private func nestedLine() throws -> (line: ClaudeCodeLine, agentId: String)? {
+        guard try text("type") == "progress", let data = try line(at: "data"),
+            try data.text("type") == "agent_progress", let agentId = try data.text("agentId"),
+            !["", TranscriptReader.mainAgentId].contains(agentId), let line = try data.line(at: "message"),
+            try line.text("uuid") != nil, try line.text("timestamp") != nil
+        else { return nil }
+        return (line, agentId)
+    }
+
+    /// Returns a field with an object as a line; `nil` for other fields.
+    private func line(at name: String) throws -> ClaudeCodeLine? {
+        guard let range = ranges[name], bytes[range.lowerBound] == UInt8(ascii: "{") else { return nil }
+        return try ClaudeCodeLine(UnsafeRawBufferPointer(rebasing: bytes[range]))
     }
 
     // MARK: Messages

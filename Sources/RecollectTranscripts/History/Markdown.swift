@@ -12,14 +12,18 @@ enum Markdown {
         lines.append("- From \(formatted(session.createdAt)) to \(formatted(session.lastActivityAt))")
         lines.append("- Messages: \(session.messageCount)")
         if session.agentIds.count > 1 {
-            lines.append("- Agents: \(session.agentIds.map(code).joined(separator: ", "))")
+            let agents = session.agentIds.map { id in
+                session.agentNames[id].map { "\(oneLine($0, or: "")) (\(code(id)))" } ?? code(id)
+            }
+            lines.append("- Agents: \(agents.joined(separator: ", "))")
         }
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// Returns a message under a heading.
-    static func section(of stored: StoredMessage, showsAgent: Bool) -> String {
-        let agent = showsAgent ? " (\(oneLine(stored.agentId, or: "no agent")))" : ""
+    /// Returns a message under a heading, with its agent if there are several.
+    static func section(of stored: StoredMessage, in session: Session) -> String {
+        let name = session.agentNames[stored.agentId] ?? stored.agentId
+        let agent = session.agentIds.count > 1 ? " (\(oneLine(name, or: "no agent")))" : ""
         let heading =
             "## \(oneLine(stored.message.role.rawValue, or: "message"))\(agent), \(formatted(stored.message.timestamp))"
         let body = stored.message.parts.map(text(of:)).filter { !$0.allSatisfy(\.isWhitespace) }

@@ -39,7 +39,7 @@ public struct SessionExporter: Sendable {
         self.maxLineBytes = maxLineBytes
     }
 
-    /// Exports a session: messages of all agents in the order of saving.
+    /// Exports a session: messages of all agents in the order of the session.
     ///
     /// Attachments are included in base64, except in Markdown. One with missing or damaged content is included as
     /// its hash, together with its message.
@@ -102,7 +102,7 @@ public struct SessionExporter: Sendable {
                         + " attachments, but an import reads at most \(maxLineBytes) bytes per line; export it as JSON")
             }
             return line
-        case .markdown: return Array(Markdown.section(of: stored, showsAgent: session.agentIds.count > 1).utf8)
+        case .markdown: return Array(Markdown.section(of: stored, in: session).utf8)
         }
     }
 

@@ -65,4 +65,35 @@ struct MigrationTests {
         #expect(try await reopened.compacted(scope).compaction == made)
         #expect(try await reopened.check().problems.isEmpty)
     }
+
+    @Test(
+        "A database of the third migration is sorted by timestamp, with its windows and its sessions of one agent unchanged"
+    )
+    func thirdMigration() async throws {
+        let folder = try TemporaryFolder()
+        let fixture = try #require(Bundle.module.url(forResource: "Fixtures/migration-3", withExtension: nil))
+        let copy = folder.file("history")
+        try FileManager.default.copyItem(at: fixture, to: copy)
+        let history = SQLiteHistoryStore(directory: copy)
+        let session = SessionKey(userId: "local", sessionId: "s1")
+        func ids(_ session: SessionKey) async throws -> [String] {
+            try await history.messages(of: session, agentId: nil, page: PageRequest(limit: 10)).elements.map(
+                \.message.id)
+        }
+        #expect(
+            try await ids(session)
+                == ["m1", "m2", "m3", "a1", "b1", "a2", "b2", "m4"])
+        #expect(try await history.session(session)?.agentIds == ["claude", "a", "b"])
+        #expect(
+            try await history.window(of: session.scope(agentId: "claude"), maxMessages: nil).map(\.id)
+                == ["m1", "m2", "m3", "m4"])
+        let solo = SessionKey(userId: "local", sessionId: "solo")
+        #expect(try await ids(solo) == ["x1", "x2"])
+        #expect(try await history.check().problems.isEmpty)
+        // m3 counts as of the time of m2, before it.
+        let late = ConversationMessage(
+            id: "c", role: .user, text: "late", timestamp: Date(millisecondsSince1970: 1_772_359_209_000))
+        try await history.append([late], to: session.scope(agentId: "c"))
+        #expect(try await ids(session).prefix(3) == ["m1", "c", "m2"])
+    }
 }

@@ -62,7 +62,10 @@ import Testing
     @Test("A branch stays after a message without an agent if a merge renames an agent's message of its ID")
     func anchorWithoutAgent() async throws {
         let other = SessionKey(userId: id.userId, sessionId: "other")
-        func message(_ text: String) -> ConversationMessage { ConversationMessage(id: "x", role: .user, text: text) }
+        func message(_ text: String) -> ConversationMessage {
+            ConversationMessage(
+                id: "x", role: .user, text: text, timestamp: Date(timeIntervalSince1970: 1_700_000_000))
+        }
         try await history.append([message("of none")], to: id.scope(agentId: ""))
         try await history.append(messages(1..<2), to: scope)
         let branch = try await history.branch(id, from: "m1")

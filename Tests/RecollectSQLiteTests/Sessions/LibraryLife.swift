@@ -19,6 +19,7 @@ struct LibraryLife {
     var model = LibraryModel()
     var replica = LibraryReplica()
     var latest = ChangeCursor.beginning
+    private var time: Int64 = 1_700_000_000_000
     private var count = 0
     /// A description of the current operation.
     private(set) var last = ""
@@ -60,8 +61,10 @@ struct LibraryLife {
         return "\(Self.words.randomElement(using: &random) ?? "") \(count)"
     }
 
+    /// Returns a date after all others: the model appends at the end.
     private mutating func date() -> Date {
-        Date(millisecondsSince1970: Int64.random(in: 1_700_000_000_000...1_700_000_100_000, using: &random))
+        time += Int64.random(in: 1...100_000, using: &random)
+        return Date(millisecondsSince1970: time)
     }
 
     private mutating func newMessage() -> ConversationMessage {

@@ -63,6 +63,8 @@ extension FaultyHistoryStore {
         switch fault {
         case .losesOneAfterEachPage where request.direction == .forward && request.cursor != nil:
             page.elements = Array(page.elements.dropFirst())
+        case .showsAgentsInOrderOfSaving where agentId == nil:
+            page.elements.sort { ($0.addedAt?.sequence ?? 0) < ($1.addedAt?.sequence ?? 0) }
         case .turnsBackwardPages where request.direction == .backward: page.elements.reverse()
         case .promisesAnotherPage where page.elements.count == request.limit:
             page.next = request.direction == .forward ? page.elements.last?.cursor : page.elements.first?.cursor

@@ -23,6 +23,7 @@ enum HistoryFault: String, NamedFault {
 
     case losesOneAfterEachPage = "pages.forward"
     case turnsBackwardPages = "pages.backward"
+    case showsAgentsInOrderOfSaving = "pages.mergeAgentsByTimestamp"
     case showsEveryAgent = "pages.ofOneAgent"
     case promisesAnotherPage = "pages.lastHasNoNextCursor"
     case knowsOnlyItsOwnCursors = "pages.continueFromAnyMessage"
