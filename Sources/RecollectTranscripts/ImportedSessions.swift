@@ -38,8 +38,10 @@ struct ImportedSessions {
 
     /// The metadata key for a title set by an import. The next import uses it to recognize titles set by a user.
     static let importedTitle = "importedTitle"
-    /// The metadata key for the kind of that title, without it the least one.
+    /// The metadata key for the kind of that title, and the kind without it: earlier versions saved none. Only a title of
+    /// this kind or a better one replaces it.
     static let importedTitleKind = "importedTitleKind"
+    private static let unknownTitleKind: Int64 = 1
 
     private var sessions: [SessionKey: Learned] = [:]
     /// Sessions already in the history, or created by this import.
@@ -157,13 +159,15 @@ struct ImportedSessions {
         guard let current = try await history.session(session) else { return }
         var details = SessionDetails()
         // A title set or removed by a user stays, and so does one of a better kind from another file.
+        let kindBefore =
+            current.title == nil ? -1 : current.metadata[importedTitleKind]?.integerValue ?? unknownTitleKind
         if current.title == current.metadata[importedTitle]?.stringValue, let (title, kind) = learned.bestTitle,
-            kind >= current.metadata[importedTitleKind]?.integerValue ?? 0, title != current.title
+            kind >= kindBefore, title != current.title || kind > kindBefore
         {
             details.title = title
             details.metadata[importedTitle] = .string(title)
             // An export has the kind of its title.
-            if kind > 0, learned.metadata[importedTitle] == nil { details.metadata[importedTitleKind] = .integer(kind) }
+            if learned.metadata[importedTitle] == nil { details.metadata[importedTitleKind] = .integer(kind) }
         }
         if current.workingDirectory == nil { details.workingDirectory = learned.workingDirectory }
         if current.branchName == nil { details.branchName = learned.branch }

@@ -69,7 +69,9 @@ public struct TranscriptImporter: Sendable {
             let source = TranscriptSource(files: files, userId: userId, batchSize: batchSize)
             let before = report.messageCount
             try await read(source, &sessions, &nested, &report) { _ in }
-            report.skippedLines["progress", default: 0] -= report.messageCount - before
+            // The files may have grown since they were counted.
+            let rest = (report.skippedLines["progress"] ?? 0) - (report.messageCount - before)
+            report.skippedLines["progress"] = rest > 0 ? rest : nil
         }
         report.sessionCount = sessions.count
         report.users = sessions.users

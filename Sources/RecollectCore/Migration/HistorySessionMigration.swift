@@ -37,8 +37,8 @@ struct HistorySessionMigration {
 
     // MARK: Writing
 
-    /// Appends all messages in runs of one agent, so that messages of different agents keep their order, and reads
-    /// them back.
+    /// Appends all messages in runs of one agent, and reads them back. Each agent's messages keep their order. Those of
+    /// different agents are in the order of the target: an order set by a user interface is not copied.
     ///
     /// The details of the session are written first, so that an interruption does not leave messages without them.
     private func append(_ details: SessionDetails, progress: (Int) -> Void) async throws -> (count: Int, added: Int) {

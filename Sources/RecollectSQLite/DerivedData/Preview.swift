@@ -13,7 +13,7 @@ enum Preview {
     static func set(_ session: SessionRowID, _ db: Database) throws {
         let first = try db.optionalText("SELECT first_message FROM session WHERE id = ?", session)
         let preview = try of(first ?? "") ?? firstWords(of: session, db)
-        try db.run("UPDATE session SET preview = ? WHERE id = ?", preview, session)
+        try db.run("UPDATE session SET preview = ?1 WHERE id = ?2 AND preview IS NOT ?1", preview, session)
     }
 
     /// Returns a text on one line, at most 200 characters, or `nil` if it is blank.

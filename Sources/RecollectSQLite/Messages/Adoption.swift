@@ -19,6 +19,10 @@ enum Adoption {
         let keepsPosition = position >= row.windowStart && position > last ?? .min
         try SearchIndex.reindexing([sequence], db) {
             try MessageMoves.setScope(row.scope, of: sequence, db)
+            // The time of its key is the latest one of its new scope.
+            try db.run(
+                "UPDATE message SET placed_at = nullif(max(timestamp, ifnull(?, timestamp)), timestamp) WHERE sequence = ?",
+                row.lastTime, sequence)
             if !keepsPosition { try MessageMoves.putLast([sequence], db) }
         }
         try db.recordChange(.messageEdited, of: sequence, in: scope.session)

@@ -62,6 +62,7 @@ struct AppendOperation {
                     position = try finder.position(of: key, count: messages.count - offset, db)
                     if finder.hasMovedMessages {
                         row.feed.last = try db.lastSequence()
+                        row.windowStart = try ScopeRow.windowStart(of: row.scope, db)
                         isPlain = false
                     }
                     placement = finder

@@ -51,22 +51,36 @@ struct MessagePlacement {
     /// Returns the position of the next message, or `nil` for one at the session's end.
     /// - Parameter count: The number of messages of its batch still to be placed, with this one.
     mutating func position(of key: MessageSortKey, count: Int, _ db: Database) throws -> Position? {
+        var found = try find(key, count: count, db)
+        if found == .noRoom {
+            try MessageMoves.makeRoom(at: last, in: session, db)
+            hasMovedMessages = true
+            try start(db)
+            found = try find(key, count: count, db)
+        }
+        switch found {
+        case .position(let position): return position
+        case .end: return nil
+        case .noRoom: throw DatabaseError.damagedIndex
+        }
+    }
+
+    private enum Found: Equatable {
+        case position(Position), end, noRoom
+    }
+
+    private mutating func find(_ key: MessageSortKey, count: Int, _ db: Database) throws -> Found {
         for index in others.indices { try advance(&others[index], to: key, db) }
-        guard let next = others.compactMap(\.next?.position).min() else { return nil }
+        guard let next = others.compactMap(\.next?.position).min() else { return .end }
         if next != self.next {
             last = try max(last, MessageMoves.position(before: next, in: session, db) ?? .start)
             self.next = next
         }
         let room = next - last
-        guard room > 1 else {
-            try MessageMoves.makeRoom(at: last, in: session, db)
-            hasMovedMessages = true
-            try start(db)
-            return try position(of: key, count: count, db)
-        }
+        guard room > 1 else { return .noRoom }
         // Even steps for a batch, and small ones for single messages: many of them may follow.
         last = last + max(1, room / Int64(max(count + 1, 16)))
-        return last
+        return .position(last)
     }
 
     /// Moves on to the first message of an agent behind a key: by single messages, and by bisection for more.

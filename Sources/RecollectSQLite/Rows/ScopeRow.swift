@@ -61,6 +61,11 @@ struct ScopeRow {
         return scope
     }
 
+    /// Returns the position at which a scope's window begins.
+    static func windowStart(of scope: ScopeRowID, _ db: Database) throws -> Position {
+        try db.value("SELECT window_start FROM scope WHERE id = ?", scope) ?? .start
+    }
+
     /// Returns the time of the `MessageSortKey` of a scope's last message.
     static func lastTime(of scope: ScopeRowID, _ db: Database) throws -> Int64? {
         try db.integer(

@@ -25,11 +25,11 @@ enum SessionRow {
     static func backdate(_ number: SessionRowID, _ db: Database) throws {
         try db.run(
             """
-            UPDATE session SET created_at = min(created_at, (
+            UPDATE session SET created_at = first.timestamp FROM (
               SELECT timestamp FROM scope JOIN message ON scope_row_id = scope.id
               AND position = (SELECT min(position) FROM message WHERE scope_row_id = scope.id)
-              WHERE scope.session_row_id = session.id ORDER BY position LIMIT 1))
-            WHERE id = ?
+              WHERE scope.session_row_id = ?1 ORDER BY position LIMIT 1) AS first
+            WHERE id = ?1 AND created_at > first.timestamp
             """, number)
     }
 

@@ -220,11 +220,21 @@ extension Schema {
         CREATE TEMP TABLE sorted AS
         SELECT old.number, old.scope, old.position AS earlier, new.position
         FROM unsorted JOIN ranked AS old USING (session) JOIN ranked AS new ON new.session = old.session AND new.place = old.rank;
+        CREATE INDEX temp.sorted_by_scope ON sorted (scope, earlier, position);
         UPDATE scope SET window_start = ifnull(
           (SELECT max(position) + 1 FROM temp.sorted WHERE sorted.scope = scope.id AND earlier < window_start), 0)
         WHERE window_start > 0 AND id IN (SELECT scope FROM temp.sorted);
         UPDATE message SET position = -sequence WHERE sequence IN (SELECT number FROM temp.sorted WHERE position <> earlier);
         UPDATE message SET position = sorted.position FROM temp.sorted WHERE sequence = number AND sorted.position <> earlier;
+        UPDATE session SET created_at = first.timestamp
+        FROM (SELECT session, timestamp FROM temp.ranked JOIN message ON sequence = number WHERE rank = 1) AS first
+        WHERE session.id = first.session AND id IN (SELECT session FROM temp.unsorted) AND created_at > first.timestamp;
+        DELETE FROM change WHERE kind = 'sessionRearranged' AND (user_id, session_id) IN (
+          SELECT user_id, session_id FROM temp.unsorted JOIN session ON session.id = unsorted.session);
+        INSERT INTO change (sequence, kind, user_id, session_id)
+        SELECT max(ifnull((SELECT max(sequence) FROM message), 0), ifnull((SELECT max(sequence) FROM change), 0))
+          + row_number() OVER (ORDER BY session.id), 'sessionRearranged', user_id, session_id
+        FROM temp.unsorted JOIN session ON session.id = unsorted.session;
         DROP TABLE temp.sorted;
         DROP TABLE temp.unsorted;
         DROP TABLE temp.ranked;

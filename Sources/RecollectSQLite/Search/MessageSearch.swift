@@ -83,7 +83,7 @@ struct MessageSearch {
         }
         let corrected = try correctedWords()
         if let corrected {
-            collector.search(for: corrected, stemmer, filter)
+            collector.search(for: corrected, stemmer, filter, time: time)
             if try addRanked(corrected, filter, bases: [5, 3]) { return collector.page }
         }
         let hasComplete = collector.count > 0 && words.units.count == typed.units.count
@@ -102,7 +102,6 @@ struct MessageSearch {
     /// Returns the page of the hits next in an order by date.
     mutating func byDate() throws -> Page<SearchHit, SearchCursor> {
         if let dated {
-            collector.search(for: dated.words, stemmer, filter)
             if try addDated([(words, filter), (dated.words, dated.filter)]) { return collector.page }
         } else if try !words.units.isEmpty && addDated(words.anyForm, filter) {
             return collector.page
@@ -110,7 +109,7 @@ struct MessageSearch {
         guard collector.count == 0 else { return collector.page }
         let corrected = try correctedWords()
         if let corrected {
-            collector.search(for: corrected, stemmer, filter)
+            collector.search(for: corrected, stemmer, filter, time: time)
             if try addDated(corrected.anyForm, filter) { return collector.page }
         }
         guard collector.count == 0, typed.units.count > 1 else { return collector.page }
@@ -134,11 +133,15 @@ struct MessageSearch {
         ).best()
     }
 
+    /// The time named in the query: messages of other times lack it.
+    private var time: (name: String, timestamps: ClosedRange<Int64>)? {
+        dated.map { ($0.name, $0.filter.timestamps) }
+    }
+
     /// Returns the words of which a message may lack some. Further candidates are for them.
     private mutating func searchForSomeWords(_ corrected: ParsedQuery?) -> ParsedQuery {
         let content = (corrected ?? dated?.words ?? words).content
-        collector.search(
-            for: content, stemmer, filter, isAnyEnough: true, time: dated.map { ($0.name, $0.filter.timestamps) })
+        collector.search(for: content, stemmer, filter, isAnyEnough: true, time: time)
         return content
     }
 
@@ -151,23 +154,37 @@ struct MessageSearch {
 
     /// Adds the messages with all words of one of the queries by date. Returns whether the page is complete.
     private mutating func addDated(_ queries: [(words: ParsedQuery, filter: SearchFilter)]) throws -> Bool {
-        // More than a page shows. The next one continues after its last hit.
-        let count = query.maxHitsPerSession == nil ? max(2000, 2 * collector.missing) : .max
-        var found: [SequenceNumber: DatedMatches.Match] = [:]
-        for (words, filter) in queries where !words.units.isEmpty {
-            var rest = count
-            _ = try DatedMatches(db: db, match: words.anyForm, filter: filter, order: query.order).forEach(
-                through: through, after: firstDate
-            ) { match in
-                found[match.sequence] = match
-                rest -= 1
-                return rest == 0
+        // A part of the matches, then twice as many, until the page is complete.
+        var count = query.maxHitsPerSession == nil ? max(500, 2 * collector.missing) : .max
+        while true {
+            var found: [SequenceNumber: (match: DatedMatches.Match, query: Int)] = [:]
+            let isInOrder = DatedMatches.isInOrder(query.order)
+            /// The end of the read part of the matches.
+            var end: DatedMatches.Match?
+            for (number, (words, filter)) in queries.enumerated() where !words.units.isEmpty {
+                var rest = count
+                _ = try DatedMatches(db: db, match: words.anyForm, filter: filter, order: query.order).forEach(
+                    through: through, after: firstDate
+                ) { match in
+                    if found[match.sequence] == nil { found[match.sequence] = (match, number) }
+                    rest -= 1
+                    if rest == 0 { end = [end, match].compactMap { $0 }.min(by: isInOrder) }
+                    return rest == 0
+                }
             }
+            var searched: Int?
+            for (match, number) in found.values.sorted(by: { isInOrder($0.match, $1.match) }) {
+                if let end, isInOrder(end, match) { break }
+                guard !collector.hasSeen(match.sequence) else { continue }
+                if searched != number {
+                    collector.search(for: queries[number].words, stemmer, queries[number].filter)
+                    searched = number
+                }
+                if try collector.add(match.sequence, score: Double(match.timestamp)) { return true }
+            }
+            guard end != nil else { return false }
+            count *= 2
         }
-        for match in found.values.sorted(by: DatedMatches.isInOrder(query.order)) {
-            if try collector.add(match.sequence, score: Double(match.timestamp)) { return true }
-        }
-        return false
     }
 
     /// The date of the last hit before the page. The hits of each session count from the first page on.

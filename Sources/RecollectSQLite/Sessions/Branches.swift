@@ -91,7 +91,7 @@ enum Branches {
                         + "restore the branch that contains that message first")
             }
             // The message was deleted. Messages saved since the branch was created come after the branch's first
-            // message.
+            // message, unless they are earlier ones of other agents.
             return try MessageMoves.sequences(of: branch, db).first.flatMap { try MessageQueries.position(of: $0, db) }
                 ?? .max
         }

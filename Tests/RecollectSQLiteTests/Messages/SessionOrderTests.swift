@@ -105,6 +105,41 @@ import Testing
         #expect(try await history.check().problems.isEmpty)
     }
 
+    @Test("Messages cleared from a window stay out of it when a full gap gets room")
+    func cleared() async throws {
+        let history = memory()
+        let sub = Self.session.scope(agentId: "sub")
+        try await history.append(
+            [message("m0", at: 0), message("m1", at: 9000)], to: Self.session.scope(agentId: "main"))
+        var kept: [String] = []
+        for index in 0..<500 {
+            if index == 190 {
+                try await history.append([], to: sub, options: AppendOptions(maxMessages: 0))
+                kept = []
+            }
+            try await history.append([message("s\(index)", at: 500)], to: sub, options: AppendOptions(maxMessages: 10))
+            kept = (kept + ["s\(index)"]).suffix(10)
+            #expect(try await history.window(of: sub, maxMessages: nil).map(\.id) == kept)
+        }
+        let kinds = try await history.changes(after: .beginning, limit: 1000).map(\.kind)
+        #expect(kinds.contains(.sessionRearranged))
+    }
+
+    @Test("An adopted message has the time of its new agent")
+    func adoptedTime() async throws {
+        let history = memory()
+        let (a, b, none) = (
+            Self.session.scope(agentId: "a"), Self.session.scope(agentId: "b"), Self.session.scope(agentId: "")
+        )
+        try await history.append([message("u", at: 900), message("q", at: 100)], to: none)
+        try await history.append([message("a0", at: 50)], to: a)
+        try await history.append([message("q", at: 100)], to: a, options: AppendOptions(adoptsUnassigned: true))
+        try await history.append([message("a1", at: 1000)], to: a)
+        // The key of q has the time 100 now, so a message of another agent at 950 comes after it.
+        try await history.append([message("b0", at: 950)], to: b)
+        #expect(try await ids(history) == ["a0", "u", "q", "b0", "a1"])
+    }
+
     @Test("A change of positions is in the feed, and invalidates no cursor silently")
     func rearranged() async throws {
         let history = memory()

@@ -79,6 +79,20 @@ import Testing
         #expect(paged == ["2", "0", "1"])
     }
 
+    @Test("By date, pages show all messages of a named time, also thousands of one millisecond")
+    func manyByDate() async throws {
+        let yesterday = Date().addingTimeInterval(-86_400)
+        try await save((0..<1300).map { ("harbor crane \($0)", yesterday) })
+        var query = SearchQuery(userId: "ann", text: "harbor crane yesterday", order: .oldestFirst, limit: 120)
+        var paged: [String] = []
+        repeat {
+            let page = try await history.search(query)
+            paged += page.elements.map(\.messageId)
+            query.cursor = page.next
+        } while query.cursor != nil
+        #expect(paged == (0..<1300).map { "\($0)" })
+    }
+
     @Test("A field after an odd or a typographic quotation mark is a filter, and one inside a quotation is text")
     func quotationMarks() async throws {
         try await save([("the tide rises, role:user", Date(timeIntervalSince1970: 1_700_000_000))])
