@@ -39,9 +39,9 @@ actor SimilarityReranker: SearchReranker {
     private func line() throws -> Data {
         var line = Data()
         while line.last != UInt8(ascii: "\n") {
-            guard let more = try output.fileHandleForReading.read(upToCount: 1 << 16), !more.isEmpty else {
-                throw ChildProcess.Failure(description: "the program for similarities ended")
-            }
+            // `read(upToCount:)` waits for all of the bytes on Linux.
+            let more = output.fileHandleForReading.availableData
+            guard !more.isEmpty else { throw ChildProcess.Failure(description: "the program for similarities ended") }
             line += more
         }
         return line

@@ -99,6 +99,12 @@ struct MessageSearch {
         return collector.page
     }
 
+    /// Returns the page of all messages that pass the filter, by date.
+    mutating func allByDate() throws -> Page<SearchHit, SearchCursor> {
+        _ = try addDated(filter.match, filter)
+        return collector.page
+    }
+
     /// Returns the page of the hits next in an order by date.
     mutating func byDate() throws -> Page<SearchHit, SearchCursor> {
         if let dated {

@@ -9,10 +9,13 @@ extension SearchIndex {
         _ db: Database, _ query: SearchQuery, now: Date = Date()
     ) throws -> Page<SearchHit, SearchCursor> {
         try SearchScore.install(on: db)
-        guard let query = try QueryFields.applied(to: query, db), let filter = try SearchFilter(db, query) else {
+        guard var applied = try QueryFields.applied(to: query, db), let filter = try SearchFilter(db, applied) else {
             return Page(elements: [], next: nil)
         }
-        var search = try MessageSearch(db, query, filter, now: now)
+        let hasOnlyFields = applied.text != query.text && applied.text.allSatisfy(\.isWhitespace)
+        if hasOnlyFields, applied.order == .relevance { applied.order = .newestFirst }
+        var search = try MessageSearch(db, applied, filter, now: now)
+        if hasOnlyFields { return try search.allByDate() }
         return query.order == .relevance ? try search.byRelevance() : try search.byDate()
     }
 }

@@ -93,6 +93,27 @@ import Testing
         #expect(paged == (0..<1300).map { "\($0)" })
     }
 
+    @Test("A query of fields alone finds all their messages, the newest first, on pages of any size")
+    func fieldsAlone() async throws {
+        let start = Date(timeIntervalSince1970: 1_700_000_000)
+        try await save((0..<7).map { ("entry \($0)", start.addingTimeInterval(Double($0))) })
+        try await history.append(
+            [ConversationMessage(id: "tool", role: .tool, text: "a result", timestamp: start)], to: scope)
+        #expect(try await ids("role:user") == ["6", "5", "4", "3", "2", "1", "0"])
+        #expect(try await ids("role:tool agent:a", .oldestFirst) == ["tool"])
+        #expect(try await ids("role:assistant").isEmpty)
+        #expect(try await ids("").isEmpty)
+        var query = SearchQuery(userId: "ann", text: " role:user ", limit: 3)
+        var paged: [String] = []
+        repeat {
+            let page = try await history.search(query)
+            #expect(page.elements.allSatisfy { $0.snippet.text.hasPrefix("entry") && $0.missingWords.isEmpty })
+            paged += page.elements.map(\.messageId)
+            query.cursor = page.next
+        } while query.cursor != nil
+        #expect(paged == ["6", "5", "4", "3", "2", "1", "0"])
+    }
+
     @Test("A field after an odd or a typographic quotation mark is a filter, and one inside a quotation is text")
     func quotationMarks() async throws {
         try await save([("the tide rises, role:user", Date(timeIntervalSince1970: 1_700_000_000))])
