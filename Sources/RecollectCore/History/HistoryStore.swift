@@ -80,12 +80,12 @@ public protocol HistoryStore: Sendable {
 
     /// Moves a session to another session ID, with its messages, attachments, details and branches.
     ///
-    /// If a session with the new ID exists, the two are merged. The messages of the old session come first, and
-    /// each ID of an agent occurs once. A message with different content in both keeps that of the new session; the
-    /// old content follows it under a new ID (`ConversationMessage.copyId`). Details missing in the new session are
-    /// taken from the old one, and tags are combined. An agent's window continues to begin after the last message
-    /// outside the windows of both sessions, so it may begin after all messages of the old one. Nothing happens if there is no session with the old ID, or if
-    /// both IDs are equal.
+    /// If a session with the new ID exists, the two are merged. The messages of the old session come first, and each ID
+    /// of an agent occurs once. A message with different content in both keeps that of the new session; the old content
+    /// follows it under a new ID (`ConversationMessage.copyId`). Details missing in the new session are taken from the
+    /// old one, and tags are combined. An agent's window continues to begin after the last message outside the windows of
+    /// both sessions, so it may begin after all messages of the old one. Nothing happens if there is no session with the
+    /// old ID, or if both IDs are equal.
     /// - Returns: Whether a session was moved.
     @discardableResult
     func moveSession(_ session: SessionKey, to newSessionId: String) async throws -> Bool

@@ -19,8 +19,9 @@ extension SharedWorkspace {
     /// changes by other programs.
     ///
     /// Not reached are other devices, with archives of their own; copies of a sync service; backups; and, for a chat, its
-    /// messages in the history and the record of its last synchronization in the state folder. The hash stays in the archive's log and in the lineage files of the folder, which have no
-    /// texts: a short or predictable content can be guessed from it. A later merge does not have the content as a base.
+    /// messages in the history and the record of its last synchronization in the state folder. The hash stays in the
+    /// archive's log and in the lineage files of the folder, which have no texts: a short or predictable content can be
+    /// guessed from it. A later merge does not have the content as a base.
     /// - Parameters:
     ///   - version: The hash of the content.
     ///   - path: The path of the file, which may be missing.
