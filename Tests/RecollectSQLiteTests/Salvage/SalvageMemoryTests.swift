@@ -17,10 +17,12 @@ private let largeCount = ProcessInfo.processInfo.environment["RECOLLECT_LARGE"].
 
     @Test("The memory use of a salvage does not grow with the history")
     func independence() async throws {
-        // Both databases are larger than the caches of all connections together, so caches do not explain a difference.
+        // The smaller database does not fill the caches of all connections, and the peak of one history varies by 5 MB
+        // between runs: from 74–79 MB to 81–90 MB, and to 77–87 MB with 72,000 messages. Memory that grows with the
+        // history grows by 64 MB here.
         let small = try await peak(messages: 8000, length: 4000)
         let large = try await peak(messages: 24_000, length: 4000)
-        #expect(large - small < 12_000, "KB: \(small), \(large), though the database grew by 64,000")
+        #expect(large - small < 24_000, "KB: \(small), \(large); the database grew by 64,000")
         #expect(large < 100_000, "KB: \(small), \(large)")
     }
 
