@@ -48,6 +48,10 @@ private let queries = [
     (kind: "identifier part", query: "socket", match: "socket"),
     (kind: "two Chinese characters", query: "数据", match: "\"数据\""),
     (
+        kind: "common words", query: "save the messages in the index",
+        match: "save AND the AND messages AND in AND index"
+    ),
+    (
         kind: "question with two rare words",
         query: "Where did we save the messages of the search index for kalinter and remasdor?",
         match: "save OR messages OR search OR index OR kalinter OR remasdor"

@@ -10,12 +10,14 @@ import Foundation
 /// ```
 ///
 /// Any text is a valid query, also a whole question. Messages with all words come first: with the words in full, then
-/// with other forms (`running` for `run`) or beginnings of them, except for words of a single letter. Messages with
-/// only some of the words follow (``SearchHit/missingWords``): those with more and rarer words first. If no message has
-/// all words, their neighbors in the session are found, too. Articles, pronouns and other function words of seven
-/// languages count only in short queries, and among messages with some of the words only if there are no others.
-/// Messages of an author named in the query come before others: by the `name` in their metadata, or by how the user and
-/// the assistant address each other.
+/// with other forms of English words (`running` and `ran` for `run`) or beginnings of words, except for words of a
+/// single letter. In a query of several words, a word in more than 500 of the user's messages is no beginning; in one
+/// of more than six words, only the last word may be, and not before a question mark. Messages with only some of the
+/// words follow (``SearchHit/missingWords``): those with more and rarer words first. If no message has all words, their
+/// neighbors in the session are found, too. Articles, pronouns and other function words of seven languages count only
+/// in short queries, and among messages with some of the words only if there are no others. Messages of an author named
+/// in the query come before others: by the `name` in their metadata, or by how the user and the assistant address each
+/// other.
 ///
 /// In a query of at most four words besides function words, a misspelled word is corrected to one of the user's own
 /// messages that differs by one letter (``SearchHit/correctedWords``), after messages with the word as typed.

@@ -28,6 +28,8 @@ struct MessageSearch {
     private let typed: ParsedQuery
     /// The words, without function words in a whole question.
     private let words: ParsedQuery
+    /// The messages with each of several words.
+    private let postings: [WordPostings]
     /// The other words of a query that names a time, and the filter of this time.
     private let dated: Dated?
     private var collector: HitCollector
@@ -55,18 +57,20 @@ struct MessageSearch {
         through =
             try query.cursor?.through.map { SequenceNumber(rawValue: $0.sequence) } ?? SearchIndex.indexedThrough(db)
         typed = ParsedQuery(query.text, stemmer: stemmer)
-        words = typed.withoutFunctionWordsIfLong
-        dated = try Self.dated(query, stemmer, now: now, db)
-        collector = try HitCollector(db, query, words, stemmer, filter, through: through)
+        let words = typed.withoutFunctionWordsIfLong
+        postings = words.units.count > 1 ? try WordPostings.all(of: words, filter, through: through) : []
+        self.words = words.withWholeWords(postings)
+        dated = try Self.dated(query, stemmer, postings, now: now, db)
+        collector = try HitCollector(db, query, self.words, stemmer, filter, through: through)
     }
 
     /// Returns the words of a query besides the time that it names, and the filter of this time; `nil` if it names none,
     /// or has no other words except function words.
     private static func dated(
-        _ query: SearchQuery, _ stemmer: Stemmer, now: Date, _ db: Database
+        _ query: SearchQuery, _ stemmer: Stemmer, _ postings: [WordPostings], now: Date, _ db: Database
     ) throws -> Dated? {
         guard let (time, rest) = ParsedQuery.time(in: query.text, now: now) else { return nil }
-        let words = ParsedQuery(rest, stemmer: stemmer).content
+        let words = ParsedQuery(rest, stemmer: stemmer).content.withWholeWords(postings)
         guard !FunctionWords.content(of: words.units).isEmpty else { return nil }
         var narrow = query
         narrow.from = max(query.from ?? time.from, time.from)
@@ -88,7 +92,7 @@ struct MessageSearch {
         }
         let hasComplete = collector.count > 0 && words.units.count == typed.units.count
         if words.units.count > 1 || !collector.late.isEmpty {
-            for ranked in try someWords(corrected) where !collector.hasSeen(ranked.sequence) {
+            for ranked in try someWords(searchForSomeWords(corrected)) where !collector.hasSeen(ranked.sequence) {
                 guard ranked.hasWord || !hasComplete else { continue }
                 if try collector.add(ranked.sequence, score: ranked.score) { return collector.page }
             }
@@ -131,10 +135,23 @@ struct MessageSearch {
         try SpellingCorrector(db, userId: query.userId, through: through, stemmer).corrected(dated?.words ?? words)
     }
 
+    /// Returns the messages with each word, and reads those not yet read.
+    private func postings(of words: ParsedQuery) throws -> [WordPostings] {
+        try words.units.map { unit in
+            guard
+                var known = postings.first(where: {
+                    $0.unit.terms == unit.terms && $0.unit.requirement == unit.requirement
+                })
+            else { return try WordPostings(unit, words.tier(of: unit), filter, through: through) }
+            known.unit = unit
+            return known
+        }
+    }
+
     /// Returns the best messages with some of the words.
-    private mutating func someWords(_ corrected: ParsedQuery?) throws -> [WordRanking.Ranked] {
+    private func someWords(_ content: ParsedQuery) throws -> [WordRanking.Ranked] {
         try WordRanking(
-            db, searchForSomeWords(corrected), filter, dated: dated?.filter, through: through, now: now,
+            db, content, postings(of: content), filter, dated: dated?.filter, through: through, now: now,
             stemmer: stemmer
         ).best()
     }
@@ -199,13 +216,18 @@ struct MessageSearch {
     /// Adds the messages with all words by score. Returns whether the page is complete.
     /// - Parameter bases: Added to the scores: for messages with the words in full, and for the others.
     private mutating func addRanked(_ words: ParsedQuery, _ filter: SearchFilter, bases: [Double]) throws -> Bool {
-        if let any = words.anyTier {
+        let postings = words.units.count > 1 && !words.mayRequireBeginning ? try postings(of: words) : []
+        guard postings.mayMeet else { return false }
+        let match = postings.meeting(through: through)
+        if words.isWholeQuestion {
             // Of any user: only speed depends on it.
-            let match = try db.integer(
-                "SELECT 1 FROM message_search WHERE message_search MATCH ? AND rowid <= ? LIMIT 1", any, through)
-            guard match != nil else { return false }
+            let found = try db.integer(
+                "SELECT 1 FROM message_search WHERE message_search MATCH ? AND rowid <= ? LIMIT 1",
+                match ?? words.anyForm, through)
+            guard found != nil else { return false }
         }
-        for (tier, base) in zip(words.tiers, bases) {
+        for (var tier, base) in zip(words.tiers, bases) {
+            if let match { tier.match = "(\(tier.match)) AND \(match)" }
             let candidates = Candidates(db: db, tier: tier, filter: filter)
             var bound = through
             var isRanked = true

@@ -24,8 +24,8 @@ struct ParsedQuery {
         var terms: [[UInt8]]
         /// The parts, if the unit is one identifier with humps: `fetchAll` also finds `fetch_all`.
         var parts: [[UInt8]] = []
-        /// The stem, if the unit is one word of ASCII letters outside quotation marks, and no identifier with humps.
-        var stem: [UInt8]?
+        /// The other forms, if the unit is one word of ASCII letters outside quotation marks, and no identifier with humps.
+        var forms: WordForms?
         /// Whether the last term also matches as a prefix.
         var mayGoOn: Bool
         var requirement = Requirement.optional
@@ -54,16 +54,14 @@ struct ParsedQuery {
                 "\"" + phrase.map { String(decoding: $0, as: UTF8.self) }.joined(separator: " ") + "\""
                     + (form == .prefix && mayGoOn ? " *" : "")
             }
-            guard let stem, form != .whole else { return all }
-            // The other forms of the word, and the word itself unless it is the stem, have the term of the stem.
-            let stems = [stem, SearchDocument.term(ofStem: stem)].map { "\"\(String(decoding: $0, as: UTF8.self))\"" }
-            if form == .stem { return stems + all.dropFirst() }
-            return all + (stem == terms[0] ? stems.dropFirst() : stems[...])
+            guard let forms, form != .whole else { return all }
+            let others = forms.terms.filter { form == .stem || $0 != terms[0] }
+            return (form == .stem ? [] : all) + others.map { "\"\(String(decoding: $0, as: UTF8.self))\"" }
         }
     }
 
     static let maxUnitCount = 32
-    /// The maximum number of units that all match as prefixes. Of more units, only the last one does.
+    /// The maximum number of units that all match as prefixes. Of more units, only the last one does, without a question mark.
     private static let maxPrefixCount = 6
     /// The units to find, without those to exclude.
     private(set) var units: [Unit] = []
@@ -91,7 +89,7 @@ struct ParsedQuery {
             }
         }
         if units.count > Self.maxPrefixCount {
-            for index in units.indices.dropLast() { units[index].mayGoOn = false }
+            for index in units.indices.dropLast(isQuestion ? 0 : 1) { units[index].mayGoOn = false }
         }
     }
 
@@ -144,11 +142,20 @@ struct ParsedQuery {
     /// Whether a message must have some of the words or must not have others.
     var hasRequirements: Bool { !excluded.isEmpty || units.contains { $0.requirement == .required } }
 
+    /// Whether a message may fulfill a requirement with another word that begins with the required one. The expression of a
+    /// single unit then matches fewer messages than that of all units.
+    var mayRequireBeginning: Bool { units.contains { $0.requirement == .required && $0.mayGoOn } }
+
     /// Returns the query without its function words, or the same if it has no other words.
     var content: ParsedQuery {
         var content = self
         content.units = FunctionWords.removed(from: units)
         return content
+    }
+
+    /// Sets that a word is not the beginning of others.
+    mutating func setWhole(_ terms: [[UInt8]]) {
+        for index in units.indices where units[index].terms == terms { units[index].mayGoOn = false }
     }
 
     /// Returns the query with other words in place of units.
@@ -158,9 +165,7 @@ struct ParsedQuery {
             query.units[index].terms = [word]
             query.units[index].mayGoOn = false
             query.units[index].correction = String(decoding: word, as: UTF8.self)
-            if query.units[index].stem != nil {
-                query.units[index].stem = word.withUnsafeBufferPointer(stemmer.stem) ?? word
-            }
+            if query.units[index].forms != nil { query.units[index].forms = WordForms(of: word, stemmer) }
         }
         return query
     }
@@ -184,7 +189,7 @@ struct ParsedQuery {
         guard !units.isEmpty else { return [] }
         let whole = expression(.whole)
         var tiers = [Tier(match: excluding(whole.match), phraseCount: whole.phraseCount, isBeginning: false)]
-        if units.contains(where: { $0.mayGoOn || $0.stem != nil }) {
+        if units.contains(where: { $0.mayGoOn || $0.forms != nil }) {
             let beginning = expression(.prefix)
             tiers.append(
                 Tier(
@@ -194,19 +199,15 @@ struct ParsedQuery {
         return tiers
     }
 
-    /// The expression for messages in any of the tiers of a whole question; `nil` for other queries. Most whole questions
-    /// have no such message.
-    var anyTier: String? {
-        guard units.count > 3, units.dropLast().allSatisfy({ !$0.mayGoOn }) else { return nil }
-        return anyForm
-    }
+    /// Whether these are the words of a whole question. Most have no message with all words.
+    var isWholeQuestion: Bool { units.count > 3 && units.dropLast().allSatisfy { !$0.mayGoOn } }
 
     /// The expression for messages with any form of every word.
     var anyForm: String { excluding(expression(.prefix).match) }
 
     /// An FTS5 expression. Its first phrases determine the score of a match.
     struct Tier {
-        let match: String
+        var match: String
         let phraseCount: Int
         /// Whether words match as prefixes.
         let isBeginning: Bool
@@ -214,28 +215,30 @@ struct ParsedQuery {
 
     /// Returns the expression of one unit in messages fulfilling the query's requirements.
     func tier(of unit: Unit) -> Tier {
-        let forms = unit.expressions(.stem)
-        var match = "(\(forms.joined(separator: " OR ")))"
+        var match = Self.match(of: unit, .stem)
         for other in units where other.requirement == .required && !other.isSame(as: unit) {
-            match += " AND " + Self.alternatives(other.expressions(.stem))
+            match += " AND " + Self.match(of: other, .stem)
         }
-        return Tier(match: excluding(match), phraseCount: forms.count, isBeginning: false)
+        return Tier(match: excluding(match), phraseCount: unit.expressions(.stem).count, isBeginning: false)
+    }
+
+    /// Returns the FTS5 expression of one unit.
+    static func match(of unit: Unit, _ form: Unit.Form) -> String {
+        "(\(unit.expressions(form).joined(separator: " OR ")))"
     }
 
     /// Returns an FTS5 expression. Terms contain no ASCII except letters and digits, so typed text cannot end a
     /// quotation.
     private func expression(_ form: Unit.Form) -> (match: String, phraseCount: Int) {
-        let forms = units.map { $0.expressions(form) }
-        return (forms.map(Self.alternatives).joined(separator: " AND "), forms.reduce(0) { $0 + $1.count })
+        (
+            units.map { Self.match(of: $0, form) }.joined(separator: " AND "),
+            units.reduce(0) { $0 + $1.expressions(form).count }
+        )
     }
 
     private func excluding(_ match: String) -> String {
         guard !excluded.isEmpty else { return match }
         return "(\(match)) NOT (" + excluded.flatMap { $0.expressions(.whole) }.joined(separator: " OR ") + ")"
-    }
-
-    private static func alternatives(_ expressions: [String]) -> String {
-        expressions.count == 1 ? expressions[0] : "(" + expressions.joined(separator: " OR ") + ")"
     }
 }
 
@@ -276,14 +279,14 @@ private struct UnitReader: SearchTermReader {
         append(term, .word, mayGoOn: !isQuoted && isLong)
         let isLetters = term.bytes.allSatisfy { $0 &- UInt8(ascii: "a") < 26 }
         if let stemmer, isLetters, !isQuoted, isLong, units[units.count - 1].terms.count == 1 {
-            units[units.count - 1].stem = stemmer.stem(of: term.bytes) ?? Array(term.bytes)
+            units[units.count - 1].forms = WordForms(of: Array(term.bytes), stemmer)
         }
     }
 
     mutating func part(_ term: SearchTerm, isFirst: Bool) {
         guard !isQuoted, let unit = units.last, unit.terms.count == 1 else { return }
         units[units.count - 1].parts.append(Array(term.bytes))
-        units[units.count - 1].stem = nil
+        units[units.count - 1].forms = nil
     }
 
     mutating func pair(_ term: SearchTerm) {
@@ -300,7 +303,7 @@ private struct UnitReader: SearchTermReader {
             source = last.source.lowerBound..<max(last.source.upperBound, source.upperBound)
             units[units.count - 1].terms.append(Array(term.bytes))
             units[units.count - 1].parts = []
-            units[units.count - 1].stem = nil
+            units[units.count - 1].forms = nil
             units[units.count - 1].mayGoOn = mayGoOn
             units[units.count - 1].text = String(decoding: text[source], as: UTF8.self)
         } else {

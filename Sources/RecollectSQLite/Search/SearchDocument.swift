@@ -74,8 +74,25 @@ struct SearchDocument: SearchTermReader {
     /// Returns the FNV-1a hash of bytes. If two identifiers of a message have the same 64-bit hash, the parts of
     /// the second are not indexed.
     static func hash(_ bytes: UnsafeBufferPointer<UInt8>) -> UInt64 {
-        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-        for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+        var hash = firstHash
+        for byte in bytes { hash = next(hash, byte) }
         return hash
     }
+
+    /// Calls `body` with the hash of each term of a document, in order.
+    static func forEachTerm(in document: UnsafeBufferPointer<UInt8>, _ body: (UInt64) -> Void) {
+        var hash = firstHash
+        for byte in document {
+            if byte != UInt8(ascii: " ") {
+                hash = next(hash, byte)
+            } else if hash != firstHash {
+                body(hash)
+                hash = firstHash
+            }
+        }
+        if hash != firstHash { body(hash) }
+    }
+
+    private static let firstHash: UInt64 = 0xCBF2_9CE4_8422_2325
+    private static func next(_ hash: UInt64, _ byte: UInt8) -> UInt64 { (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
 }

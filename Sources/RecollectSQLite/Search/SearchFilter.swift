@@ -91,6 +91,25 @@ final class SearchFilter {
         return found
     }
 
+    /// Returns the message before the newest `count` with an expression, or `nil` if there are no more: in the index alone, which
+    /// takes a tenth of the time of reading these messages. Returns `nil` for a filter of times, which the index knows only roughly.
+    func sequence(
+        afterNewest count: Int, _ match: String, through bound: SequenceNumber
+    ) throws -> SequenceNumber? {
+        guard timestamps == .min ... .max else { return nil }
+        var found: SequenceNumber?
+        // A word in few messages of all users needs no second look.
+        for match in [match, "(\(match)) AND \(self.match)"] {
+            found = try db.value(
+                """
+                SELECT rowid FROM message_search WHERE message_search MATCH ? AND rowid <= ?
+                ORDER BY rowid DESC LIMIT 1 OFFSET ?
+                """, match, bound, count)
+            if found == nil { return nil }
+        }
+        return found
+    }
+
     /// Calls `body` with the matches, newest first, until it returns false.
     private func forEach(
         _ match: String, _ phraseCount: Int, through bound: SequenceNumber,

@@ -23,8 +23,12 @@ extension SearchIndex {
         guard let query = try QueryFields.applied(to: SearchQuery(userId: userId, text: text), db),
             let filter = try SearchFilter(db, query, includesDiscarded: true)
         else { return [] }
-        let words = try ParsedQuery(query.text, stemmer: Stemmer(db))
+        var words = try ParsedQuery(query.text, stemmer: Stemmer(db))
         guard !words.units.isEmpty else { return [] }
+        if words.units.count > 1 {
+            try SearchScore.install(on: db)
+            words = try words.withWholeWords(WordPostings.all(of: words, filter, through: indexedThrough(db)))
+        }
         var match = words.anyForm
         let hasFields = query.text != text
         if hasFields { match = "(\(match)) AND \(filter.match)" }

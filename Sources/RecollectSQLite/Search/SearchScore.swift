@@ -57,6 +57,8 @@ enum SearchScore {
 
     /// The frequency of the first `n` phrases together, from 0 to 1: `recollect_frequency(message_search, n)`.
     private static let frequency: fts5_extension_function = { api, row, context, count, values in
+        // Reading the length takes longer than reading the match.
+        guard values.map({ sqlite3_value_int($0[0]) > 0 }) ?? true else { return sqlite3_result_double(context, 0) }
         guard let api, let row, let (phraseCount, tokens) = arguments(api, row, context, count, values) else { return }
         var times = 0
         for phrase in 0..<phraseCount { times += Positions(api, row, phrase).count }

@@ -35,8 +35,8 @@ struct SnippetMatcher: SearchTermReader {
     private var inText: [Progress]
     private var inParts: [Progress]
     private let unitCount: Int
-    /// The words with stems, by unit.
-    private let stems: [(unit: Int, word: [UInt8], stem: [UInt8])]
+    /// The words with other forms, by unit.
+    private let forms: [(unit: Int, word: [UInt8], forms: WordForms)]
     private let stemmer: Stemmer?
     /// The start of the last match of each unit.
     private var lastStart: [Int]
@@ -47,8 +47,8 @@ struct SnippetMatcher: SearchTermReader {
     /// - Parameter stemmer: The stemmer of the query; `nil` to find no other forms of words.
     init(words: ParsedQuery, stemmer: Stemmer? = nil) {
         self.stemmer = stemmer
-        stems = words.units.enumerated().compactMap { index, unit in
-            unit.stem.map { (index, unit.terms[0], $0) }
+        forms = words.units.enumerated().compactMap { index, unit in
+            unit.forms.map { (index, unit.terms[0], $0) }
         }
         unitCount = words.units.count
         lastStart = Array(repeating: -Self.reach, count: unitCount)
@@ -89,18 +89,21 @@ struct SnippetMatcher: SearchTermReader {
         for index in phrases.indices {
             if let match = Self.advance(&inText[index], of: phrases[index], by: term) { add(match) }
         }
-        addStems(of: term)
+        addForms(of: term)
     }
 
     /// Adds a match of a word in another form than that of the query.
-    private mutating func addStems(of term: SearchTerm) {
+    private mutating func addForms(of term: SearchTerm) {
         guard let stemmer else { return }
-        for (unit, word, stem) in stems {
-            // A stem differs from the beginning of its words in the last letter at most.
-            guard term.bytes.starts(with: stem.dropLast()), !term.bytes.elementsEqual(word),
-                stemmer.stem(of: term.bytes) ?? Array(term.bytes) == stem
-            else { continue }
-            add(Match(source: term.source, unit: unit, isBeginning: false))
+        for (unit, word, forms) in forms where !term.bytes.elementsEqual(word) {
+            let isForm =
+                forms.words.contains { term.bytes.elementsEqual($0) }
+                || forms.stems.contains { stem in
+                    // A stem differs from the beginning of its words in the last letter at most.
+                    term.bytes.starts(with: stem.dropLast())
+                        && stemmer.stem(of: term.bytes) ?? Array(term.bytes) == stem
+                }
+            if isForm { add(Match(source: term.source, unit: unit, isBeginning: false)) }
         }
     }
 
@@ -113,7 +116,7 @@ struct SnippetMatcher: SearchTermReader {
             if isFirst { inParts[index] = Progress() }
             if let match = Self.advance(&inParts[index], of: phrases[index], by: term) { add(match) }
         }
-        addStems(of: term)
+        addForms(of: term)
     }
 
     mutating func character(_ term: SearchTerm, isAlone: Bool) {

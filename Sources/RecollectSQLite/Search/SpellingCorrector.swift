@@ -91,7 +91,7 @@ struct SpellingCorrector {
     /// has only another form are last.
     private func candidates(for letters: [Unicode.Scalar], of unit: ParsedQuery.Unit) throws -> [[[UInt8]]] {
         let groups = SpellingMistakes.candidates(for: letters).map { candidates in
-            candidates.filter { unit.stem == nil || stem(of: $0) != unit.stem }
+            candidates.filter { unit.forms?.stems.contains(stem(of: $0)) != true }
         }
         let whole = try groups.map { try indexed($0, by: Self.phrase) }
         let inflected = try groups.map { group in try indexed(group.filter { inflectedStem(of: $0) != nil }, by: match)

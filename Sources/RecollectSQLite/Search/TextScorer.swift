@@ -5,6 +5,8 @@ struct TextScorer {
     private var document = SearchDocument()
     /// The terms of units of one term, by hash.
     private var terms: [UInt64: [Int]] = [:]
+    /// The bits of these hashes. Most terms of a text have none of them.
+    private var termBits: UInt64 = 0
     /// The phrases of several terms.
     private var phrases: [(unit: Int, terms: [UInt64])] = []
 
@@ -12,15 +14,13 @@ struct TextScorer {
         self.units = units
         self.stemmer = stemmer
         for (index, unit) in units.map(\.0).enumerated() {
-            var all = unit.phrases
-            if let stem = unit.stem {
-                all[0] = [stem]
-                all.append([SearchDocument.term(ofStem: stem)])
-            }
+            // A word with other forms is one of them.
+            let all = unit.forms?.terms.map { [$0] } ?? unit.phrases
             for phrase in all {
                 let hashes = phrase.map { $0.withUnsafeBufferPointer(SearchDocument.hash) }
                 if hashes.count == 1 {
                     terms[hashes[0], default: []].append(index)
+                    termBits |= Self.bit(of: hashes[0])
                 } else {
                     phrases.append((index, hashes))
                 }
@@ -35,10 +35,9 @@ struct TextScorer {
         var progress = Array(repeating: 0, count: phrases.count)
         var length = 0
         document.bytes.withUnsafeBufferPointer { bytes in
-            for term in bytes.split(separator: UInt8(ascii: " ")) {
+            SearchDocument.forEachTerm(in: bytes) { hash in
                 length += 1
-                let hash = SearchDocument.hash(UnsafeBufferPointer(rebasing: term))
-                for unit in terms[hash] ?? [] { counts[unit] += 1 }
+                if termBits & Self.bit(of: hash) != 0 { for unit in terms[hash] ?? [] { counts[unit] += 1 } }
                 for index in phrases.indices {
                     let phrase = phrases[index].terms
                     if phrase[progress[index]] != hash { progress[index] = 0 }
@@ -56,4 +55,6 @@ struct TextScorer {
         }
         return score
     }
+
+    private static func bit(of hash: UInt64) -> UInt64 { 1 << (hash & 63) }
 }

@@ -9,9 +9,9 @@ import RecollectCore
 /// that the answer to a question is found with it. Messages of an author named in the query count more
 /// (`NamedAuthors`), and messages that repeat others less (`MessageEcho`).
 ///
-/// The work is bounded, whatever the size of the history: of each word, the newest `maxPostings` messages are read. A
-/// word in fewer messages is known exactly. Of more frequent words, the messages with two of them are read, too. The
-/// best messages are then scored again from their texts.
+/// The work is bounded, whatever the size of the history: of each word, the newest messages are read (`WordPostings`). A
+/// word in few messages is known exactly. Of more frequent words, the messages with two of them are read, too. The best
+/// messages are then scored again from their texts.
 struct WordRanking {
     /// A ranked message.
     struct Ranked {
@@ -22,14 +22,14 @@ struct WordRanking {
         let hasWord: Bool
     }
 
-    /// The maximum number of messages read for a word, and for two words.
-    private static let maxPostings = 1000
-    private static let maxPairPostings = 300
-    /// The maximum number of frequent words read in pairs.
-    private static let maxPairedWords = 3
+    /// The maximum number of frequent words read in pairs, and of messages read for a pair. Equal scores rank by age, and
+    /// only `maxTexts` are ranked.
+    private static let (maxPairedWords, maxPairPostings) = (3, 60)
+    /// The maximum number of messages of a named time read for a frequent word.
+    private static let maxDatedPostings = 300
     /// The number of messages whose neighbors are read: if all words are known exactly, and otherwise, when all their
     /// texts are read, too.
-    private static let (maxMatches, maxTexts) = (200, 80)
+    private static let (maxMatches, maxTexts) = (200, 60)
     /// The shares of the scores of the neighbors before and after a message, by distance.
     private static let neighborShares = [0.5, 0.25]
     /// The share of each of the best scores of a message's session, and their number.
@@ -54,16 +54,19 @@ struct WordRanking {
     private let through: SequenceNumber
     private let recency: Recency
     private let stemmer: Stemmer
+    /// The messages with each word, and its weight.
+    private let postings: [WordPostings]
 
     /// Creates the ranking of a query.
     /// - Parameters:
     ///   - words: The query without its function words.
+    ///   - postings: The messages with each of these words.
     ///   - dated: The filter of a time named in the query.
     ///   - now: The date from which the ages of messages count.
     init(
-        _ db: Database, _ words: ParsedQuery, _ filter: SearchFilter, dated: SearchFilter? = nil,
-        through: SequenceNumber, now: Date, stemmer: Stemmer
-    ) {
+        _ db: Database, _ words: ParsedQuery, _ postings: [WordPostings], _ filter: SearchFilter,
+        dated: SearchFilter? = nil, through: SequenceNumber, now: Date, stemmer: Stemmer
+    ) throws {
         self.db = db
         self.words = words
         self.filter = filter
@@ -71,27 +74,23 @@ struct WordRanking {
         self.through = through
         recency = Recency(now: now)
         self.stemmer = stemmer
-    }
-
-    /// The messages with a unit, newest first.
-    fileprivate struct Postings {
-        let unit: ParsedQuery.Unit
-        var sequences: [SequenceNumber] = []
-        var frequencies: [Double] = []
-        var isComplete = false
-        var weight = 0.0
-
-        /// The estimated number of all messages with the unit.
-        func count(through: SequenceNumber) -> Double {
-            guard !isComplete, let last = sequences.last else { return Double(sequences.count) }
-            let read = Double(through.rawValue - last.rawValue + 1)
-            return Double(sequences.count) * max(1, Double(through.rawValue) / read)
+        var postings = postings
+        // The estimated number of searched messages.
+        let all = try WordPostings(
+            ParsedQuery.Unit(text: "", terms: [], mayGoOn: false),
+            ParsedQuery.Tier(match: filter.match, phraseCount: 0, isBeginning: false), filter, through: through
+        ).count(through: through)
+        for index in postings.indices {
+            let count = postings[index].count(through: through)
+            let total = max(all, count)
+            postings[index].weight = pow(log(1 + (total - count + 0.5) / (count + 0.5)), Self.rarity)
         }
+        self.postings = postings
     }
 
     /// Returns the best messages.
     func best() throws -> [Ranked] {
-        var postings = try weightedPostings()
+        var postings = postings
         var authors = try NamedAuthors(db, postings.map { ($0.unit, $0.sequences) })
         postings.removeNames(authors.units)
         var own = try ownScores(postings)
@@ -141,21 +140,7 @@ struct WordRanking {
         .sorted { ($0.score, $0.sequence) > ($1.score, $1.sequence) }.prefix(Self.maxRanked).map { $0 }
     }
 
-    /// Returns the messages with each unit, and its weight.
-    private func weightedPostings() throws -> [Postings] {
-        var postings = try words.units.map { unit in
-            try read(words.tier(of: unit), limit: Self.maxPostings, for: unit)
-        }
-        let all = try readAll()
-        for index in postings.indices {
-            let count = postings[index].count(through: through)
-            let total = max(all, count)
-            postings[index].weight = pow(log(1 + (total - count + 0.5) / (count + 0.5)), Self.rarity)
-        }
-        return postings
-    }
-
-    private func ownScores(_ postings: [Postings]) throws -> [SequenceNumber: Double] {
+    private func ownScores(_ postings: [WordPostings]) throws -> [SequenceNumber: Double] {
         var own: [SequenceNumber: Double] = [:]
         for list in postings {
             for (sequence, frequency) in zip(list.sequences, list.frequencies) {
@@ -167,49 +152,27 @@ struct WordRanking {
         return own
     }
 
-    /// Reads the newest messages with an expression.
-    private func read(_ tier: ParsedQuery.Tier, limit: Int, for unit: ParsedQuery.Unit) throws -> Postings {
-        var postings = Postings(unit: unit)
-        for found in try filter.newest(
-            tier.match, phraseCount: tier.phraseCount, limit: limit, through: through)
-        {
-            postings.sequences.append(found.sequence)
-            postings.frequencies.append(found.frequency)
-        }
-        postings.isComplete = postings.sequences.count < limit
-        return postings
-    }
-
-    /// Returns the estimated number of searched messages.
-    private func readAll() throws -> Double {
-        let unit = ParsedQuery.Unit(text: "", terms: [], mayGoOn: false)
-        let tier = ParsedQuery.Tier(match: filter.match, phraseCount: 0, isBeginning: false)
-        return try read(tier, limit: Self.maxPostings, for: unit).count(through: through)
-    }
-
     /// Adds the newest messages with two frequent words each.
-    private func addPairs(_ postings: [Postings], to own: inout [SequenceNumber: Double]) throws {
+    private func addPairs(_ postings: [WordPostings], to own: inout [SequenceNumber: Double]) throws {
         let frequent = postings.filter { !$0.isComplete }.sorted { $0.weight > $1.weight }.prefix(Self.maxPairedWords)
         for (index, first) in frequent.enumerated() {
             for second in frequent.dropFirst(index + 1) {
-                let tier = ParsedQuery.Tier(
-                    match: "(\(words.tier(of: first.unit).match)) AND (\(words.tier(of: second.unit).match))",
-                    phraseCount: 0, isBeginning: false)
-                for sequence in try read(tier, limit: Self.maxPairPostings, for: first.unit).sequences {
-                    own[sequence] = max(own[sequence] ?? 0, 0.5 * (first.weight + second.weight))
+                let match = "(\(words.tier(of: first.unit).match)) AND (\(words.tier(of: second.unit).match))"
+                for found in try filter.newest(match, limit: Self.maxPairPostings, through: through) {
+                    own[found.sequence] = max(own[found.sequence] ?? 0, 0.5 * (first.weight + second.weight))
                 }
             }
         }
     }
 
     /// Adds the messages of the named time with a frequent word, among the newest ones.
-    private func addDated(_ postings: [Postings], to own: inout [SequenceNumber: Double]) throws {
+    private func addDated(_ postings: [WordPostings], to own: inout [SequenceNumber: Double]) throws {
         guard let dated else { return }
         var others: [SequenceNumber: Double] = [:]
         for list in postings where !list.isComplete {
             let tier = words.tier(of: list.unit)
             for found in try dated.newest(
-                tier.match, phraseCount: tier.phraseCount, limit: Self.maxPairPostings, through: through)
+                tier.match, phraseCount: tier.phraseCount, limit: Self.maxDatedPostings, through: through)
             where own[found.sequence] == nil {
                 others[found.sequence, default: 0] += list.weight * found.frequency
             }
@@ -294,16 +257,5 @@ struct WordRanking {
                 return scorer.score(text)
             }
         }
-    }
-}
-
-extension [WordRanking.Postings] {
-    /// Removes the units that are names, unless there are no others. Returns whether there were any.
-    @discardableResult
-    fileprivate mutating func removeNames(_ names: [ParsedQuery.Unit]) -> Bool {
-        let others = filter { !names.contains(where: $0.unit.isSame) }
-        guard !others.isEmpty, others.count < count else { return false }
-        self = others
-        return true
     }
 }

@@ -54,7 +54,11 @@ struct SearchPropertyTests {
     private func query(_ random: inout SeededGenerator) -> Query {
         var query = Query(query: SearchQuery(userId: "u", text: "", limit: 1000))
         var parts: [String] = []
-        for word in Self.words.shuffled(using: &random).prefix(Int.random(in: 1...4, using: &random)) {
+        func sometimes() -> Bool { Int.random(in: 0..<5, using: &random) == 0 }
+        // In a query of more than six words, they are no beginnings.
+        for word in Self.words.shuffled(using: &random).prefix(
+            Int.random(in: 1...(sometimes() ? 9 : 4), using: &random))
+        {
             switch Int.random(in: 0..<8, using: &random) {
             case 0:
                 query.required.append(word)
@@ -71,7 +75,6 @@ struct SearchPropertyTests {
             query.phrase = Array(Self.words.shuffled(using: &random).prefix(2))
             parts.append("\"\(query.phrase.joined(separator: " "))\"")
         }
-        func sometimes() -> Bool { Int.random(in: 0..<5, using: &random) == 0 }
         if sometimes() { query.query.sessionId = "s1" }
         if sometimes() { query.query.agentId = "a1" }
         if sometimes() { query.query.roles = [.assistant] }

@@ -50,6 +50,36 @@ struct WordRankingTests {
         #expect(try history.ids("\"\(query)\"").isEmpty || query == "run1", "a quoted word matches only as it is")
     }
 
+    @Test(
+        "Irregular forms of English words match, with a mark",
+        arguments: [
+            ("we went home", "go"), ("gone with the wind", "going"), ("he goes home", "went"), ("she is going", "gone"),
+            ("I bought it", "buying"), ("time to buy", "bought"), ("making it", "made"), ("they made it", "makes"),
+            ("the children sleep", "child"), ("a child", "children"), ("both knives", "knife"),
+        ])
+    func irregularForms(text: String, query: String) throws {
+        try history.add(text, id: "wanted")
+        try history.add(text, id: "other user", user: "other")
+        for query in [query, "\(query) unrelated", "What about \(query), unrelated and anything else?"] {
+            let hits = try history.hits(query)
+            #expect(hits.map(\.messageId) == ["wanted"])
+            #expect(hits.allSatisfy { $0.snippet.runs.contains(where: \.isMatch) && $0.matchedWords.count == 1 })
+        }
+        #expect(try history.ids("\"\(query)\"").isEmpty, "a quoted word matches only as it is")
+        #expect(try history.ids("+\(query)") == ["wanted"])
+    }
+
+    @Test("A message with the word as typed comes before one with an irregular form")
+    func irregularFormsComeLater() throws {
+        try add(["typed": "leave", "other": "left"])
+        #expect(try history.ids("leave") == ["typed", "other"])
+        #expect(try history.ids("left") == ["other", "typed"])
+        #expect(try history.ids("leaf").isEmpty)
+        // Other words with the letters of an ending have no irregular forms.
+        try add(["sat": "sat", "speak": "speak", "find": "find", "see": "see"])
+        for text in ["sites", "spokes", "founding", "sawing"] { #expect(try history.ids(text).isEmpty, "\(text)") }
+    }
+
     @Test("Messages with all words come first, then those with more and rarer words, with their missing words")
     func order() throws {
         for index in 0..<20 {
@@ -161,6 +191,82 @@ struct WordRankingTests {
             try history.add(index % 2 == 0 ? "see alpha now" : "see beta now", session: "\(index)")
         }
         #expect(try history.ids("alpha beta gamma").first == "old")
+    }
+
+    @Test("Of a word in very many messages, only the newest are read, and it is not the beginning of another word")
+    func veryFrequentWords() throws {
+        for index in 0..<2_000 { try history.add(index % 50 == 0 ? "rare" : index < 1_800 ? "alpha" : "new alpha") }
+        #expect(try history.ids("rare", limit: 100).count == 40)
+        func postings(_ text: String, user: String = "u") throws -> [WordPostings] {
+            try history.database.read { db in
+                try SearchScore.install(on: db)
+                let filter = try #require(try SearchFilter(db, SearchQuery(userId: user, text: "")))
+                return try WordPostings.all(
+                    of: ParsedQuery(text, stemmer: try Stemmer(db)), filter, through: SearchIndex.indexedThrough(db))
+            }
+        }
+        let found = try postings("alpha rare new absent")
+        #expect(found.map(\.sequences.count) == [100, 40, 196, 0], "also of a word in the newest messages only")
+        #expect(found.map(\.isComplete) == [false, true, true, true])
+        let alpha = try #require(found.first)
+        #expect(abs(alpha.count(through: SequenceNumber(rawValue: 2000)) - 1960) < 20)
+        #expect(try postings("alpha", user: "other").map(\.sequences.count) == [0])
+        #expect(try postings("rare absent").mayMeet, "words that may go on are in more messages")
+        #expect(try !postings("\"rare\" \"absent\"").mayMeet)
+        var pair = try postings("rare alpha")
+        for index in pair.indices { pair[index].unit.mayGoOn = false }
+        #expect(pair.mayMeet, "not all messages with a very frequent word are known")
+
+        try history.add("alphabet rarely", id: "longer", session: "longer")
+        for order in [SearchOrder.relevance, .newestFirst] {
+            var query = SearchQuery(userId: "u", text: "alphabe rare", order: order)
+            #expect(try history.search(query).elements.first?.missingWords == [])
+            query.text = "alpha rarely"
+            #expect(try history.search(query).elements.first?.missingWords.isEmpty == false)
+        }
+    }
+
+    @Test("Messages of other users do not make a word frequent")
+    func frequentWordsOfOthers() throws {
+        for index in 0..<240 { try history.add(index % 2 == 0 ? "alpha" : "alphabet other", id: "\(index)") }
+        let queries = ["alpha other", "alph othe", "alpha other unknown"]
+        let alone = try queries.map { try history.hits($0, limit: 500) }
+        #expect(alone.map(\.count) == [240, 120, 240])
+        for _ in 0..<800 { try history.add("alpha other alphabet", user: "v", session: "v") }
+        for (query, hits) in zip(queries, alone) { #expect(try history.hits(query, limit: 500) == hits, "\(query)") }
+    }
+
+    @Test("A word with a required beginning, or beside a time, is found in messages with all words")
+    func requiredBeginnings() throws {
+        try add(["port": "The configuration of port 8080 is wrong", "path": "log/2026-05-03-notes.md tide lamp boat"])
+        for text in ["+config \"port\"", "\"port\" +conf -weather"] {
+            #expect(try history.ids(text).first == "port", "\(text)")
+        }
+        let path = try #require(try history.hits("log/2026-05-03-notes.md tide lamp boat").first)
+        #expect(path.messageId == "path" && path.missingWords.isEmpty)
+        try add(["german": "Katze Hund Vogel Maus Elefant Igel Montag"])
+        let german = try #require(try history.hits("Katze Hund Vogel Maus die Elefant Igel am Montag").first)
+        #expect(german.messageId == "german" && german.missingWords.isEmpty)
+    }
+
+    @Test("A whole question finds the messages with all of its words, however many words it has")
+    func longQuestions() throws {
+        let words = (0..<32).map { "word\($0)" }
+        try history.add(words.joined(separator: " "), id: "all")
+        try history.add(words.reversed().joined(separator: " "), id: "reversed", session: "reversed")
+        for index in words.indices { try history.add("\(words[index]) alone", session: "alone \(index)") }
+        for text in [
+            words.joined(separator: " "), words.joined(separator: " ") + "?", words.prefix(7).joined(separator: " "),
+        ] {
+            let hits = try history.hits(text, limit: 5)
+            #expect(Set(hits.prefix(2).map(\.messageId)) == ["all", "reversed"])
+            #expect(hits.prefix(2).allSatisfy { $0.missingWords.isEmpty && $0.score > 10 })
+        }
+        // The last word may go on, except before a question mark.
+        let start = words.prefix(7).joined(separator: " ")
+        try history.add("\(start) endless", id: "endless", session: "endless")
+        #expect(try history.ids("\(start) end").first == "endless")
+        #expect(try history.hits("\(start) end?").first?.missingWords == ["end"])
     }
 
     @Test("Pages through messages with some of the words repeat and skip nothing while messages are added")
