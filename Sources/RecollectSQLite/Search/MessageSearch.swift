@@ -125,8 +125,7 @@ struct MessageSearch {
         guard collector.count == 0, typed.units.count > 1 else { return collector.page }
         let content = searchForSomeWords(corrected)
         guard !content.units.isEmpty else { return collector.page }
-        let any = content.units.map { "(\(content.tier(of: $0).match))" }.joined(separator: " OR ")
-        _ = try addDated(any, filter)
+        _ = try addDated(content.anyWord, filter)
         return collector.page
     }
 

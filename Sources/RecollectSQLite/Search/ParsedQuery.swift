@@ -205,6 +205,13 @@ struct ParsedQuery {
     /// The expression for messages with any form of every word.
     var anyForm: String { excluding(expression(.prefix).match) }
 
+    /// The expression for messages with one of the words that fulfill the requirements.
+    var anyWord: String {
+        let required = units.filter { $0.requirement == .required }.map { Self.match(of: $0, .stem) }
+        guard required.isEmpty else { return excluding(required.joined(separator: " AND ")) }
+        return excluding(units.map { Self.match(of: $0, .stem) }.joined(separator: " OR "))
+    }
+
     /// An FTS5 expression. Its first phrases determine the score of a match.
     struct Tier {
         var match: String

@@ -22,6 +22,17 @@ import Testing
         return try await history.search(query).elements.map(\.messageId)
     }
 
+    /// Returns the hits on all pages.
+    private func pages(_ query: SearchQuery) async throws -> [SearchHit] {
+        var (query, hits) = (query, [SearchHit]())
+        repeat {
+            let page = try await history.search(query)
+            hits += page.elements
+            query.cursor = page.next
+        } while query.cursor != nil
+        return hits
+    }
+
     @Test("Messages with some words are found before a date, though thousands after it have the words, too")
     func upperBound() async throws {
         let start = Date(timeIntervalSince1970: 1_700_000_000)
@@ -69,28 +80,16 @@ import Testing
         ])
         #expect(try await ids("harbor crane yesterday", .newestFirst) == ["2", "0", "1"])
         #expect(try await ids("harbor crane yesterday", .oldestFirst) == ["1", "0", "2"])
-        var query = SearchQuery(userId: "ann", text: "harbor crane yesterday", order: .newestFirst, limit: 1)
-        var paged: [String] = []
-        repeat {
-            let page = try await history.search(query)
-            paged += page.elements.map(\.messageId)
-            query.cursor = page.next
-        } while query.cursor != nil
-        #expect(paged == ["2", "0", "1"])
+        let query = SearchQuery(userId: "ann", text: "harbor crane yesterday", order: .newestFirst, limit: 1)
+        #expect(try await pages(query).map(\.messageId) == ["2", "0", "1"])
     }
 
     @Test("By date, pages show all messages of a named time, also thousands of one millisecond")
     func manyByDate() async throws {
         let yesterday = Date().addingTimeInterval(-86_400)
         try await save((0..<1300).map { ("harbor crane \($0)", yesterday) })
-        var query = SearchQuery(userId: "ann", text: "harbor crane yesterday", order: .oldestFirst, limit: 120)
-        var paged: [String] = []
-        repeat {
-            let page = try await history.search(query)
-            paged += page.elements.map(\.messageId)
-            query.cursor = page.next
-        } while query.cursor != nil
-        #expect(paged == (0..<1300).map { "\($0)" })
+        let query = SearchQuery(userId: "ann", text: "harbor crane yesterday", order: .oldestFirst, limit: 120)
+        #expect(try await pages(query).map(\.messageId) == (0..<1300).map { "\($0)" })
     }
 
     @Test("A query of fields alone finds all their messages, the newest first, on pages of any size")
@@ -103,15 +102,10 @@ import Testing
         #expect(try await ids("role:tool agent:a", .oldestFirst) == ["tool"])
         #expect(try await ids("role:assistant").isEmpty)
         #expect(try await ids("").isEmpty)
-        var query = SearchQuery(userId: "ann", text: " role:user ", limit: 3)
-        var paged: [String] = []
-        repeat {
-            let page = try await history.search(query)
-            #expect(page.elements.allSatisfy { $0.snippet.text.hasPrefix("entry") && $0.missingWords.isEmpty })
-            paged += page.elements.map(\.messageId)
-            query.cursor = page.next
-        } while query.cursor != nil
-        #expect(paged == ["6", "5", "4", "3", "2", "1", "0"])
+        let query = SearchQuery(userId: "ann", text: " role:user ", limit: 3)
+        let hits = try await pages(query)
+        #expect(hits.allSatisfy { $0.snippet.text.hasPrefix("entry") && $0.missingWords.isEmpty })
+        #expect(hits.map(\.messageId) == ["6", "5", "4", "3", "2", "1", "0"])
     }
 
     @Test("A field after an odd or a typographic quotation mark is a filter, and one inside a quotation is text")
