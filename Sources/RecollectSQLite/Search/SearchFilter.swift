@@ -91,8 +91,8 @@ final class SearchFilter {
         return found
     }
 
-    /// Returns the message before the newest `count` with an expression, or `nil` if there are no more: in the index alone, which
-    /// takes a tenth of the time of reading these messages. Returns `nil` for a filter of times, which the index knows only roughly.
+    /// Returns the message before the newest `count` with an expression, or `nil` if there are no more. It reads the index alone,
+    /// and none of these messages. Returns `nil` for a filter of times, which the index knows only roughly.
     func sequence(
         afterNewest count: Int, _ match: String, through bound: SequenceNumber
     ) throws -> SequenceNumber? {
