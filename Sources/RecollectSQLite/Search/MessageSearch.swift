@@ -103,7 +103,7 @@ struct MessageSearch {
         return collector.page
     }
 
-    /// Returns the page of all messages that pass the filter, by date.
+    /// Returns the page of all messages passing the filter, by date.
     mutating func allByDate() throws -> Page<SearchHit, SearchCursor> {
         _ = try addDated(filter.match, filter)
         return collector.page

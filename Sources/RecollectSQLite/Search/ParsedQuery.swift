@@ -142,8 +142,8 @@ struct ParsedQuery {
     /// Whether a message must have some of the words or must not have others.
     var hasRequirements: Bool { !excluded.isEmpty || units.contains { $0.requirement == .required } }
 
-    /// Whether a message may fulfill a requirement with another word that begins with the required one. The expression of a
-    /// single unit then matches fewer messages than that of all units.
+    /// Whether a longer word may fulfill a requirement. The expression of a single unit then matches fewer messages than the
+    /// expression of all units.
     var mayRequireBeginning: Bool { units.contains { $0.requirement == .required && $0.mayGoOn } }
 
     /// Returns the query without its function words, or the same if it has no other words.
@@ -153,7 +153,7 @@ struct ParsedQuery {
         return content
     }
 
-    /// Sets that a word is not the beginning of others.
+    /// Makes a word match only as a whole.
     mutating func setWhole(_ terms: [[UInt8]]) {
         for index in units.indices where units[index].terms == terms { units[index].mayGoOn = false }
     }
@@ -205,7 +205,7 @@ struct ParsedQuery {
     /// The expression for messages with any form of every word.
     var anyForm: String { excluding(expression(.prefix).match) }
 
-    /// The expression for messages with one of the words that fulfill the requirements.
+    /// The expression for messages with one of the words, within the requirements.
     var anyWord: String {
         let required = units.filter { $0.requirement == .required }.map { Self.match(of: $0, .stem) }
         guard required.isEmpty else { return excluding(required.joined(separator: " AND ")) }

@@ -92,7 +92,7 @@ final class SearchFilter {
     }
 
     /// Returns the message before the newest `count` with an expression, or `nil` if there are no more. It reads the index alone,
-    /// and none of these messages. Returns `nil` for a filter of times, which the index knows only roughly.
+    /// and none of these messages. Returns `nil` for a filter of times: the index knows times only roughly.
     func sequence(
         afterNewest count: Int, _ match: String, through bound: SequenceNumber
     ) throws -> SequenceNumber? {

@@ -1,4 +1,4 @@
-/// The forms of an English word that match it.
+/// The matching forms of an English word.
 struct WordForms {
     /// The stem of the word, then that of its basic form if this is another one.
     let stems: [[UInt8]]
@@ -14,11 +14,11 @@ struct WordForms {
         words = irregular?.words ?? []
     }
 
-    /// The terms of the index. A word that is not its own stem has a further term for the stem.
+    /// The terms of the index. A word has a further term for its stem, unless it is the stem itself.
     var terms: [[UInt8]] { stems.flatMap { [$0, SearchDocument.term(ofStem: $0)] } + words }
 }
 
-/// The irregular forms of common English words, which share no stem: `went` and `gone` of `go`, `children` of `child`.
+/// The irregular forms of common English words, without a common stem: `went` and `gone` of `go`, `children` of `child`.
 ///
 /// Forms that are more often another word are left out, such as `bit` (of `bite`) and `rose` (of `rise`).
 private struct IrregularForms {
@@ -37,7 +37,7 @@ private struct IrregularForms {
         words = group.dropFirst().map { Array($0.utf8) }
     }
 
-    /// Returns the words of which a word may be a regular form.
+    /// Returns the possible basic forms of a regular form.
     private static func basicForms(ofRegular word: String) -> [String] {
         var candidates: [String] = []
         if word.hasSuffix("ing") {

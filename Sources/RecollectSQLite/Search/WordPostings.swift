@@ -51,7 +51,7 @@ struct WordPostings {
 }
 
 extension [WordPostings] {
-    /// Removes the units that are names, unless there are no others. Returns whether there were any.
+    /// Removes the names among the units, unless there are no others. Returns whether there were any.
     @discardableResult
     mutating func removeNames(_ names: [ParsedQuery.Unit]) -> Bool {
         let others = filter { !names.contains(where: $0.unit.isSame) }
@@ -67,7 +67,7 @@ extension [WordPostings] {
         return !known.dropFirst().reduce(into: Set(rarest.sequences)) { $0.formIntersection($1.sequences) }.isEmpty
     }
 
-    /// Returns an FTS5 expression that is true for all messages with all words: the rarest words first. `nil` if it would not
+    /// Returns an FTS5 expression, true for all messages with all words: the rarest words first. `nil` if it would not
     /// speed up a search for all words.
     func meeting(through: SequenceNumber) -> String? {
         let words = filter { !$0.unit.mayGoOn }.sorted { $0.count(through: through) < $1.count(through: through) }
