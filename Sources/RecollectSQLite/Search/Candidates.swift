@@ -20,7 +20,7 @@ struct Candidates {
         var found: [(sequence: SequenceNumber, score: Double)] = []
         var next: SequenceNumber? = bound
         // FTS5 collects all matches of a prefix before it returns the first, so a prefix is searched only once.
-        if try !tier.isBeginning || !filter.isNarrow(db) {
+        if try !tier.isPrefix || !filter.isNarrow(db) {
             next = nil
             let few = min(count, Self.few)
             var matches = 0
@@ -51,7 +51,7 @@ struct Candidates {
             SELECT rowid, recollect_score(message_search, ?) FROM message_search
             WHERE message_search MATCH ? AND rowid <= ? ORDER BY rowid DESC
             """
-        ).bind(tier.phraseCount, match, bound)
+        ).bind(SearchScore.argument(tier.phraseCounts), match, bound)
         defer { rows.reset() }
         while try rows.step(), try body(rows.value(0), rows.double(1)) {}
     }

@@ -59,7 +59,7 @@ struct MessageSearch {
         typed = ParsedQuery(query.text, stemmer: stemmer)
         let words = typed.withoutFunctionWordsIfLong
         postings = words.units.count > 1 ? try WordPostings.all(of: words, filter, through: through) : []
-        self.words = words.withWholeWords(postings)
+        self.words = try words.withWholeWords(postings).listingLongerWords(db)
         dated = try Self.dated(query, stemmer, postings, now: now, db)
         collector = try HitCollector(db, query, self.words, stemmer, filter, through: through)
     }
@@ -70,7 +70,7 @@ struct MessageSearch {
         _ query: SearchQuery, _ stemmer: Stemmer, _ postings: [WordPostings], now: Date, _ db: Database
     ) throws -> Dated? {
         guard let (time, rest) = ParsedQuery.time(in: query.text, now: now) else { return nil }
-        let words = ParsedQuery(rest, stemmer: stemmer).content.withWholeWords(postings)
+        let words = try ParsedQuery(rest, stemmer: stemmer).content.withWholeWords(postings).listingLongerWords(db)
         guard !FunctionWords.content(of: words.units).isEmpty else { return nil }
         var narrow = query
         narrow.from = max(query.from ?? time.from, time.from)

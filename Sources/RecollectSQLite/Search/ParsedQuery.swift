@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import RecollectCore
 
 /// The terms of a search text.
@@ -28,6 +29,8 @@ struct ParsedQuery {
         var forms: WordForms?
         /// Whether the last term also matches as a prefix.
         var mayGoOn: Bool
+        /// The words in the index that begin with the last term of a phrase, by this term; `nil` if they are not listed.
+        var longerWords: [[UInt8]: [[UInt8]]] = [:]
         var requirement = Requirement.optional
         /// The corrected word, if the typed one is misspelled.
         var correction: String?
@@ -50,14 +53,23 @@ struct ParsedQuery {
 
         /// Returns the phrases of an FTS5 expression.
         func expressions(_ form: Form) -> [String] {
-            let all = phrases.map { phrase in
-                "\"" + phrase.map { String(decoding: $0, as: UTF8.self) }.joined(separator: " ") + "\""
-                    + (form == .prefix && mayGoOn ? " *" : "")
+            if form == .stem, let forms { return forms.terms.map { Self.quoted([$0]) } }
+            let all = phrases.flatMap { phrase in
+                guard form == .prefix, mayGoOn, let last = phrase.last else { return [Self.quoted(phrase)] }
+                guard let longer = longerWords[last] else { return [Self.quoted(phrase) + " *"] }
+                return ([last] + longer).map { Self.quoted(phrase.dropLast() + [$0]) }
             }
-            guard let forms, form != .whole else { return all }
-            let others = forms.terms.filter { form == .stem || $0 != terms[0] }
-            return (form == .stem ? [] : all) + others.map { "\"\(String(decoding: $0, as: UTF8.self))\"" }
+            guard form == .prefix, let forms else { return all }
+            let isFound = { (term: [UInt8]) in mayGoOn ? term.starts(with: terms[0]) : term == terms[0] }
+            return all + forms.terms.filter { !isFound($0) }.map { Self.quoted([$0]) }
         }
+
+        private static func quoted(_ phrase: [[UInt8]]) -> String {
+            "\"" + phrase.map { String(decoding: $0, as: UTF8.self) }.joined(separator: " ") + "\""
+        }
+
+        /// Whether FTS5 reads all matches of a prefix for this unit, before the first result.
+        var isPrefix: Bool { mayGoOn && phrases.contains { $0.last.map { longerWords[$0] == nil } ?? false } }
     }
 
     static let maxUnitCount = 32
@@ -158,6 +170,19 @@ struct ParsedQuery {
         for index in units.indices where units[index].terms == terms { units[index].mayGoOn = false }
     }
 
+    /// Returns the query with the words in the index in place of prefixes, where they are few.
+    func listingLongerWords(_ db: Database) throws -> ParsedQuery {
+        guard units.contains(where: \.isPrefix) else { return self }
+        let vocabulary = try SearchVocabulary(db)
+        var query = self
+        for index in units.indices where units[index].isPrefix {
+            for term in units[index].phrases.compactMap(\.last) {
+                query.units[index].longerWords[term] = try vocabulary.words(longerThan: term)
+            }
+        }
+        return query
+    }
+
     /// Returns the query with other words in place of units.
     func replacing(_ words: [Int: [UInt8]], stemmer: Stemmer) -> ParsedQuery {
         var query = self
@@ -188,13 +213,13 @@ struct ParsedQuery {
     var tiers: [Tier] {
         guard !units.isEmpty else { return [] }
         let whole = expression(.whole)
-        var tiers = [Tier(match: excluding(whole.match), phraseCount: whole.phraseCount, isBeginning: false)]
+        var tiers = [Tier(match: excluding(whole.match), phraseCounts: whole.phraseCounts, isPrefix: false)]
         if units.contains(where: { $0.mayGoOn || $0.forms != nil }) {
             let beginning = expression(.prefix)
             tiers.append(
                 Tier(
                     match: excluding("(\(beginning.match)) NOT (\(whole.match))"),
-                    phraseCount: beginning.phraseCount, isBeginning: units.contains(where: \.mayGoOn)))
+                    phraseCounts: beginning.phraseCounts, isPrefix: units.contains(where: \.isPrefix)))
         }
         return tiers
     }
@@ -215,9 +240,11 @@ struct ParsedQuery {
     /// An FTS5 expression. Its first phrases determine the score of a match.
     struct Tier {
         var match: String
-        let phraseCount: Int
-        /// Whether words match as prefixes.
-        let isBeginning: Bool
+        /// The number of phrases of each unit.
+        let phraseCounts: [Int]
+        var phraseCount: Int { phraseCounts.reduce(0, +) }
+        /// Whether FTS5 reads all matches of a prefix before the first result.
+        let isPrefix: Bool
     }
 
     /// Returns the expression of one unit in messages fulfilling the query's requirements.
@@ -226,7 +253,7 @@ struct ParsedQuery {
         for other in units where other.requirement == .required && !other.isSame(as: unit) {
             match += " AND " + Self.match(of: other, .stem)
         }
-        return Tier(match: excluding(match), phraseCount: unit.expressions(.stem).count, isBeginning: false)
+        return Tier(match: excluding(match), phraseCounts: [unit.expressions(.stem).count], isPrefix: false)
     }
 
     /// Returns the FTS5 expression of one unit.
@@ -236,10 +263,10 @@ struct ParsedQuery {
 
     /// Returns an FTS5 expression. Terms contain no ASCII except letters and digits, so typed text cannot end a
     /// quotation.
-    private func expression(_ form: Unit.Form) -> (match: String, phraseCount: Int) {
+    private func expression(_ form: Unit.Form) -> (match: String, phraseCounts: [Int]) {
         (
             units.map { Self.match(of: $0, form) }.joined(separator: " AND "),
-            units.reduce(0) { $0 + $1.expressions(form).count }
+            units.map { $0.expressions(form).count }
         )
     }
 

@@ -3,7 +3,9 @@
 ///
 /// The document begins with the tokens of the message's owner (`FilterTokens`). The text's words and pairs follow in
 /// order, so that phrases match. The parts of identifiers, the single characters and the stems (`_s` and the stem) are
-/// last, each once, because they must not interrupt a phrase. A word that is its own stem has no further term.
+/// last, each once, because they must not interrupt a phrase. A word has no term for its stem if it follows from the
+/// stem: it is the stem itself, the stem with a final `e` (`message` of `messag`), or the stem with `y` for a final `i`
+/// (`history` of `histori`).
 struct SearchDocument: SearchTermReader {
     /// The document as text.
     private(set) var bytes: [UInt8] = []
@@ -29,7 +31,9 @@ struct SearchDocument: SearchTermReader {
         bytes.append(contentsOf: tail)
         tail.removeAll(keepingCapacity: true)
         bytes[start...].withUnsafeBufferPointer { words in
-            stemmer.forEachStem(in: words) { appendStem($0) }
+            stemmer.forEachStem(in: words) { stem, word in
+                if !Self.follows(word, from: stem) { appendStem(stem) }
+            }
         }
         bytes.append(contentsOf: tail)
     }
@@ -43,8 +47,23 @@ struct SearchDocument: SearchTermReader {
 
     private static let stemMark = Array(" _s".utf8)
 
-    /// Returns the term of a stem in the index.
-    static func term(ofStem stem: [UInt8]) -> [UInt8] { stemMark.dropFirst() + stem }
+    /// Whether a word has no term for its stem, which differs from the word.
+    private static func follows(
+        _ word: Slice<UnsafeBufferPointer<UInt8>>, from stem: UnsafeBufferPointer<UInt8>
+    ) -> Bool {
+        switch word.last {
+        case UInt8(ascii: "e"): stem.elementsEqual(word.dropLast())
+        case UInt8(ascii: "y"): stem.last == UInt8(ascii: "i") && stem.dropLast().elementsEqual(word.dropLast())
+        default: false
+        }
+    }
+
+    /// Returns the terms of the index for the words with a stem.
+    static func terms(ofStem stem: [UInt8], _ stemmer: Stemmer) -> [[UInt8]] {
+        var words = [stem, stem + [UInt8(ascii: "e")]]
+        if stem.last == UInt8(ascii: "i") { words.append(stem.dropLast() + [UInt8(ascii: "y")]) }
+        return words.filter { stemmer.stem(of: $0) == stem } + [stemMark.dropFirst() + stem]
+    }
 
     mutating func word(_ term: SearchTerm) {
         bytes.append(UInt8(ascii: " "))

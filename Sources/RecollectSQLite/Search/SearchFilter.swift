@@ -98,8 +98,8 @@ final class SearchFilter {
     ) throws -> SequenceNumber? {
         guard timestamps == .min ... .max else { return nil }
         var found: SequenceNumber?
-        // A word in few messages of all users needs no second look.
-        for match in [match, "(\(match)) AND \(self.match)"] {
+        // A word in few messages of all users needs no second look, nor does a filter that all messages pass.
+        for match in try isOfOnlyUser() ? [match] : [match, "(\(match)) AND \(self.match)"] {
             found = try db.value(
                 """
                 SELECT rowid FROM message_search WHERE message_search MATCH ? AND rowid <= ?
@@ -108,6 +108,15 @@ final class SearchFilter {
             if found == nil { return nil }
         }
         return found
+    }
+
+    /// Whether all messages pass, because the history has no other user.
+    private func isOfOnlyUser() throws -> Bool {
+        guard session == nil, agentId == nil, roles.isEmpty, timestamps == .min ... .max else { return false }
+        let other = try db.integer(
+            "SELECT 1 FROM session WHERE user_id < ?1 UNION ALL SELECT 1 FROM session WHERE user_id > ?1 LIMIT 1",
+            userId)
+        return other == nil
     }
 
     /// Calls `body` with the matches, newest first, until it returns false.

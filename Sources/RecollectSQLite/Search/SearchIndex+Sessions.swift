@@ -29,7 +29,7 @@ extension SearchIndex {
             try SearchScore.install(on: db)
             words = try words.withWholeWords(WordPostings.all(of: words, filter, through: indexedThrough(db)))
         }
-        var match = words.anyForm
+        var match = try words.listingLongerWords(db).anyForm
         let hasFields = query.text != text
         if hasFields { match = "(\(match)) AND \(filter.match)" }
         let sessions: [SessionRowID] = try db.values("SELECT id FROM session \(condition) LIMIT \(few + 1)", values)

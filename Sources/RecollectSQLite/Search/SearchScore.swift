@@ -2,11 +2,11 @@ import GRDB
 import GRDBSQLite
 import RecollectCore
 
-/// The relevance of a message, as an SQL function: `recollect_score(message_search, n)`, for the first `n` phrases
-/// of the expression.
+/// The relevance of a message, as an SQL function: `recollect_score(message_search, groups)`. The groups are the numbers
+/// of phrases for each word of the query, in the order of the expression (`argument`).
 ///
-/// The score is between 0 and 1. Four fifths are the frequency of each phrase, with decreasing weight for
-/// repetitions and for long messages. One fifth is the closeness of consecutive phrases. The score depends on the
+/// The score is between 0 and 1. Four fifths are the frequency of each word, with decreasing weight for
+/// repetitions and for long messages. One fifth is the closeness of consecutive words. The score depends on the
 /// message alone. In contrast, bm25 weighs words by the number of messages with them. It must visit every hit
 /// before the first result, and its order changes with every saved message.
 enum SearchScore {
@@ -36,23 +36,37 @@ enum SearchScore {
     }
 
     private static let score: fts5_extension_function = { api, row, context, count, values in
-        guard let api, let row, let phraseSize = api.pointee.xPhraseSize,
-            let (phraseCount, tokens) = arguments(api, row, context, count, values)
-        else { return }
+        guard let api, let row, let (groups, tokens) = arguments(api, row, context, count, values) else { return }
         let saturation = 0.3 + 0.9 * Double(tokens) / ordinaryLength
         var frequency = 0.0
         var closeness = 0.0
-        for phrase in 0..<phraseCount {
-            let times = Double(Positions(api, row, phrase).count)
+        var wordCount = 0.0
+        var first: Int32 = 0
+        /// The phrases of the word before that are in the row.
+        var previous: [Int32] = []
+        forEachGroup(of: groups) { phraseCount in
+            let phrases = (first..<first + phraseCount).filter { Positions(api, row, $0).current != nil }
+            let times = Double(phrases.reduce(0) { $0 + Positions(api, row, $1).count })
             frequency += times / (times + saturation)
-            if phrase > 0 {
-                closeness += SearchScore.closeness(
-                    of: Positions(api, row, phrase), behind: Positions(api, row, phrase - 1),
-                    of: Int(phraseSize(row, phrase - 1)))
-            }
+            closeness += SearchScore.closeness(of: phrases, behind: previous, api, row)
+            previous = phrases
+            first += phraseCount
+            wordCount += 1
         }
-        let total = max(1, Double(phraseCount))
-        sqlite3_result_double(context, 0.8 * frequency / total + (total > 1 ? 0.2 * closeness / (total - 1) : 0))
+        wordCount = max(1, wordCount)
+        sqlite3_result_double(
+            context, 0.8 * frequency / wordCount + (wordCount > 1 ? 0.2 * closeness / (wordCount - 1) : 0))
+    }
+
+    /// Returns the argument for words with these numbers of phrases: `1 3 1`.
+    static func argument(_ phraseCounts: [Int]) -> String { phraseCounts.map(String.init).joined(separator: " ") }
+
+    private static func forEachGroup(of argument: OpaquePointer?, _ body: (Int32) -> Void) {
+        let count = Int(sqlite3_value_bytes(argument))
+        let text = UnsafeBufferPointer(start: sqlite3_value_text(argument), count: count)
+        for number in text.split(separator: UInt8(ascii: " ")) {
+            body(number.reduce(0) { $0 * 10 + Int32($1 - UInt8(ascii: "0")) })
+        }
     }
 
     /// The frequency of the first `n` phrases together, from 0 to 1: `recollect_frequency(message_search, n)`.
@@ -61,17 +75,17 @@ enum SearchScore {
         guard values.map({ sqlite3_value_int($0[0]) > 0 }) ?? true else { return sqlite3_result_double(context, 0) }
         guard let api, let row, let (phraseCount, tokens) = arguments(api, row, context, count, values) else { return }
         var times = 0
-        for phrase in 0..<phraseCount { times += Positions(api, row, phrase).count }
+        for phrase in 0..<sqlite3_value_int(phraseCount) { times += Positions(api, row, phrase).count }
         sqlite3_result_double(context, saturated(times, length: Int(tokens) - FilterTokens.count))
     }
 
-    /// Returns the number of phrases and the number of tokens in the row, or reports an error.
+    /// Returns the argument after the table and the number of tokens in the row, or reports an error.
     private static func arguments(
         _ api: UnsafePointer<Fts5ExtensionApi>, _ row: OpaquePointer, _ context: OpaquePointer?, _ count: Int32,
         _ values: UnsafeMutablePointer<OpaquePointer?>?
-    ) -> (phraseCount: Int32, tokens: Int32)? {
+    ) -> (phrases: OpaquePointer?, tokens: Int32)? {
         guard count == 1, let values, let length = api.pointee.xColumnSize else {
-            sqlite3_result_error(context, "the function takes a table and a number of phrases", -1)
+            sqlite3_result_error(context, "the function takes a table and numbers of phrases", -1)
             return nil
         }
         var tokens: Int32 = 0
@@ -80,7 +94,7 @@ enum SearchScore {
             sqlite3_result_error_code(context, code)
             return nil
         }
-        return (sqlite3_value_int(values[0]), tokens)
+        return (values[0], tokens)
     }
 
     /// Returns the part of a word's weight for a number of occurrences in a text of a number of terms (BM25).
@@ -96,9 +110,24 @@ enum SearchScore {
     /// The length of an ordinary message, in tokens.
     private static let ordinaryLength = 200.0
 
-    /// Returns 1 if a phrase directly follows the other at least once, less for larger distances, and 0 if it never
-    /// follows.
-    private static func closeness(of phrase: Positions, behind other: Positions, of size: Int) -> Double {
+    /// Returns 1 if one of the phrases directly follows one of the others at least once, less for larger distances, and 0
+    /// if none ever follows.
+    private static func closeness(
+        of phrases: [Int32], behind others: [Int32], _ api: UnsafePointer<Fts5ExtensionApi>, _ row: OpaquePointer
+    ) -> Double {
+        var nearest = Int.max
+        for other in others {
+            let size = Int(api.pointee.xPhraseSize?(row, other) ?? 1)
+            for phrase in phrases {
+                nearest = min(
+                    nearest, distance(from: Positions(api, row, other), of: size, to: Positions(api, row, phrase)))
+            }
+        }
+        return nearest == .max ? 0 : 1 / (1 + Double(nearest))
+    }
+
+    /// Returns the smallest number of tokens between a phrase and another one behind it; `Int.max` if it never follows.
+    private static func distance(from other: Positions, of size: Int, to phrase: Positions) -> Int {
         var (phrase, other) = (phrase, other)
         var nearest = Int.max
         while let position = phrase.current, let before = other.current {
@@ -109,7 +138,7 @@ enum SearchScore {
                 other.advance()
             }
         }
-        return nearest == .max ? 0 : 1 / (1 + Double(nearest))
+        return nearest
     }
 
     /// The positions of a phrase in the current row.

@@ -101,7 +101,7 @@ struct SnippetMatcher: SearchTermReader {
                 || forms.stems.contains { stem in
                     // A stem differs from the beginning of its words in the last letter at most.
                     term.bytes.starts(with: stem.dropLast())
-                        && stemmer.stem(of: term.bytes) ?? Array(term.bytes) == stem
+                        && stemmer.stem(of: Array(term.bytes)) == stem
                 }
             if isForm { add(Match(source: term.source, unit: unit, isBeginning: false)) }
         }

@@ -91,7 +91,7 @@ struct SpellingCorrector {
     /// has only another form are last.
     private func candidates(for letters: [Unicode.Scalar], of unit: ParsedQuery.Unit) throws -> [[[UInt8]]] {
         let groups = SpellingMistakes.candidates(for: letters).map { candidates in
-            candidates.filter { unit.forms?.stems.contains(stem(of: $0)) != true }
+            candidates.filter { unit.forms?.stems.contains(stemmer.stem(of: $0)) != true }
         }
         let whole = try groups.map { try indexed($0, by: Self.phrase) }
         let inflected = try groups.map { group in try indexed(group.filter { inflectedStem(of: $0) != nil }, by: match)
@@ -102,12 +102,10 @@ struct SpellingCorrector {
     /// Returns the stem of a word with an ending of an English verb or noun. Any other word, and most nonsense, is only
     /// found whole.
     private func inflectedStem(of word: [UInt8]) -> [UInt8]? {
-        let stem = stem(of: word)
+        let stem = stemmer.stem(of: word)
         let isInflected = ["s", "es", "d", "ed", "ing"].contains { word == stem + Array($0.utf8) }
         return isInflected && stem.count >= Self.minLength ? stem : nil
     }
-
-    private func stem(of word: [UInt8]) -> [UInt8] { word.withUnsafeBufferPointer(stemmer.stem) ?? word }
 
     /// Returns the letters of a unit that may be corrected.
     private static func letters(of unit: ParsedQuery.Unit) -> [Unicode.Scalar]? {
@@ -174,7 +172,8 @@ struct SpellingCorrector {
     /// Returns the expression of a word and its other forms.
     private func match(_ word: [UInt8]) -> String {
         guard let stem = inflectedStem(of: word) else { return Self.phrase(word) }
-        return "(\(Self.phrase(word)) OR \(Self.phrase(SearchDocument.term(ofStem: stem))))"
+        let terms = [word] + SearchDocument.terms(ofStem: stem, stemmer)
+        return "(\(terms.map(Self.phrase).joined(separator: " OR ")))"
     }
 
     /// Returns the most frequent word in the user's messages; with a context, only of those in a message with a part of

@@ -13,15 +13,19 @@ struct Stemmer {
         tokenizer = try db.makeTokenizer(.porter(wrapping: .ascii()))
     }
 
-    /// Returns the stem of a folded word, or `nil` if the word is its own stem.
-    func stem(of word: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
-        var stem: [UInt8]?
-        forEachStem(in: word) { stem = Array($0) }
+    /// Returns the stem of a folded word. A word may be its own stem.
+    func stem(of word: [UInt8]) -> [UInt8] {
+        var stem = word
+        word.withUnsafeBufferPointer { forEachStem(in: $0) { found, _ in stem = Array(found) } }
         return stem
     }
 
-    /// Calls `body` with the stems of folded words, separated by spaces. Words that are their own stems are skipped.
-    func forEachStem(in words: UnsafeBufferPointer<UInt8>, _ body: (UnsafeBufferPointer<UInt8>) -> Void) {
+    /// Calls `body` with the stem of each of some folded words, separated by spaces. Words that are their own stems are
+    /// skipped.
+    func forEachStem(
+        in words: UnsafeBufferPointer<UInt8>,
+        _ body: (_ stem: UnsafeBufferPointer<UInt8>, _ word: Slice<UnsafeBufferPointer<UInt8>>) -> Void
+    ) {
         withoutActuallyEscaping(body) { body in
             var context = Context(words: words, body: body)
             words.withMemoryRebound(to: CChar.self) { text in
@@ -38,7 +42,7 @@ struct Stemmer {
 
     private struct Context {
         let words: UnsafeBufferPointer<UInt8>
-        let body: (UnsafeBufferPointer<UInt8>) -> Void
+        let body: (UnsafeBufferPointer<UInt8>, Slice<UnsafeBufferPointer<UInt8>>) -> Void
 
         func add(_ token: UnsafePointer<CChar>?, count: Int, from range: Range<Int>) {
             guard let token, count > 0 else { return }
@@ -47,7 +51,7 @@ struct Stemmer {
             token.withMemoryRebound(to: UInt8.self, capacity: count) { token in
                 let stem = UnsafeBufferPointer(start: token, count: count)
                 guard !stem.elementsEqual(word), word.allSatisfy({ $0 &- UInt8(ascii: "a") < 26 }) else { return }
-                body(stem)
+                body(stem, word)
             }
         }
     }

@@ -4,18 +4,17 @@ struct WordForms {
     let stems: [[UInt8]]
     /// The irregular forms.
     let words: [[UInt8]]
+    /// The terms of the index for all forms.
+    let terms: [[UInt8]]
 
     /// Creates the forms of a folded word of ASCII letters.
     init(of word: [UInt8], _ stemmer: Stemmer) {
-        func stem(of word: [UInt8]) -> [UInt8] { word.withUnsafeBufferPointer(stemmer.stem) ?? word }
         let irregular = IrregularForms(word)
-        let (own, base) = (stem(of: word), irregular.map { stem(of: $0.base) })
+        let (own, base) = (stemmer.stem(of: word), irregular.map { stemmer.stem(of: $0.base) })
         stems = [own] + [base].compactMap { $0 == own ? nil : $0 }
         words = irregular?.words ?? []
+        terms = stems.flatMap { SearchDocument.terms(ofStem: $0, stemmer) } + words
     }
-
-    /// The terms of the index. A word has a further term for its stem, unless it is the stem itself.
-    var terms: [[UInt8]] { stems.flatMap { [$0, SearchDocument.term(ofStem: $0)] } + words }
 }
 
 /// The irregular forms of common English words, without a common stem: `went` and `gone` of `go`, `children` of `child`.

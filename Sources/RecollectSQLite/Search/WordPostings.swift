@@ -1,9 +1,12 @@
 import GRDB
 import RecollectCore
 
-/// The newest messages with a word of a query.
+/// The newest messages with a word of a query. Those of a word in very many messages are read on demand.
 struct WordPostings {
     var unit: ParsedQuery.Unit
+    private let tier: ParsedQuery.Tier
+    private let filter: SearchFilter
+    private let through: SequenceNumber
     private(set) var sequences: [SequenceNumber] = []
     /// The frequency of the word in each message, from 0 to 1.
     private(set) var frequencies: [Double] = []
@@ -14,24 +17,25 @@ struct WordPostings {
 
     /// The number of read messages of a word in fewer than `maxCount`, and of one in more.
     private static let (maxCount, maxFrequentCount) = (500, 100)
-    /// The message before the newest `maxCount` with a word in more.
+    /// The message before the newest `maxCount` with a word in more, if the index knows it.
     private var next: SequenceNumber?
 
-    /// Creates the postings of a word, and reads the newest messages with an expression.
+    /// Creates the postings of a word with an expression, and reads its messages if there are not very many.
     init(_ unit: ParsedQuery.Unit, _ tier: ParsedQuery.Tier, _ filter: SearchFilter, through: SequenceNumber) throws {
-        self.unit = unit
-        try read(Self.maxFrequentCount, tier, filter, through: through)
-        guard !isComplete, let last = sequences.last else { return }
+        (self.unit, self.tier, self.filter, self.through) = (unit, tier, filter, through)
         next = try filter.sequence(afterNewest: Self.maxCount, tier.match, through: through)
-        if next == nil { try read(Self.maxCount - Self.maxFrequentCount, tier, filter, through: last.previous) }
+        if next == nil { try read(Self.maxCount) } else { isComplete = false }
     }
 
-    private mutating func read(
-        _ limit: Int, _ tier: ParsedQuery.Tier, _ filter: SearchFilter, through bound: SequenceNumber
-    ) throws {
-        let found = try filter.newest(tier.match, phraseCount: tier.phraseCount, limit: limit, through: bound)
-        sequences += found.map(\.sequence)
-        frequencies += found.map(\.frequency)
+    /// Reads the newest messages of a word in very many, unless they were read.
+    mutating func readNewest() throws {
+        if next != nil, sequences.isEmpty { try read(Self.maxFrequentCount) }
+    }
+
+    private mutating func read(_ limit: Int) throws {
+        let found = try filter.newest(tier.match, phraseCount: tier.phraseCount, limit: limit, through: through)
+        sequences = found.map(\.sequence)
+        frequencies = found.map(\.frequency)
         isComplete = found.count < limit
     }
 

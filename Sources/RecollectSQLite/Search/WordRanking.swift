@@ -75,10 +75,11 @@ struct WordRanking {
         recency = Recency(now: now)
         self.stemmer = stemmer
         var postings = postings
+        for index in postings.indices { try postings[index].readNewest() }
         // The estimated number of searched messages.
         let all = try WordPostings(
             ParsedQuery.Unit(text: "", terms: [], mayGoOn: false),
-            ParsedQuery.Tier(match: filter.match, phraseCount: 0, isBeginning: false), filter, through: through
+            ParsedQuery.Tier(match: filter.match, phraseCounts: [], isPrefix: false), filter, through: through
         ).count(through: through)
         for index in postings.indices {
             let count = postings[index].count(through: through)

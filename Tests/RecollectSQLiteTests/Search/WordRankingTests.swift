@@ -1,4 +1,5 @@
 import RecollectCore
+import RecollectTestSupport
 import Testing
 
 @testable import RecollectSQLite
@@ -9,6 +10,11 @@ struct WordRankingTests {
 
     init() throws {
         history = try SearchedHistory()
+    }
+
+    /// Adds words as messages of one session, with the words as IDs.
+    private func add(_ words: [String]) throws {
+        for word in words { try history.add(word, id: word) }
     }
 
     /// Adds texts by their IDs, each in a session of its own.
@@ -48,6 +54,76 @@ struct WordRankingTests {
         #expect(hits.map(\.messageId) == (isFound ? ["wanted"] : []))
         #expect(hits.allSatisfy { $0.snippet.runs.contains(where: \.isMatch) && $0.missingWords.isEmpty })
         #expect(try history.ids("\"\(query)\"").isEmpty || query == "run1", "a quoted word matches only as it is")
+    }
+
+    @Test("A word finds all words with its stem, all words that begin with it, and no others")
+    func stems() throws {
+        var random = SeededGenerator(seed: 14)
+        let beginnings = ["messag", "histor", "quer", "us", "valu", "fl", "p", "databas", "happ", "car", "see", "carr"]
+        let endings = [
+            "", "e", "y", "i", "ie", "s", "es", "ys", "ies", "ied", "ed", "ing", "ying", "ers", "ily", "iness", "ation",
+        ]
+        var words = beginnings.flatMap { beginning in endings.map { beginning + $0 } }
+        for _ in 0..<100 {
+            let letters = (0..<Int.random(in: 1...4, using: &random)).compactMap { _ in
+                "aeiouybcst".randomElement(using: &random)
+            }
+            words.append(String(letters) + (endings.randomElement(using: &random) ?? ""))
+        }
+        words = Set(words).filter { $0.count > 1 }.sorted()
+        try add(words)
+        let stems = try history.database.read { db in
+            let stemmer = try Stemmer(db)
+            return Dictionary(
+                uniqueKeysWithValues: words.map { word in
+                    (word, WordForms(of: Array(word.utf8), stemmer).stems.map { String(decoding: $0, as: UTF8.self) })
+                })
+        }
+        for word in words {
+            let own = try #require(stems[word])
+            let wanted = words.filter { $0.hasPrefix(word) || stems[$0]?.first == own.first }
+            let irregular = own.count > 1
+            let found = Set(try history.ids(word, limit: 1000))
+            #expect(irregular ? found.isSuperset(of: wanted) : found == Set(wanted), "\(word)")
+        }
+    }
+
+    @Test("The words of a beginning are listed if they are few, and match the same with the same scores")
+    func listedBeginnings() throws {
+        var random = SeededGenerator(seed: 15)
+        var words =
+            (0..<40).map { "few\($0)" } + (0..<90).map { "many\($0)" } + ["few", "fetchFew", "fewMany", "数据few"]
+        words += ["fe", "mén", "fewé", "save_few", "save_fewer", "few's"]
+        for index in 0..<400 {
+            let text = (0...Int.random(in: 0..<6, using: &random)).compactMap { _ in words.randomElement(using: &random)
+            }
+            try history.add(text.joined(separator: " "), id: "\(index)", user: index % 3 == 0 ? "other" : "u")
+        }
+        try history.index()
+        try history.database.read { db in
+            try SearchScore.install(on: db)
+            let filter = try #require(try SearchFilter(db, SearchQuery(userId: "u", text: "")))
+            let through = try SearchIndex.indexedThrough(db)
+            func found(_ query: ParsedQuery) throws -> [[String]] {
+                try query.tiers.map { tier in
+                    try Candidates(db: db, tier: tier, filter: filter).newest(1000, through: through).filter {
+                        try filter.matches($0.sequence)
+                    }.map { "\($0.sequence) \($0.score)" }
+                }
+            }
+            let texts = [
+                "few": true, "few many": false, "fe": false, "many": false, "few few2": true, "save_few": true,
+                "\"few\"": true,
+                "fetchFew": true, "absent": true, "-few1 few": true, "数据few": true,
+            ]
+            for (text, isListed) in texts {
+                let query = try ParsedQuery(text, stemmer: Stemmer(db))
+                let listed = try query.listingLongerWords(db)
+                #expect(listed.units.allSatisfy { !$0.isPrefix } == isListed, "\(text)")
+                #expect(try found(listed) == found(query), "\(text)")
+                if text.hasPrefix("few") { #expect(try found(listed).joined().count > 10, "\(text)") }
+            }
+        }
     }
 
     @Test(
@@ -201,8 +277,10 @@ struct WordRankingTests {
             try history.database.read { db in
                 try SearchScore.install(on: db)
                 let filter = try #require(try SearchFilter(db, SearchQuery(userId: user, text: "")))
-                return try WordPostings.all(
+                var postings = try WordPostings.all(
                     of: ParsedQuery(text, stemmer: try Stemmer(db)), filter, through: SearchIndex.indexedThrough(db))
+                for index in postings.indices { try postings[index].readNewest() }
+                return postings
             }
         }
         let found = try postings("alpha rare new absent")
