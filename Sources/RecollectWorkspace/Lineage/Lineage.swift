@@ -51,7 +51,14 @@ struct Lineage {
             var known: Set<ContentHash> = []
             var last: (content: ContentHash, making: Int?)?
             var newest: Int?
-            for version in log.map(\.version) where !version.kind.isAbsence {
+            // The content of a missing file. A file with a content is there again.
+            var missing: ContentHash?
+            for version in log.map(\.version) {
+                if version.kind.isAbsence {
+                    missing = version.hash
+                    continue
+                }
+                defer { missing = nil }
                 if version.author == nil, let size = version.size { sizes[version.hash] = size }
                 // Of two adjacent lines with the same content, the first one has the parents.
                 if version.hash == last?.content { continue }
@@ -60,10 +67,12 @@ struct Lineage {
                 let isEdited =
                     version.kind == .edited && !version.parents.isEmpty && copied.isDisjoint(with: version.parents)
                 known.formUnion(version.parents)
-                if !known.insert(version.hash).inserted || orders.contains(where: { Self.isRevert(version, in: $0) }) {
-                    repeated.insert(version.hash)
-                }
-                let making = isWritten || isEdited ? add(version, isWritten: isWritten, after: last) : nil
+                let replaced = version.parents.isEmpty ? missing : version.parents.count == 1 ? version.parents[0] : nil
+                let isRevert = orders.contains { Self.isRevert(version.hash, replacing: replaced, in: $0) }
+                if !known.insert(version.hash).inserted || isRevert { repeated.insert(version.hash) }
+                let making =
+                    isWritten || isEdited
+                    ? add(version, isWritten: isWritten, after: last, contradicting: contents) : nil
                 newest = making ?? newest
                 last = (version.hash, making)
             }
@@ -72,8 +81,10 @@ struct Lineage {
     }
 
     /// Adds a write or an edit, and returns its number.
+    /// - Parameter contents: The conflicting contents.
     private mutating func add(
-        _ version: WorkspaceVersion, isWritten: Bool, after last: (content: ContentHash, making: Int?)?
+        _ version: WorkspaceVersion, isWritten: Bool, after last: (content: ContentHash, making: Int?)?,
+        contradicting contents: Set<ContentHash>
     ) -> Int {
         let parents = version.parents.filter { $0 != version.hash }.map {
             Parent(content: $0, making: $0 == last?.content ? last?.making : nil)
@@ -87,6 +98,11 @@ struct Lineage {
             }
             repeated.insert(version.hash)
         }
+        // A conflict has the replaced content again: somebody may have put it back, with the log still to come. The text of a
+        // merged copy is in the merge.
+        if version.kind != .merged, version.parents.count == 1 {
+            repeated.formUnion(contents.intersection(version.parents))
+        }
         makingsByContent[version.hash, default: []].append(makings.count)
         makings.append(
             Making(
@@ -96,20 +112,22 @@ struct Lineage {
     }
 
     /// Returns the position of the first mention of each content in a log: an odd one of its line, or an even one of a
-    /// line with it as a parent. A parent existed before, but the log does not say since when.
+    /// line with it as a parent, or of its absence. A parent existed before, but the log does not say since when.
     private static func order(of log: [VersionLine]) -> [ContentHash: Int] {
         Dictionary(
             log.enumerated().flatMap { line, change in
-                change.version.parents.map { ($0, 2 * line) } + [(change.version.hash, 2 * line + 1)]
+                change.version.parents.map { ($0, 2 * line) }
+                    + [(change.version.hash, change.version.kind.isAbsence ? 2 * line : 2 * line + 1)]
             }, uniquingKeysWith: min)
     }
 
-    /// Whether a content existed before the content it replaced, by the order of a log. The parents of a merge are in the
-    /// order of their hashes, so they are no evidence.
-    private static func isRevert(_ version: WorkspaceVersion, in order: [ContentHash: Int]) -> Bool {
-        guard version.parents.count == 1, let parent = order[version.parents[0]], let content = order[version.hash]
-        else { return false }
-        return content < parent && !parent.isMultiple(of: 2)
+    /// Whether a content existed before the content it replaced, or before the one of the file when it was missing, by the
+    /// order of a log. The parents of a merge are in the order of their hashes, so they are no evidence.
+    private static func isRevert(
+        _ content: ContentHash, replacing other: ContentHash?, in order: [ContentHash: Int]
+    ) -> Bool {
+        guard let other = other.flatMap({ order[$0] }), let content = order[content] else { return false }
+        return content < other && !other.isMultiple(of: 2)
     }
 
     // MARK: Ancestors

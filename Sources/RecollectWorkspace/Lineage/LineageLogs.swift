@@ -220,11 +220,19 @@ extension WorkspacePath {
 }
 
 extension VersionLine {
-    /// Whether other devices need a change: it is a write by Recollect, has parents, was observed in a conflict, or
-    /// records a conflict copy or a file with a name like one.
-    var isPublished: Bool {
-        guard !version.kind.isAbsence else { return false }
-        return version.author != nil || !version.parents.isEmpty || version.kind == .contested
-            || ConflictCopies.original(of: path) != nil || ConflictCopies.possibleOriginal(of: path) != nil
+    /// Returns the lines that other devices need for each version of a file: for a write by Recollect, a version with
+    /// parents, a version observed in a conflict, and a conflict copy or a file with a name like one. A version of a file
+    /// that was missing before may be an earlier content put back: it is published with the absence.
+    static func published(_ versions: [WorkspaceVersion], at path: WorkspacePath) -> [[VersionLine]] {
+        let isCopy = ConflictCopies.original(of: path) != nil || ConflictCopies.possibleOriginal(of: path) != nil
+        return zip(versions, [nil] + versions).map { version, before in
+            guard !version.kind.isAbsence else { return [] }
+            let absence = isCopy ? nil : before.flatMap { $0.kind.isAbsence ? $0 : nil }
+            let isNeeded =
+                absence != nil || isCopy || version.author != nil || !version.parents.isEmpty
+                || version.kind == .contested
+            return isNeeded
+                ? [absence, version].compactMap { $0.map { VersionLine(mark: .done, path: path, version: $0) } } : []
+        }
     }
 }

@@ -20,16 +20,16 @@ extension VersionArchive {
         try locked { folder, log in
             var writer = try lineageWriter()
             let changes = try log.lines(since: writer.position, in: folder)
-            var versions: [WorkspacePath: [WorkspaceVersion: WorkspaceVersion]] = [:]
+            var lines: [WorkspacePath: [WorkspaceVersion: [VersionLine]]] = [:]
             for path in Set(changes.map(\.path)) {
                 guard let file = log.index.files[path] else { continue }
                 // Of versions equal in every field, including the millisecond, the last one is published.
-                versions[path] = Dictionary(zip(file.versions, file.lineage), uniquingKeysWith: { _, last in last })
+                lines[path] = Dictionary(
+                    zip(file.versions, VersionLine.published(file.lineage, at: path)),
+                    uniquingKeysWith: { _, last in last })
             }
-            let published = changes.compactMap { line -> VersionLine? in
-                guard line.mark == .done, let version = versions[line.path]?[line.version] else { return nil }
-                let published = VersionLine(mark: .done, path: line.path, version: version)
-                return published.isPublished ? published : nil
+            let published = changes.flatMap { line in
+                line.mark == .done ? lines[line.path]?[line.version] ?? [] : []
             }
             guard !published.isEmpty else { return ([], []) }
             let result = writer.add(published, file: file)

@@ -69,6 +69,73 @@ struct LineageConflictTests {
         #expect(try await resolve() == "# Tea\n\nat four\n\n# Cake\n")
     }
 
+    /// The way in which a device puts an earlier content back after the file was missing.
+    enum Return: CaseIterable { case saved, movedAndSaved, deletedAndWritten, movedHere }
+
+    @Test(
+        "concurrent-edits: a content put back on a device where the file was missing is no earlier version",
+        arguments: Return.allCases, [false, true])
+    func putBack(way: Return, wasSeen: Bool) async throws {
+        let (text, shorter) = ("# Plan\n\none\ntwo\nthree\n", "# Plan\n\none\nthree\n")
+        let whole = try await here.workspace.write(text, to: path, replacing: nil)
+        if wasSeen { try await there.deliverAndScan(text, at: "notes.md") }
+        try await here.workspace.write(shorter, to: path, replacing: whole.version)
+        try await there.deliverAndScan(shorter, at: "notes.md")
+        switch way {
+        case .saved: try there.remove("notes.md")
+        case .movedAndSaved: try await there.workspace.move(path, to: WorkspacePath("old.md"))
+        case .deletedAndWritten: try await there.workspace.trash(path, replacing: ContentHash(of: Array(shorter.utf8)))
+        case .movedHere:
+            try await there.putAndScan(text, at: "template.md")
+            try await there.workspace.trash(path, replacing: ContentHash(of: Array(shorter.utf8)))
+        }
+        _ = try await there.workspace.status()
+        switch way {
+        case .saved, .movedAndSaved: try await there.putAndScan(text, at: "notes.md")
+        case .deletedAndWritten: try await there.workspace.write(text, to: path, replacing: nil)
+        case .movedHere: try await there.workspace.move(WorkspacePath("template.md"), to: path)
+        }
+        for isEdited in [false, true] {
+            if isEdited { try await there.workspace.append("there\n", to: path) }
+            try await here.workspace.append("here\n", to: path)
+            let lines = Set(try await resolve().lines)
+            #expect(lines.isSuperset(of: ["one", "two", "three", "here"] + (isEdited ? ["there"] : [])))
+        }
+    }
+
+    @Test("concurrent-edits: a page begun again from its template keeps all lines of the template")
+    func begunAgain() async throws {
+        let template = "# Weekly\n\n- [ ] dentist\n- [ ] run\n"
+        let week = "# Weekly\n\n- [ ] run\n"
+        try await there.putAndScan(template, at: "notes.md")
+        try await here.deliverAndScan(template, at: "notes.md")
+        try await here.putAndScan(week, at: "notes.md")
+        try await there.deliverAndScan(week, at: "notes.md")
+        try there.move("notes.md", to: "week.md")
+        _ = try await there.workspace.status()
+        try await there.putAndScan(template, at: "notes.md")
+        try await there.putAndScan(template + "- [ ] there\n", at: "notes.md")
+        try await here.putAndScan(week + "- [x] here\n", at: "notes.md")
+        let lines = Set(try await resolve().lines)
+        #expect(lines.isSuperset(of: ["- [ ] dentist", "- [ ] run", "- [ ] there", "- [x] here"]))
+    }
+
+    @Test("concurrent-edits: a restored content is no earlier version, even before the other device's log arrives")
+    func restoredBeforeLog() async throws {
+        let (text, shorter) = ("# Plan\n\none\ntwo\nthree\n", "# Plan\n\none\nthree\n")
+        let whole = try await here.workspace.write(text, to: path, replacing: nil)
+        try await there.deliverAndScan(text, at: "notes.md")
+        try await here.workspace.write(shorter, to: path, replacing: whole.version)
+        try await there.deliverAndScan(shorter, at: "notes.md")
+        try await there.workspace.restore(
+            path, to: whole.version, replacing: try await there.workspace.read(path).version)
+        try await here.workspace.append("here\n", to: path)
+        try here.put(try await there.workspace.read(path).text, at: Self.copy)
+        try await here.workspace.resolveConflicts()
+        let lines = Set(try await here.workspace.read(path).text.lines)
+        #expect(lines.isSuperset(of: ["one", "two", "three", "here"]))
+    }
+
     @Test("concurrent-edits: without the other device's log, nothing counts as deleted")
     func unknown() async throws {
         for synced in [here, there] { try await synced.putAndScan("one\ntwo\nthree\n", at: "notes.md") }
