@@ -166,6 +166,8 @@ extension AgentMemory {
         }
         lazy var copies = copyIDs(of: input.message).filter { !isTaken($0) } + [newID]
         var question = input.message
+        // The last saved message with another content.
+        var other: ConversationMessage?
         var attempts = 0
         if isTaken(question.id) {
             question = question.with(id: copies.removeFirst())
@@ -177,9 +179,12 @@ extension AgentMemory {
             if let saved = try await saved(question.id, after: history.last?.id, in: tail) {
                 // Under a new ID, only the store can have changed the content.
                 if isSame(saved, question) || question.id == newID { return (question, true) }
-                // Another writer has saved another question under the same ID.
+                // Another writer has saved another question under the same ID. Twice the same one is by the store, which changes
+                // the content.
                 try await checkUnanswered(input)
-                question = question.with(id: copies.removeFirst())
+                let isByStore = other.map(saved.hasSameParts) ?? false
+                other = saved
+                question = question.with(id: isByStore ? newID : copies.removeFirst())
                 continue
             }
             let isUndisturbed = end == tail.last?.id

@@ -55,11 +55,18 @@ struct AgentMemory: Sendable {
     /// - Throws: `verificationFailed` if the store drops the reply because of another reply saved meanwhile; errors of the
     ///   store.
     func saveReply(_ message: ConversationMessage, to question: SavedInput) async throws {
-        try await save(message, maxMessages: maxMessages)
+        // In a window of one message or less, no reply can be found.
+        let isWindowEmpty = maxMessages.map { $0 < 2 } ?? false
+        try await save(message, maxMessages: isWindowEmpty ? nil : maxMessages)
+        try await verify(message, to: question)
+        if isWindowEmpty { try await save(message, maxMessages: maxMessages) }
+    }
+
+    /// Checks that the store has a reply.
+    private func verify(_ message: ConversationMessage, to question: SavedInput) async throws {
         guard isKept, let store, question.isStored else { return }
         let tail = try await uncancelled { try await fetch(from: store, last: Self.tail) }
-        // A window of size zero stays empty. If the question is still the last message, the store omitted the reply
-        // on purpose.
+        // If the question is still the last message, the store omitted the reply on purpose.
         guard let last = tail.last, !last.id.hasSameBytes(as: question.message.id),
             try await saved(message.id, after: question.message.id, in: tail) == nil
         else { return }

@@ -152,7 +152,8 @@ public final class Orchestrator: Sendable {
     /// Repeats the turn of a saved message after an interrupted or empty reply. A complete reply is returned as it
     /// was saved.
     ///
-    /// Reads the message, then runs a turn of its agent: see `route`.
+    /// Reads the message, then runs a turn of its agent: see `route`. For a message of no agent, saved by a user interface
+    /// before its turn was, the classifier chooses the agent.
     /// - Parameters:
     ///   - inputId: The ID of the user's message.
     ///   - userId: The user's ID.
@@ -170,7 +171,11 @@ public final class Orchestrator: Sendable {
             }
             return route(AgentInput(message), to: agent, userId: userId, sessionId: sessionId, params: params)
         }
-        throw RecollectError(.notFound, "no agent of session \(sessionId) received the message \(inputId)")
+        let all = try await store?.fetchAllChats(userId: userId, sessionId: sessionId) ?? []
+        guard let message = all.first(where: { $0.role == .user && $0.id.hasSameBytes(as: inputId) }) else {
+            throw RecollectError(.notFound, "session \(sessionId) has no message \(inputId) by the user")
+        }
+        return route(AgentInput(message), userId: userId, sessionId: sessionId, params: params)
     }
 
     /// Stops a session's current turn and the turns waiting behind it. Returns after their messages are saved. Other

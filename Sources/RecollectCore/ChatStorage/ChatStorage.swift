@@ -135,7 +135,7 @@ public protocol ChatStorage: Sendable {
     ///
     /// An orchestrator compares an input with the saved message of its ID: with other content, it is another question. With
     /// `false`, the ID alone identifies a question with a reply. A wrapper returns the wrapped store's value, or `false` if it
-    /// changes messages. A store with changes and the value `true` gets each changed question twice.
+    /// changes messages. A store with changes and the value `true` gets each changed question three times.
     var preservesContent: Bool { get }
 }
 

@@ -69,13 +69,20 @@ extension JSONValue {
 extension [ContentPart] {
     /// Throws an error for parts impossible to read again.
     /// - Throws: `tooLarge` for more than `JSONValue.depthLimit` levels, `invalidArgument` for a number without a
-    ///   JSON representation.
+    ///   JSON representation, or for an unknown part in the form of a known one.
     package func checkSavable() throws(RecollectError) {
         for part in self {
             switch part {
             case .toolCall(_, _, let arguments): try arguments.checkSavable(as: "the input of a tool call")
             case .toolResult(_, let content): try content.checkSavable(as: "a tool result")
-            case .unknown(let value): try value.checkSavable(as: "a part of a message")
+            case .unknown(let value):
+                try value.checkSavable(as: "a part of a message")
+                guard case .unknown = ContentPart(json: value) else {
+                    throw RecollectError(
+                        .invalidArgument,
+                        "an unknown part of a message has the form of a known one, and would be read as such; use the known part"
+                    )
+                }
             case .text, .audioTranscript, .thinking, .attachment: break
             }
         }

@@ -68,7 +68,8 @@ extension RecollectError {
 }
 
 extension Attachment {
-    /// The attachment with the hash of its bytes in place of them.
+    /// The attachment with the hash of its bytes in place of them. The number of bytes follows from the hash, so a wrong one
+    /// is no difference.
     fileprivate var hashed: Attachment {
         Attachment(mediaType: mediaType, name: name, content: content.hashed)
     }
@@ -76,7 +77,10 @@ extension Attachment {
 
 extension Attachment.Content {
     fileprivate var hashed: Attachment.Content {
-        guard case .inline(let bytes) = self else { return self }
-        return .stored(sha256: Attachment.sha256(of: bytes), byteCount: bytes.count)
+        switch self {
+        case .inline(let bytes): .stored(sha256: Attachment.sha256(of: bytes), byteCount: 0)
+        case .stored(let hash, _): .stored(sha256: hash, byteCount: 0)
+        case .remote: self
+        }
     }
 }

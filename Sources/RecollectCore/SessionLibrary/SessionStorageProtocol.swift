@@ -32,7 +32,8 @@ public protocol SessionStorageProtocol {
 
     /// Replaces the session's transcript, completely or not at all, and updates its `lastAccessedAt`.
     ///
-    /// Messages with known IDs are edited, new ones are added at their positions, and missing ones are removed.
+    /// Messages with known IDs are edited, new ones are added at their positions, and missing ones are removed. In a history,
+    /// the entries of one message of an agent stay together and in their order.
     /// Saving the same messages again does not change them. A missing session is created, and no message is lost.
     nonisolated(nonsending) func updateSessionMessages(id: String, messages: [ChatMessage]) async throws
 

@@ -45,7 +45,7 @@ struct ChatMessageChange {
     }
 
     /// Whether the transcript has changed the text, the role, the type or the tool.
-    private var changesContent: Bool { !isEnd && known.map { !$0.hash.hasSameContent(as: hash) } ?? true }
+    var changesContent: Bool { !isEnd && known.map { !$0.hash.hasSameContent(as: hash) } ?? true }
 
     /// Whether the entry is an empty text before and after the change. Tool calls and results have content without
     /// a text.

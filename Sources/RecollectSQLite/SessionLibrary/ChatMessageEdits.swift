@@ -70,7 +70,7 @@ struct ChatMessageEdits {
     /// Whether the message is only the changed text by now, and no other entry shows it: another window has joined the parts
     /// in the same way.
     private func isJoined(_ change: ChatMessageChange, _ shown: () -> [KnownChatMessage]?) -> Bool {
-        guard let known = change.known, change.changesText, entries.count == 1,
+        guard let known = change.known, change.changesContent, entries.count == 1,
             change.entry.hasSameContent(as: entries[0])
         else { return false }
         return !(shown() ?? []).contains { $0.hash.id != known.hash.id && $0.hasSameContent(as: entries[0]) }

@@ -8,7 +8,7 @@ struct WorkspaceListing {
     let originals: [WorkspacePath: WorkspacePath]
     /// The files with conflict copies, or with conflicting versions at the provider.
     let conflicted: Set<WorkspacePath>
-    /// The unreadable folders, with the reasons.
+    /// The folders read in part or not at all, with the reasons.
     let refusals: [WorkspacePath: RecollectError]
 
     init(_ items: [WorkspaceItem], refusals: [WorkspacePath: RecollectError]) {
@@ -28,7 +28,7 @@ struct WorkspaceListing {
         self.items = order.map { items[$0] }
     }
 
-    /// Whether a path is in an unreadable folder. Its absence is then no evidence of a removal.
+    /// Whether a path is in a folder read in part or not at all. Its absence is then no evidence of a removal.
     func isHidden(_ path: WorkspacePath) -> Bool {
         refusals.keys.contains { path.names.starts(with: $0.names) }
     }

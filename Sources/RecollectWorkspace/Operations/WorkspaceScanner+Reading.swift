@@ -56,6 +56,7 @@ extension WorkspaceScanner {
             defer { position += 1 }
             let item = items[position]
             guard item.isFolder else { continue }
+            if item.state == .conflicted { refusals[item.path] = sameName(item.path) }
             do {
                 items += try provider.items(in: item.path)
             } catch let error as RecollectError where error.code == .notFound {
@@ -66,6 +67,13 @@ extension WorkspaceScanner {
             }
         }
         return WorkspaceListing(items, refusals: refusals)
+    }
+
+    private func sameName(_ folder: WorkspacePath) -> RecollectError {
+        RecollectError(
+            .unreadable,
+            "\(folder) has two folders on disk, with its name in different Unicode forms; only one is read: move the files of the "
+                + "other one")
     }
 
     /// Whether a file has conflict copies beside it, or conflicting versions at the provider.

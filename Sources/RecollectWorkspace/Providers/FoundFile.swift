@@ -80,14 +80,16 @@ struct FoundFile {
         return try folder.names().spelling(of: name)
     }
 
-    /// Returns the other files of a path, with other forms of its name.
-    static func otherForms(of path: WorkspacePath, in folder: OpenFolder) throws -> [String] {
+    /// Returns the other files of a path, or its other folders, with other forms of its name.
+    static func otherForms(
+        of path: WorkspacePath, in folder: OpenFolder, kind: FolderEntry.Kind = .file
+    ) throws -> [String] {
         guard !path.name.isASCII else { return [] }
         var forms = try forms(of: path.name, in: folder)
         // The file itself is one of them, in any form.
         guard forms.count > 1, let own = try name(path.name, in: folder) else { return [] }
         forms.removeAll { $0.hasSameBytes(as: own) }
-        return try forms.filter { try folder.entry($0)?.kind == .file }.sorted(by: byBytes)
+        return try forms.filter { try folder.entry($0)?.kind == kind }.sorted(by: byBytes)
     }
 
     private static func byBytes(_ left: String, _ right: String) -> Bool {

@@ -13,7 +13,8 @@ struct Listing {
         hasChangeDates = folder.hasChangeDates
     }
 
-    /// Returns all items. Several forms of one name are one item, marked as conflicted.
+    /// Returns all items. Several forms of one name are one item, marked as conflicted. Of several folders, it has the items
+    /// of the first one.
     func items() throws -> [WorkspaceItem] {
         var items: [WorkspaceItem] = []
         // Items with possibly more than one name on disk.
@@ -44,12 +45,15 @@ struct Listing {
         return items + others.filter { !there.contains($0.key) }.values
     }
 
-    /// Returns the names left out by `items`, except for hidden and temporary ones.
+    /// Returns the names left out by `items`, except for hidden and temporary ones, and for other forms of a file's name.
     func unlistedNames() throws -> [String] {
         try folder.names(repairing: true).filter { name in
             if name.utf8.first == UInt8(ascii: ".") || FolderWatchRules.isTemporary(name) { return false }
-            guard (try? path.appending(name)) != nil, let entry = try folder.entry(name) else { return true }
-            return entry.kind == .other
+            guard let itsPath = try? path.appending(name), let entry = try folder.entry(name) else { return true }
+            if entry.kind == .other { return true }
+            guard !name.isASCII, let first = try FoundFile.name(itsPath.name, in: folder), !first.hasSameBytes(as: name)
+            else { return false }
+            return try entry.kind != .file || folder.entry(first)?.kind != .file
         }
     }
 
@@ -58,7 +62,7 @@ struct Listing {
         guard let name = try FoundFile.name(path.name, in: folder), let entry = try folder.entry(name) else {
             return try folder.entry(Placeholder.name(for: path.name)).map { placeholder($0, at: path) }
         }
-        let otherForms = try FoundFile.otherForms(of: path, in: folder)
+        let otherForms = try FoundFile.otherForms(of: path, in: folder, kind: entry.kind)
         return item(entry, at: path, isConflicted: !otherForms.isEmpty)
     }
 
@@ -66,7 +70,9 @@ struct Listing {
         switch entry.kind {
         case .other: nil
         case .folder:
-            WorkspaceItem(path: path, isFolder: true, modified: entry.modified, stamp: "\(entry.stamp)")
+            WorkspaceItem(
+                path: path, isFolder: true, modified: entry.modified, state: isConflicted ? .conflicted : .local,
+                stamp: "\(entry.stamp)")
         case .file:
             WorkspaceItem(
                 path: path, size: entry.size, modified: entry.modified, changed: hasChangeDates ? entry.touched : nil,

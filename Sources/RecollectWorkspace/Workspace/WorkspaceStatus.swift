@@ -67,6 +67,7 @@ extension SharedWorkspace {
             status.lastFailure = self.writer.lastFailure
             status.nameCollisions = Dictionary(grouping: files.map(\.path), by: \.key).values.filter { $0.count > 1 }
                 .map { $0.sorted() }.sorted { $0[0] < $1[0] }
+            status.nameCollisions += items.filter { $0.isFolder && $0.state == .conflicted }.map { [$0.path, $0.path] }
             status.writesInLastMinute = self.writer.writesInLastMinute
             if scan.isAvailable { self.reportLeftOut(of: items, in: &status) }
             (status.archivedContentCount, status.archivedBytes) = try self.archive.size()

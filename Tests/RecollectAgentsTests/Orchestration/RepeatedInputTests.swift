@@ -35,6 +35,97 @@ struct RepeatedInputTests {
     }
 
     @Test(
+        "An input with an attachment named by its hash is saved once, whatever number of bytes it names",
+        arguments: [SameRolePolicy.keep, .drop])
+    func attachmentByHash(sameRole: SameRolePolicy) async throws {
+        let history = SQLiteHistoryStore.inMemory()
+        let store = DeviceChatStorage(history: history, userId: "user", sameRole: sameRole)
+        let orchestrator = Orchestrator(agents: [ScriptedAgent.echo()], store: store)
+        let photo = Data("photo".utf8)
+        for content in [
+            Attachment.Content.inline(photo), .stored(sha256: Attachment.sha256(of: photo), byteCount: 7),
+        ] {
+            let attachment = Attachment(mediaType: "image/png", content: content)
+            let events = try await orchestrator.say(
+                AgentInput(ConversationMessage(role: .user, parts: [.text("look"), .attachment(attachment)])))
+            #expect(events.reply?.text == "You said: look")
+        }
+        #expect(try await store.all().map(\.text) == ["look", "You said: look", "look", "You said: look"])
+        let target = SQLiteHistoryStore.inMemory()
+        try await history.migrate(user: "user", to: target)
+        #expect(try await history.migrate(user: "user", to: target).addedMessageCount == 0)
+    }
+
+    /// A store that changes texts and does not say so.
+    private struct Shouting: ChatStorage {
+        let base: InMemoryChatStorage
+
+        func fetch(
+            userId: String, sessionId: String, agentId: String, maxMessages: Int?
+        ) async throws -> [ConversationMessage] {
+            try await base.fetch(userId: userId, sessionId: sessionId, agentId: agentId, maxMessages: maxMessages)
+        }
+
+        func save(
+            _ message: ConversationMessage, userId: String, sessionId: String, agentId: String, maxMessages: Int?
+        ) async throws {
+            try await saveMessages(
+                [message], userId: userId, sessionId: sessionId, agentId: agentId, maxMessages: maxMessages)
+        }
+
+        func saveMessages(
+            _ messages: [ConversationMessage], userId: String, sessionId: String, agentId: String, maxMessages: Int?
+        ) async throws {
+            let changed = messages.map { ConversationMessage(id: $0.id, role: $0.role, text: $0.text.uppercased()) }
+            try await base.saveMessages(
+                changed, userId: userId, sessionId: sessionId, agentId: agentId, maxMessages: maxMessages)
+        }
+
+        func fetchAllChats(userId: String, sessionId: String) async throws -> [ConversationMessage] {
+            try await base.fetchAllChats(userId: userId, sessionId: sessionId)
+        }
+    }
+
+    @Test("A store that changes each question gets it three times at most", arguments: [SameRolePolicy.keep, .drop])
+    func changingStore(sameRole: SameRolePolicy) async throws {
+        let store = Shouting(base: InMemoryChatStorage(sameRole: sameRole))
+        let orchestrator = Orchestrator(agents: [ScriptedAgent.echo()], store: store)
+        #expect(try await orchestrator.say(Self.question).reply?.text == "You said: one")
+        #expect(try await store.all().count(where: { $0.role == .user }) <= 3)
+    }
+
+    @Test("A message saved by a user interface alone can be retried")
+    func retryWithoutAgent() async throws {
+        let store = try DeviceChatStorage(userId: "user", inMemory: true)
+        let message = ConversationMessage(id: "u1", role: .user, text: "hello")
+        try await store.save(message, userId: "user", sessionId: "session", agentId: "", maxMessages: nil)
+        let orchestrator = Orchestrator(agents: [ScriptedAgent.echo()], store: store)
+        let error = await #expect(throws: RecollectError.self) { try await orchestrator.retried("u2") }
+        #expect(error?.code == .notFound)
+        #expect(try await orchestrator.retried("u1").reply?.text == "You said: hello")
+    }
+
+    @Test(
+        "A reply dropped for another writer's reply is no reply, even without a window", arguments: [0, 1, 2, nil],
+        [false, true])
+    func droppedReply(maxMessages: Int?, isStreaming: Bool) async throws {
+        let history = SQLiteHistoryStore.inMemory(HistoryConfiguration(retention: .everything))
+        let device = DeviceChatStorage(history: history, userId: "user")
+        let store: any ChatStorage = isStreaming ? device : TransformingChatStorage(wrapping: device) { $0 }
+        let agent = ScriptedAgent { _, _, say in
+            say(.textDelta("mine"))
+            let other = ConversationMessage(role: .assistant, text: "other")
+            try await device.save(other, userId: "user", sessionId: "session", agentId: "agent", maxMessages: nil)
+        }
+        let orchestrator = Orchestrator(agents: [agent], store: store, maxMessages: maxMessages)
+        let result = await Task { try await orchestrator.say("one").reply }.result
+        let saved = try await history.messages(
+            of: SessionKey(userId: "user", sessionId: "session"), agentId: "agent", page: PageRequest(limit: 9))
+        let isSaved = saved.elements.contains { $0.message.text == "mine" }
+        #expect(isSaved == ((try? result.get()) != nil))
+    }
+
+    @Test(
         "An input whose reply streams is refused, even if another input was asked since",
         arguments: [SameRolePolicy.keep, .drop], [nil, 2])
     func streamsBehindAnother(sameRole: SameRolePolicy, window: Int?) async throws {

@@ -18,12 +18,17 @@ struct SavableTests {
                 ConversationMessage(id: "5", role: .user, parts: [], unknownFields: ["n": value]),
             ]
         }
+        + [
+            ["text": ["_0": "x"]], ["thinking": ["_0": "x"]],
+            ["toolCall": ["id": "c", "name": "n", "arguments": [:]]],
+            ["attachment": ["mediaType": "image/png", "url": "u"]],
+        ].map { ConversationMessage(id: "7", role: .user, parts: [.text("x"), .unknown($0)]) }
         + ["id", "role", "timestamp", "parts", "metadata"].map { name in
             ConversationMessage(id: "6", role: .user, parts: [], unknownFields: [name: "mine"])
         }
 
     @Test(
-        "Infinite numbers and unknown fields with a known name throw, and nothing of their batch is saved",
+        "Infinite numbers, and unknown fields and parts like known ones, throw, and nothing of their batch is saved",
         arguments: SimpleStore.all)
     func refused(_ kind: SimpleStore) async throws {
         let (store, keep) = try kind.make(.keep)

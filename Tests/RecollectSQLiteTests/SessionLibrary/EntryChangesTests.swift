@@ -75,6 +75,30 @@ import Testing
         contents.map { $0.messageType == .text || $0.messageType == .thinking ? $0.content : $0.toolName ?? "" }
     }
 
+    // MARK: Replies without a text
+
+    @Test(
+        "An empty bubble becomes the entry of a tool call, which an agent has saved meanwhile",
+        arguments: [false, true])
+    func emptyBubbleOfCall(isStopped: Bool) async throws {
+        let ui = window()
+        let question = ChatMessage(role: .user, content: "Weather?")
+        let bubble = ChatMessage(role: .assistant, content: "", isComplete: false)
+        try await save([question], by: ui)
+        let reply = try await history.beginReply(
+            ConversationMessage(id: bubble.id.uuidString, role: .assistant, parts: []), in: Self.scope)
+        try await save([question, bubble], by: ui)
+        reply.append(Self.call)
+        try await waitForIncrement { $0 == [Self.call] }
+        if isStopped { try await reply.interrupt() } else { try await reply.finish() }
+        let saved = try #require(
+            try await history.messages(of: Self.session, agentId: "a", page: PageRequest(limit: 9)).elements.last)
+        try await save([question] + saved.message.chatMessages(), by: ui)
+        #expect(try await entries().map(\.messageType) == [.text, .toolUse])
+        #expect(
+            try await history.messages(of: Self.session, agentId: "a", page: PageRequest(limit: 9)).elements.count == 2)
+    }
+
     // MARK: Messages with more parts than shown
 
     @Test("An answer behind thinking stays if the thinking is marked as complete", arguments: [false, true])

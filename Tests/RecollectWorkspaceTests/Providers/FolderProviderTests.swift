@@ -433,7 +433,7 @@ struct FolderProviderTests {
 }
 
 /// Whether the file system of the tests distinguishes the normalization forms of a name.
-private let keepsForms: Bool = {
+let keepsForms: Bool = {
     guard let folder = try? TestFolder() else { return false }
     try? folder.put("", at: "e\u{301}")
     try? folder.put("", at: "\u{E9}")

@@ -263,4 +263,27 @@ import Testing
         #expect(try !workspace.scanner.scan().isMassDeletion)
         #expect(try await test.kinds("in/5.md") == [.observed, .trashed])
     }
+
+    @Test(
+        "name-collisions: of two folders with one name in different forms, one is read, and no file counts as deleted",
+        .enabled(if: keepsForms, "the file system ignores Unicode normalization"))
+    func twoFormsOfAFolder() async throws {
+        let synced = try SyncedWorkspace()
+        for number in 0..<3 { try synced.put("text \(number)", at: "Cafe\u{301}/\(number).md") }
+        for number in 0..<3 { try synced.put("other", at: "\(number).md") }
+        _ = try await synced.workspace.status()
+        try synced.put("new", at: "Caf\u{E9}/new.md")
+        let status = try await synced.workspace.status()
+        #expect(try status.nameCollisions == [[path("Café"), path("Café")]])
+        #expect(status.ignored.map { $0.utf8.count } == ["Cafe\u{301}".utf8.count])
+        #expect(status.missing.isEmpty)
+        #expect(try await synced.workspace.trashed().isEmpty)
+        #expect(try await synced.workspace.read(path("Café/new.md")).text == "new")
+        // Once one folder has all files, everything is there.
+        for name in ["0.md", "1.md", "2.md"] { try synced.move("Cafe\u{301}/\(name)", to: "Caf\u{E9}/\(name)") }
+        try synced.remove("Cafe\u{301}")
+        let repaired = try await synced.workspace.status()
+        #expect(repaired.nameCollisions.isEmpty && repaired.ignoredCount == 0 && repaired.fileCount == 7)
+        #expect(try await synced.workspace.versions(of: path("Café/0.md")).map(\.kind) == [.observed])
+    }
 }
