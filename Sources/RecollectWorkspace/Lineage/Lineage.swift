@@ -46,6 +46,7 @@ struct Lineage {
     init(_ logs: [[VersionLine]], copies: Set<ContentHash>, contradicting contents: Set<ContentHash> = []) {
         // No other content replaced these knowingly, except by a write.
         let copied = copies.union(contents)
+        let putBack = contents.subtracting(logs.reduce(into: []) { $0.formUnion(Self.lost(in: $1)) })
         let orders = logs.map(Self.order(of:))
         for log in logs {
             var known: Set<ContentHash> = []
@@ -72,7 +73,7 @@ struct Lineage {
                 if !known.insert(version.hash).inserted || isRevert { repeated.insert(version.hash) }
                 let making =
                     isWritten || isEdited
-                    ? add(version, isWritten: isWritten, after: last, contradicting: contents) : nil
+                    ? add(version, isWritten: isWritten, after: last, puttingBack: putBack) : nil
                 newest = making ?? newest
                 last = (version.hash, making)
             }
@@ -81,10 +82,10 @@ struct Lineage {
     }
 
     /// Adds a write or an edit, and returns its number.
-    /// - Parameter contents: The conflicting contents.
+    /// - Parameter contents: The conflicting contents that a device may have put back.
     private mutating func add(
         _ version: WorkspaceVersion, isWritten: Bool, after last: (content: ContentHash, making: Int?)?,
-        contradicting contents: Set<ContentHash>
+        puttingBack contents: Set<ContentHash>
     ) -> Int {
         let parents = version.parents.filter { $0 != version.hash }.map {
             Parent(content: $0, making: $0 == last?.content ? last?.making : nil)
@@ -109,6 +110,11 @@ struct Lineage {
                 parents: parents, isWritten: isWritten, isMerge: isMerge,
                 isFirst: version.kind == .written && parents.isEmpty))
         return makings.count - 1
+    }
+
+    /// Returns the contents that a service replaced during a conflict: their copies have not been put back by anybody.
+    private static func lost(in log: [VersionLine]) -> Set<ContentHash> {
+        Set(zip(log, log.dropFirst()).filter { $1.version.kind == .contested }.map(\.0.version.hash))
     }
 
     /// Returns the position of the first mention of each content in a log: an odd one of its line, or an even one of a

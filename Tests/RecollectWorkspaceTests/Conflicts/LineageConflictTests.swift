@@ -136,6 +136,26 @@ struct LineageConflictTests {
         #expect(lines.isSuperset(of: ["one", "two", "three", "here"]))
     }
 
+    @Test("conflict-copies: a winner that writes again without knowing of the conflict replaces its first version")
+    func lostTwice() async throws {
+        let start = "# Plan\n\none\n\ntwo\n\nthree\n"
+        let first = try await there.workspace.write(start, to: path, replacing: nil)
+        try await here.deliverAndScan(start, at: "notes.md")
+        try await here.workspace.write(start + "\nhere\n", to: path, replacing: first.version)
+        let won = try await there.workspace.write("there\n\n" + start, to: path, replacing: first.version)
+        try await here.loseConflict("notes.md", to: won.text, as: Self.copy)
+        let again = try await there.workspace.write(
+            won.text.replacingOccurrences(of: "there\n\n", with: "there again\n\n").replacingOccurrences(
+                of: "two\n\n", with: ""), to: path, replacing: won.version)
+        _ = try await there.workspace.status()
+        try here.takeLineage(of: there)
+        try await here.loseConflict(
+            "notes.md", to: again.text, as: "notes.sync-conflict-20261122-101130-ABCDEFG.md")
+        try await here.workspace.resolveConflicts()
+        let files = try await here.files()
+        #expect(files == ["notes.md": "there again\n\n# Plan\n\none\n\nthree\n\nhere\n"])
+    }
+
     @Test("concurrent-edits: without the other device's log, nothing counts as deleted")
     func unknown() async throws {
         for synced in [here, there] { try await synced.putAndScan("one\ntwo\nthree\n", at: "notes.md") }
