@@ -179,8 +179,8 @@ extension AgentMemory {
             if let saved = try await saved(question.id, after: history.last?.id, in: tail) {
                 // Under a new ID, only the store can have changed the content.
                 if isSame(saved, question) || question.id == newID { return (question, true) }
-                // Another writer has saved another question under the same ID. Twice the same one is by the store, which changes
-                // the content.
+                // Another writer has saved another question under the same ID. If it is the same one twice, the store changes the
+                // content.
                 try await checkUnanswered(input)
                 let isByStore = other.map(saved.hasSameParts) ?? false
                 other = saved

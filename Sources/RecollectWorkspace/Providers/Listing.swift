@@ -47,11 +47,15 @@ struct Listing {
 
     /// Returns the names left out by `items`, except for hidden and temporary ones, and for other forms of a file's name.
     func unlistedNames() throws -> [String] {
-        try folder.names(repairing: true).filter { name in
+        let names = try folder.names(repairing: true)
+        // `String` comparison ignores normalization, so a name with several forms is counted more than once.
+        let counts = Dictionary(names.lazy.filter { !$0.isASCII }.map { ($0, 1) }, uniquingKeysWith: +)
+        return try names.filter { name in
             if name.utf8.first == UInt8(ascii: ".") || FolderWatchRules.isTemporary(name) { return false }
             guard let itsPath = try? path.appending(name), let entry = try folder.entry(name) else { return true }
             if entry.kind == .other { return true }
-            guard !name.isASCII, let first = try FoundFile.name(itsPath.name, in: folder), !first.hasSameBytes(as: name)
+            guard counts[name] ?? 1 > 1, let first = try FoundFile.name(itsPath.name, in: folder),
+                !first.hasSameBytes(as: name)
             else { return false }
             return try entry.kind != .file || folder.entry(first)?.kind != .file
         }
