@@ -29,8 +29,8 @@ import Foundation
 ///
 /// Messages that quote the history come after others: replies of an agent that used `HistoryTools` or quotes messages.
 /// The calls and results of these tools are not searched. For a query with a question mark, other short questions come
-/// after their answers, and one that was asked several times in the same words is found once, unless ``sessionId`` is
-/// set.
+/// after their answers. A short question that was asked several times in the same words is found once, unless
+/// ``sessionId`` is set or the order is by date: otherwise a topic asked about often would be found in questions alone.
 ///
 /// A part of an identifier matches (`socket` finds `WebSocketTask`). Accents and case are ignored. Chinese and Japanese
 /// text matches by any adjacent characters. Words joined only by punctuation of identifiers and paths (`save_messages`)

@@ -13,6 +13,8 @@ struct DatedMatches {
 
     let db: Database
     let match: String
+    /// Whether FTS5 reads all matches of a prefix for each block. They are then read once.
+    let isPrefix: Bool
     let filter: SearchFilter
     let order: SearchOrder
 
@@ -38,6 +40,10 @@ struct DatedMatches {
             timestamps = timestamps.clamped(to: rest)
         }
         let own = "(\(match)) AND \(filter.match)"
+        if isPrefix {
+            for match in try matches(own, in: timestamps, through: bound) where try body(match) { return true }
+            return false
+        }
         for era in inOrder(FilterTokens.eras(of: timestamps)) {
             let isUsed = try db.integer(
                 "SELECT 1 FROM message_search WHERE message_search MATCH ? AND rowid <= ? LIMIT 1",

@@ -7,13 +7,15 @@ import RecollectCore
 /// The order is total, and later messages do not change it: a page's cursor contains the end of the searched feed.
 /// 1. Messages with every word in full come before messages with another form or the beginning of a word.
 /// 2. In each of these groups, the newest 2,000 are ordered by score (`SearchScore`), and by age if scores are equal,
-///    the newer first. Older ones follow by age alone. So a word in half of all messages costs no more than a rare one.
+///    the newer first. Of three words or more, fewer are, because each word is looked up in each message (800 of five
+///    words). Older ones follow by age alone. So a word in half of all messages costs no more than a rare one.
 /// 3. If the query names a time (`DateExpression`), messages of that time with all other words are in the same two
 ///    groups.
 /// 4. If words are misspelled, so are messages with the corrected words (`SpellingCorrector`).
 /// 5. Messages with some of the words are last (`WordRanking`). If no message has all words, or for a whole question,
 ///    their neighbors in the session are hits, too, even without any of the words. A message that repeats others
-///    (`MessageEcho`) is in this group even if it has all words.
+///    (`MessageEcho`) is in this group even if it has all words. Words that begin with one in no message count as this
+///    one, if they are few.
 ///
 /// Forked copies of a message are shown once, unless the query names a session. Messages of several agents of a session
 /// are shown once if their ID, role and content are the same, and so is a short question asked again in the same words,
@@ -29,7 +31,7 @@ struct MessageSearch {
     /// The words, without function words in a whole question.
     private let words: ParsedQuery
     /// The messages with each of several words.
-    private let postings: [WordPostings]
+    private var postings: [WordPostings]
     /// The other words of a query that names a time, and the filter of this time.
     private let dated: Dated?
     private var collector: HitCollector
@@ -43,8 +45,8 @@ struct MessageSearch {
 
     /// The number of best matches whose role and date are read.
     private static let checkedCount = 100
-    /// The number of newest matches ranked by score.
-    private static let rankedCount = 2000
+    /// The number of words looked up in the newest matches, to rank them by score.
+    private static let lookupCount = 4000
     /// The number of unranked matches read at once, at least.
     private static let batchCount = 100
 
@@ -92,7 +94,8 @@ struct MessageSearch {
         }
         let hasComplete = collector.count > 0 && words.units.count == typed.units.count
         if words.units.count > 1 || !collector.late.isEmpty {
-            for ranked in try someWords(searchForSomeWords(corrected)) where !collector.hasSeen(ranked.sequence) {
+            let content = try searchForSomeWords(corrected)
+            for ranked in try someWords(content) where !collector.hasSeen(ranked.sequence) {
                 guard ranked.hasWord || !hasComplete else { continue }
                 if try collector.add(ranked.sequence, score: ranked.score) { return collector.page }
             }
@@ -113,17 +116,17 @@ struct MessageSearch {
     mutating func byDate() throws -> Page<SearchHit, SearchCursor> {
         if let dated {
             if try addDated([(words, filter), (dated.words, dated.filter)]) { return collector.page }
-        } else if try !words.units.isEmpty && addDated(words.anyForm, filter) {
+        } else if try !words.units.isEmpty && addDated(words.anyForm, filter, isPrefix: words.hasPrefix) {
             return collector.page
         }
         guard collector.count == 0 else { return collector.page }
         let corrected = try correctedWords()
         if let corrected {
             collector.search(for: corrected, stemmer, filter, time: time)
-            if try addDated(corrected.anyForm, filter) { return collector.page }
+            if try addDated(corrected.anyForm, filter, isPrefix: corrected.hasPrefix) { return collector.page }
         }
         guard collector.count == 0, typed.units.count > 1 else { return collector.page }
-        let content = searchForSomeWords(corrected)
+        let content = try searchForSomeWords(corrected)
         guard !content.units.isEmpty else { return collector.page }
         _ = try addDated(content.anyWord, filter)
         return collector.page
@@ -161,15 +164,19 @@ struct MessageSearch {
     }
 
     /// Returns the words of which a message may lack some. Further candidates are for them.
-    private mutating func searchForSomeWords(_ corrected: ParsedQuery?) -> ParsedQuery {
-        let content = (corrected ?? dated?.words ?? words).content
+    private mutating func searchForSomeWords(_ corrected: ParsedQuery?) throws -> ParsedQuery {
+        var content = (corrected ?? dated?.words ?? words).content
+        for (index, word) in try postings(of: content).enumerated()
+        where word.isEmpty && content.matchLongerWords(at: index) {
+            postings.removeAll { $0.unit.terms == word.unit.terms }
+        }
         collector.search(for: content, stemmer, filter, isAnyEnough: true, time: time)
         return content
     }
 
     /// Adds the messages with an expression by date. Returns whether the page is complete.
-    private mutating func addDated(_ match: String, _ filter: SearchFilter) throws -> Bool {
-        try DatedMatches(db: db, match: match, filter: filter, order: query.order).forEach(
+    private mutating func addDated(_ match: String, _ filter: SearchFilter, isPrefix: Bool = false) throws -> Bool {
+        try DatedMatches(db: db, match: match, isPrefix: isPrefix, filter: filter, order: query.order).forEach(
             through: through, after: firstDate
         ) { try collector.add($0.sequence, score: Double($0.timestamp)) }
     }
@@ -185,7 +192,9 @@ struct MessageSearch {
             var end: DatedMatches.Match?
             for (number, (words, filter)) in queries.enumerated() where !words.units.isEmpty {
                 var rest = count
-                _ = try DatedMatches(db: db, match: words.anyForm, filter: filter, order: query.order).forEach(
+                _ = try DatedMatches(
+                    db: db, match: words.anyForm, isPrefix: words.hasPrefix, filter: filter, order: query.order
+                ).forEach(
                     through: through, after: firstDate
                 ) { match in
                     if found[match.sequence] == nil { found[match.sequence] = (match, number) }
@@ -225,13 +234,14 @@ struct MessageSearch {
                 match ?? words.anyForm, through)
             guard found != nil else { return false }
         }
+        let rankedCount = Self.lookupCount / max(2, words.units.count)
         for (var tier, base) in zip(words.tiers, bases) {
             if let match { tier.match = "(\(tier.match)) AND \(match)" }
             let candidates = Candidates(db: db, tier: tier, filter: filter)
             var bound = through
             var isRanked = true
             while true {
-                let wanted = isRanked ? Self.rankedCount : max(Self.batchCount, collector.missing)
+                let wanted = isRanked ? rankedCount : max(Self.batchCount, collector.missing)
                 let found = try candidates.newest(wanted, through: bound)
                 // Scores decrease from group to group and from ranked to unranked matches, as in the order.
                 let scored =

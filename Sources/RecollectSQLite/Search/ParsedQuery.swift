@@ -13,7 +13,8 @@ import RecollectCore
 /// words have three letters or more. All other input, including the operators of other search languages, is a word or
 /// ignored.
 ///
-/// Only the first 32 words and phrases of a long text count, and only its first 8,192 bytes.
+/// Only the first 32 different words and phrases of a long text count, with the first 16 that must be in the message and
+/// the first 16 that must not, and only its first 8,192 bytes.
 struct ParsedQuery {
     /// A word, a phrase, or a run of characters of a script without spaces.
     struct Unit {
@@ -73,6 +74,8 @@ struct ParsedQuery {
     }
 
     static let maxUnitCount = 32
+    /// The maximum number of required units, and of excluded ones.
+    private static let maxRequirementCount = 16
     /// The maximum number of units that all match as prefixes. Of more units, only the last one does, without a question mark.
     private static let maxPrefixCount = 6
     /// The units to find, without those to exclude.
@@ -96,7 +99,10 @@ struct ParsedQuery {
                 quotation: isQuoted ? (isExcluded ? .excluded : .required) : nil, text: Array(piece), stemmer: stemmer)
             reader.text.withUnsafeBufferPointer { Tokenizer.read($0, into: &reader) }
             for unit in reader.units where !(units + excluded).contains(where: unit.isSame) {
-                guard units.count + excluded.count < Self.maxUnitCount else { break }
+                let same = (units + excluded).count { $0.requirement == unit.requirement }
+                guard same < (unit.requirement == .optional ? Self.maxUnitCount : Self.maxRequirementCount) else {
+                    continue
+                }
                 if unit.requirement == .excluded { excluded.append(unit) } else { units.append(unit) }
             }
         }
@@ -183,6 +189,17 @@ struct ParsedQuery {
         return query
     }
 
+    /// Makes a word in no message match the listed words that begin with it wherever its other forms match. Returns whether
+    /// there are any.
+    mutating func matchLongerWords(at index: Int) -> Bool {
+        let unit = units[index]
+        guard unit.mayGoOn, unit.phrases.count == 1, unit.terms.count == 1,
+            let longer = unit.longerWords[unit.terms[0]], !longer.isEmpty
+        else { return false }
+        units[index].forms = WordForms(longerWords: longer)
+        return true
+    }
+
     /// Returns the query with other words in place of units.
     func replacing(_ words: [Int: [UInt8]], stemmer: Stemmer) -> ParsedQuery {
         var query = self
@@ -207,6 +224,9 @@ struct ParsedQuery {
         guard let end = text.lastIndex(where: { $0 > 0x20 }) else { return false }
         return text[end] == UInt8(ascii: "?") || text[...end].suffix(3).elementsEqual([0xEF, 0xBC, 0x9F])
     }
+
+    /// Whether FTS5 reads all matches of a prefix for one of the units, before the first result.
+    var hasPrefix: Bool { units.contains(where: \.isPrefix) }
 
     /// The expressions for `MATCH`, better matches first: messages with every word in full, then messages with only
     /// other forms or the beginning of a word.
@@ -306,7 +326,8 @@ private struct UnitReader: SearchTermReader {
         }
     }
 
-    var isFinished: Bool { units.count > ParsedQuery.maxUnitCount }
+    /// Repetitions of a word are among the units.
+    var isFinished: Bool { false }
 
     mutating func word(_ term: SearchTerm) {
         let isLong = term.bytes.count > 1

@@ -3,7 +3,8 @@
 ///
 /// The document begins with the tokens of the message's owner (`FilterTokens`). The text's words and pairs follow in
 /// order, so that phrases match. The parts of identifiers, the single characters and the stems (`_s` and the stem) are
-/// last, each once, because they must not interrupt a phrase. A word has no term for its stem if it follows from the
+/// last, each once, because they must not interrupt a phrase. `_i` before the parts of each identifier keeps them from
+/// being a phrase with the words before. A word has no term for its stem if it follows from the
 /// stem: it is the stem itself, the stem with a final `e` (`message` of `messag`), or the stem with `y` for a final `i`
 /// (`history` of `histori`).
 struct SearchDocument: SearchTermReader {
@@ -74,8 +75,12 @@ struct SearchDocument: SearchTermReader {
     mutating func part(_ term: SearchTerm, isFirst: Bool) {
         // Parts are added once per identifier: they stay adjacent, and `SocketTask` is found as a phrase.
         if isFirst { takesParts = seen.insert(bytes[lastWord...].withUnsafeBufferPointer(Self.hash)).inserted }
-        if takesParts { appendToTail(term) }
+        guard takesParts else { return }
+        if isFirst { tail.append(contentsOf: Self.identifierMark) }
+        appendToTail(term)
     }
+
+    private static let identifierMark = Array(" _i".utf8)
 
     mutating func pair(_ term: SearchTerm) {
         word(term)

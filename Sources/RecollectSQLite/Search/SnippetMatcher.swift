@@ -16,12 +16,25 @@ struct SnippetMatcher: SearchTermReader {
         let mayGoOn: Bool
         /// The first byte of its first term. Most terms of a text differ here.
         let firstByte: UInt8
+        /// For each number of matched terms, how many of the last ones are also the first ones, and less than all. A
+        /// match that cannot go on may go on with these (Knuth, Morris and Pratt).
+        let borders: [Int]
+
+        init(unit: Int, terms: [[UInt8]], mayGoOn: Bool) {
+            (self.unit, self.terms, self.mayGoOn, firstByte) = (unit, terms, mayGoOn, terms[0][0])
+            var borders = [0, 0]
+            for term in terms.dropFirst() {
+                var border = borders[borders.count - 1]
+                while border > 0, terms[border] != term { border = borders[border] }
+                borders.append(terms[border] == term ? border + 1 : 0)
+            }
+            self.borders = borders
+        }
     }
 
-    /// The number of matched terms of a phrase, and the start of the first.
+    /// The starts of the matched terms of a phrase.
     private struct Progress {
-        var count = 0
-        var start = 0
+        var starts: [Int] = []
     }
 
     /// The maximum distance of two matches in one snippet, in bytes.
@@ -54,7 +67,7 @@ struct SnippetMatcher: SearchTermReader {
         lastStart = Array(repeating: -Self.reach, count: unitCount)
         phrases = words.units.enumerated().flatMap { index, unit in
             unit.phrases.map {
-                Phrase(unit: index, terms: $0, mayGoOn: unit.mayGoOn, firstByte: $0[0][0])
+                Phrase(unit: index, terms: $0, mayGoOn: unit.mayGoOn)
             }
         }
         inText = Array(repeating: Progress(), count: phrases.count)
@@ -128,19 +141,18 @@ struct SnippetMatcher: SearchTermReader {
     /// Advances a phrase by the next term. Returns a match if the phrase is complete.
     @inline(__always)
     private static func advance(_ progress: inout Progress, of phrase: Phrase, by term: SearchTerm) -> Match? {
-        if progress.count == 0, phrase.firstByte != term.bytes[0] { return nil }
-        var isBeginning = fits(term, phrase, at: progress.count)
-        if isBeginning == nil, progress.count > 0 {
-            progress.count = 0
-            isBeginning = fits(term, phrase, at: 0)
+        if progress.starts.isEmpty, phrase.firstByte != term.bytes[0] { return nil }
+        var isBeginning = fits(term, phrase, at: progress.starts.count)
+        while isBeginning == nil, !progress.starts.isEmpty {
+            progress.starts.removeFirst(progress.starts.count - phrase.borders[progress.starts.count])
+            isBeginning = fits(term, phrase, at: progress.starts.count)
         }
         guard let isBeginning else { return nil }
-        if progress.count == 0 { progress.start = term.source.lowerBound }
-        progress.count += 1
-        guard progress.count == phrase.terms.count else { return nil }
-        progress.count = 0
+        progress.starts.append(term.source.lowerBound)
+        guard progress.starts.count == phrase.terms.count else { return nil }
+        defer { progress.starts.removeAll(keepingCapacity: true) }
         return Match(
-            source: progress.start..<term.source.upperBound, unit: phrase.unit, isBeginning: isBeginning)
+            source: progress.starts[0]..<term.source.upperBound, unit: phrase.unit, isBeginning: isBeginning)
     }
 
     /// Returns false if a term equals the phrase's term at an index, true if it begins with it, and `nil`
@@ -159,11 +171,11 @@ struct SnippetMatcher: SearchTermReader {
         {
             matches.removeLast()
         }
-        matches.append(match)
+        // Further matches of a found unit change little.
+        if matches.count < Self.maxMatchCount || lastStart[match.unit] < 0 { matches.append(match) }
         lastStart[match.unit] = match.source.lowerBound
         if end == .max, lastStart.allSatisfy({ $0 > match.source.upperBound - Self.reach }) {
             end = match.source.upperBound + Self.reach
         }
-        if matches.count == Self.maxMatchCount { isFinished = true }
     }
 }

@@ -2,7 +2,7 @@
 struct WordForms {
     /// The stem of the word, then that of its basic form if this is another one.
     let stems: [[UInt8]]
-    /// The irregular forms.
+    /// The irregular forms, and for a word in no message the words that begin with it.
     let words: [[UInt8]]
     /// The terms of the index for all forms.
     let terms: [[UInt8]]
@@ -14,6 +14,12 @@ struct WordForms {
         stems = [own] + [base].compactMap { $0 == own ? nil : $0 }
         words = irregular?.words ?? []
         terms = stems.flatMap { SearchDocument.terms(ofStem: $0, stemmer) } + words
+    }
+
+    /// Creates the forms of a word in no message.
+    /// - Parameter longerWords: The words in the index that begin with it.
+    init(longerWords: [[UInt8]]) {
+        (stems, words, terms) = ([], longerWords, longerWords)
     }
 }
 
