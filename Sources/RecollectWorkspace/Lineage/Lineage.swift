@@ -49,7 +49,7 @@ struct Lineage {
         let putBack = contents.subtracting(logs.reduce(into: []) { $0.formUnion(Self.lost(in: $1)) })
         let orders = logs.map(Self.order(of:))
         for log in logs {
-            var known: Set<ContentHash> = []
+            var device = DeviceContents(orders: orders)
             var last: (content: ContentHash, making: Int?)?
             var newest: Int?
             // The content of a missing file. A file with a content is there again.
@@ -67,13 +67,12 @@ struct Lineage {
                 let isWritten = version.author != nil && version.parents != [version.hash]
                 let isEdited =
                     version.kind == .edited && !version.parents.isEmpty && copied.isDisjoint(with: version.parents)
-                known.formUnion(version.parents)
                 let replaced = version.parents.isEmpty ? missing : version.parents.count == 1 ? version.parents[0] : nil
-                let isRevert = orders.contains { Self.isRevert(version.hash, replacing: replaced, in: $0) }
-                if !known.insert(version.hash).inserted || isRevert { repeated.insert(version.hash) }
+                if device.putsBack(version, replacing: replaced) { repeated.insert(version.hash) }
                 let making =
                     isWritten || isEdited
                     ? add(version, isWritten: isWritten, after: last, puttingBack: putBack) : nil
+                device.add(version.hash, isMade: making != nil)
                 newest = making ?? newest
                 last = (version.hash, making)
             }
@@ -127,13 +126,40 @@ struct Lineage {
             }, uniquingKeysWith: min)
     }
 
-    /// Whether a content existed before the content it replaced, or before the one of the file when it was missing, by the
-    /// order of a log. The parents of a merge are in the order of their hashes, so they are no evidence.
-    private static func isRevert(
-        _ content: ContentHash, replacing other: ContentHash?, in order: [ContentHash: Int]
-    ) -> Bool {
-        guard let other = other.flatMap({ order[$0] }), let content = order[content] else { return false }
-        return content < other && !other.isMultiple(of: 2)
+    /// The contents of a device so far.
+    private struct DeviceContents {
+        private let orders: [[ContentHash: Int]]
+        private var known: Set<ContentHash> = []
+        private var made: Set<ContentHash> = []
+        /// The latest of the contents made elsewhere, by position in each log.
+        private var arrived: [Int]
+
+        init(orders: [[ContentHash: Int]]) {
+            self.orders = orders
+            arrived = Array(repeating: -1, count: orders.count)
+        }
+
+        /// Adds the parents of a version. Returns whether the version has a content of this device again, or one with an
+        /// earlier position in some log than a content of this device: the replaced one, or one made elsewhere.
+        mutating func putsBack(_ version: WorkspaceVersion, replacing replaced: ContentHash?) -> Bool {
+            for parent in version.parents { add(parent, isMade: made.contains(parent)) }
+            let latest = replaced.map(positions(with:)) ?? arrived
+            let isEarlier = zip(orders, latest).contains { order, latest in order[version.hash] ?? .max < latest }
+            return known.contains(version.hash) || isEarlier
+        }
+
+        mutating func add(_ content: ContentHash, isMade: Bool) {
+            known.insert(content)
+            if isMade { made.insert(content) } else { arrived = positions(with: content) }
+        }
+
+        /// Returns the latest positions with those of one more content. The parents of a merge are in the order of their
+        /// hashes, so they are no evidence.
+        private func positions(with content: ContentHash) -> [Int] {
+            zip(arrived, orders).map { latest, order in
+                order[content].map { $0.isMultiple(of: 2) ? latest : max(latest, $0) } ?? latest
+            }
+        }
     }
 
     // MARK: Ancestors
@@ -241,9 +267,28 @@ struct Lineage {
     /// older ancestor has may have been deleted and added again.
     func base(of contents: some Collection<ContentHash>) -> ContentHash? {
         let all = contents.map { ancestors(of: $0).union([$0]) }
-        let common = all.dropFirst().reduce(all.first ?? []) { $0.intersection($1) }.subtracting(repeated)
-        let older = common.reduce(into: Set()) { $0.formUnion(ancestors(of: $1)) }
-        let nearest = common.subtracting(older)
+        return nearest(of: all.dropFirst().reduce(all.first ?? []) { $0.intersection($1) }.subtracting(repeated))
+    }
+
+    /// Returns the base of each two of several contents, where it is known, with the two.
+    func bases(ofTwoOf contents: [ContentHash]) -> [(base: ContentHash, of: [ContentHash])] {
+        let all = contents.map { ancestors(of: $0).union([$0]) }
+        // Most pairs have the same common ancestors.
+        var known: [Set<ContentHash>: ContentHash?] = [:]
+        return contents.indices.flatMap { first in
+            contents.indices[(first + 1)...].compactMap { second in
+                let common = all[first].intersection(all[second]).subtracting(repeated)
+                let base = known[common] ?? nearest(of: common)
+                known[common] = base
+                return base.map { ($0, [contents[first], contents[second]]) }
+            }
+        }
+    }
+
+    /// Returns the only content that is no ancestor of another one.
+    private func nearest(of contents: Set<ContentHash>) -> ContentHash? {
+        let older = contents.reduce(into: Set()) { $0.formUnion(ancestors(of: $1)) }
+        let nearest = contents.subtracting(older)
         return nearest.count == 1 ? nearest.first : nil
     }
 }

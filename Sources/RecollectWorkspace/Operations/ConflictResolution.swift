@@ -42,8 +42,13 @@ struct ConflictResolution {
             deleted = []
             return
         }
-        let base = try lineage.base(of: hashes)
-            .flatMap { try lineage.havePart(contents, since: $0) ? nil : archive.wholeBytes(of: $0) }
+        let base = try lineage.base(of: hashes).flatMap { root in
+            try lineage.havePart(contents, since: root)
+                ? nil
+                : archive.wholeBytes(of: root).map {
+                    try Self.base($0, root, withoutLinesPutBackIn: hashes, contents, at: path, archive, lineage)
+                }
+        }
         let mergeable = latest.filter { WorkspaceMerge.canMerge($0, at: path) }
         let merged = WorkspaceMerge.mergedAndChecked(base: base, versions: mergeable, at: path)
         if let merged, merged.bytes.count <= largest {
@@ -56,5 +61,32 @@ struct ConflictResolution {
             apart = Array(latest.dropFirst())
         }
         outcome = apart.isEmpty ? .merged : .keptBoth
+    }
+
+    /// Returns the base of three versions or more without the lines put back in one of them: they are missing in a nearer
+    /// ancestor of two versions, and one of the two has them again. No version deletes these lines later.
+    private static func base(
+        _ base: [UInt8], _ root: ContentHash, withoutLinesPutBackIn hashes: [ContentHash],
+        _ contents: [ContentHash: [UInt8]], at path: WorkspacePath, _ archive: VersionArchive, _ lineage: Lineage
+    ) throws -> [UInt8] {
+        guard hashes.count > 2, WorkspaceMerge.Structure(of: path) != .chat else { return base }
+        let lines = ByteText(base).lines
+        let counts = Self.counts(lines)
+        var putBack: Set<ByteText> = []
+        for (nearer, two) in lineage.bases(ofTwoOf: hashes) where nearer != root {
+            guard let kept = try archive.wholeBytes(of: nearer).map({ Self.counts(ByteText($0).lines) }) else {
+                continue
+            }
+            let deleted = counts.filter { kept[$0, default: 0] < $1 && !$0.isBlank }
+            for content in deleted.isEmpty ? [] : two.compactMap({ contents[$0] }) {
+                let own = Self.counts(ByteText(content).lines)
+                putBack.formUnion(deleted.keys.filter { own[$0, default: 0] > kept[$0, default: 0] })
+            }
+        }
+        return putBack.isEmpty ? base : ByteText(lines: lines.filter { !putBack.contains($0) }).bytes
+    }
+
+    private static func counts(_ lines: [ByteText]) -> [ByteText: Int] {
+        lines.reduce(into: [:]) { $0[$1, default: 0] += 1 }
     }
 }

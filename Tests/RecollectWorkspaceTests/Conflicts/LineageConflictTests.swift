@@ -103,6 +103,48 @@ struct LineageConflictTests {
         }
     }
 
+    @Test(
+        "concurrent-edits: a content put back after a save of a newer one is no earlier version",
+        arguments: [false, true], [false, true])
+    func putBackLater(wasSeen: Bool, isMissing: Bool) async throws {
+        let (text, shorter) = ("# Plan\n\none\ntwo\nthree\n", "# Plan\n\none\nthree\n")
+        let whole = try await here.workspace.write(text, to: path, replacing: nil)
+        if wasSeen { try await there.deliverAndScan(text, at: "notes.md") }
+        try await here.workspace.write(shorter, to: path, replacing: whole.version)
+        try await there.deliverAndScan(shorter, at: "notes.md")
+        try await there.putAndScan(shorter + "there\n", at: "notes.md")
+        if isMissing {
+            try there.remove("notes.md")
+            _ = try await there.workspace.status()
+        }
+        try await there.putAndScan(text, at: "notes.md")
+        for isEdited in [false, true] {
+            if isEdited { try await there.workspace.append("there\n", to: path) }
+            try await here.workspace.append("here\n", to: path)
+            let lines = Set(try await resolve().lines)
+            #expect(lines.isSuperset(of: ["one", "two", "three", "here"] + (isEdited ? ["there"] : [])))
+        }
+    }
+
+    @Test("concurrent-edits: a line put back in a conflict of three versions is not deleted by an older one")
+    func putBackAmongThree() async throws {
+        let (text, shorter) = ("# Plan\n\none\ntwo\nthree\n\nfour\n", "# Plan\n\none\nthree\n\n")
+        let first = try await here.workspace.write(text, to: path, replacing: nil)
+        try await there.deliverAndScan(text, at: "notes.md")
+        try there.takeLineage(of: here)
+        try await there.workspace.write(text + "there\n", to: path, replacing: first.version)
+        let deleted = try await here.workspace.write(shorter, to: path, replacing: first.version)
+        try await there.loseConflict("notes.md", to: shorter, as: Self.copy)
+        try there.takeLineage(of: here)
+        try await there.workspace.write(
+            "# Plan\n\none\ntwo\nthree\n\nagain\n", to: path, replacing: deleted.version)
+        try await here.workspace.write(shorter + "here\n", to: path, replacing: deleted.version)
+        try here.put(text + "there\n", at: "notes.sync-conflict-20261122-101110-ABCDEFG.md")
+        let lines = try await resolve().lines
+        #expect(Set(lines).isSuperset(of: ["one", "two", "three", "again", "here", "there"]))
+        #expect(!lines.contains("four") && lines.count { $0 == "two" } == 1, "\(lines)")
+    }
+
     @Test("concurrent-edits: a page begun again from its template keeps all lines of the template")
     func begunAgain() async throws {
         let template = "# Weekly\n\n- [ ] dentist\n- [ ] run\n"
