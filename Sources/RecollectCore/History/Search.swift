@@ -100,8 +100,8 @@ public struct SearchQuery: Hashable, Sendable {
 /// The order of the hits of a search.
 ///
 /// By date, only messages with all words are hits, in full or with other forms or beginnings of them. If there are none,
-/// they are the messages with the corrected words, otherwise the best 1,000 messages with some of the words. Quotations
-/// and repeated questions are at their dates. Messages of one date are in the order of saving.
+/// they are the messages with the corrected words, otherwise all messages with some of the words. Quotations and repeated
+/// questions are at their dates. Messages of one date are in the order of saving.
 public enum SearchOrder: Hashable, Sendable, CaseIterable {
     /// The best matches first.
     case relevance

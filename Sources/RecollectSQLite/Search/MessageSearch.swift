@@ -43,7 +43,7 @@ struct MessageSearch {
         let filter: SearchFilter
     }
 
-    /// The number of best matches whose role and date are read.
+    /// The number of matches whose role and date are read: of the best, or of the newest.
     private static let checkedCount = 100
     /// The number of words looked up in the newest matches, to rank them by score.
     private static let lookupCount = 4000
@@ -158,6 +158,13 @@ struct MessageSearch {
         ).best()
     }
 
+    /// Whether no message passing the filter has a word. If messages that do not pass have it, only the newest of them are read.
+    private func isInNoMessage(_ unit: ParsedQuery.Unit) throws -> Bool {
+        let newest = try filter.newest(
+            ParsedQuery.match(of: unit, .stem), limit: Self.checkedCount, through: through)
+        return try newest.count < Self.checkedCount && !newest.contains { try filter.matches($0.sequence) }
+    }
+
     /// The time named in the query: messages of other times lack it.
     private var time: (name: String, timestamps: ClosedRange<Int64>)? {
         dated.map { ($0.name, $0.filter.timestamps) }
@@ -166,9 +173,11 @@ struct MessageSearch {
     /// Returns the words of which a message may lack some. Further candidates are for them.
     private mutating func searchForSomeWords(_ corrected: ParsedQuery?) throws -> ParsedQuery {
         var content = (corrected ?? dated?.words ?? words).content
-        for (index, word) in try postings(of: content).enumerated()
-        where word.isEmpty && content.matchLongerWords(at: index) {
-            postings.removeAll { $0.unit.terms == word.unit.terms }
+        for (index, unit) in content.units.enumerated() where unit.hasLongerWords {
+            guard try isInNoMessage(unit) else { continue }
+            content.matchLongerWords(at: index)
+            // The postings of each word are of messages with all required words.
+            postings = []
         }
         collector.search(for: content, stemmer, filter, isAnyEnough: true, time: time)
         return content

@@ -6,7 +6,7 @@ import RecollectCore
 ///
 /// White space and punctuation separate words. Words joined only by the marks of identifiers and paths
 /// (`save_messages`, `a/b.swift`) are a phrase, and so is text between two quotation marks. A word or joined phrase
-/// also matches as a prefix, except for a single ASCII letter or digit, and a word matches other forms with its stem. A
+/// also matches as a prefix, except for a single letter or digit, and a word matches other forms with its stem. A
 /// quoted phrase matches exactly.
 ///
 /// A quoted phrase, and a word after `+`, must be in the message. A word or phrase after `-` must not be in it. These
@@ -14,7 +14,7 @@ import RecollectCore
 /// ignored.
 ///
 /// Only the first 32 different words and phrases of a long text count, with the first 16 that must be in the message and
-/// the first 16 that must not, and only its first 8,192 bytes.
+/// the first 16 that must not, only the first 64 terms of a phrase, and only the first 8,192 bytes of the text.
 struct ParsedQuery {
     /// A word, a phrase, or a run of characters of a script without spaces.
     struct Unit {
@@ -67,6 +67,11 @@ struct ParsedQuery {
 
         private static func quoted(_ phrase: [[UInt8]]) -> String {
             "\"" + phrase.map { String(decoding: $0, as: UTF8.self) }.joined(separator: " ") + "\""
+        }
+
+        /// Whether the unit is one word, and longer words in the index are listed.
+        var hasLongerWords: Bool {
+            mayGoOn && parts.isEmpty && terms.count == 1 && longerWords[terms[0]]?.isEmpty == false
         }
 
         /// Whether FTS5 reads all matches of a prefix for this unit, before the first result.
@@ -189,15 +194,9 @@ struct ParsedQuery {
         return query
     }
 
-    /// Makes a word in no message match the listed words that begin with it wherever its other forms match. Returns whether
-    /// there are any.
-    mutating func matchLongerWords(at index: Int) -> Bool {
-        let unit = units[index]
-        guard unit.mayGoOn, unit.phrases.count == 1, unit.terms.count == 1,
-            let longer = unit.longerWords[unit.terms[0]], !longer.isEmpty
-        else { return false }
-        units[index].forms = WordForms(longerWords: longer)
-        return true
+    /// Makes a word in no message match the listed words that begin with it wherever its other forms match.
+    mutating func matchLongerWords(at index: Int) {
+        units[index].forms = WordForms(longerWords: units[index].longerWords[units[index].terms[0]] ?? [])
     }
 
     /// Returns the query with other words in place of units.
@@ -293,105 +292,5 @@ struct ParsedQuery {
     private func excluding(_ match: String) -> String {
         guard !excluded.isEmpty else { return match }
         return "(\(match)) NOT (" + excluded.flatMap { $0.expressions(.whole) }.joined(separator: " OR ") + ")"
-    }
-}
-
-/// Collects units from the terms of a piece of the query.
-private struct UnitReader: SearchTermReader {
-    private enum Kind { case word, pair, character }
-
-    /// The requirement of a quoted phrase; `nil` outside quotation marks.
-    let quotation: ParsedQuery.Unit.Requirement?
-    let text: [UInt8]
-    let stemmer: Stemmer?
-    private(set) var units: [ParsedQuery.Unit] = []
-    /// The source and the kind of the terms of the last unit. The kind is that of the last one.
-    private var last: (source: Range<Int>, kind: Kind)?
-
-    init(quotation: ParsedQuery.Unit.Requirement?, text: [UInt8], stemmer: Stemmer?) {
-        self.quotation = quotation
-        self.text = text
-        self.stemmer = stemmer
-    }
-
-    private var isQuoted: Bool { quotation != nil }
-
-    /// Returns the requirement given by a sign: `+` or `-` after white space or at the beginning.
-    static func sign(atEndOf text: some BidirectionalCollection<UInt8>) -> ParsedQuery.Unit.Requirement {
-        guard let sign = text.last, text.dropLast().last.map({ $0 <= 0x20 }) ?? true else { return .optional }
-        switch sign {
-        case UInt8(ascii: "+"): return .required
-        case UInt8(ascii: "-"): return .excluded
-        default: return .optional
-        }
-    }
-
-    /// Repetitions of a word are among the units.
-    var isFinished: Bool { false }
-
-    mutating func word(_ term: SearchTerm) {
-        let isLong = term.bytes.count > 1
-        append(term, .word, mayGoOn: !isQuoted && isLong)
-        let isLetters = term.bytes.allSatisfy { $0 &- UInt8(ascii: "a") < 26 }
-        if let stemmer, isLetters, !isQuoted, isLong, units[units.count - 1].terms.count == 1 {
-            units[units.count - 1].forms = WordForms(of: Array(term.bytes), stemmer)
-        }
-    }
-
-    mutating func part(_ term: SearchTerm, isFirst: Bool) {
-        guard !isQuoted, let unit = units.last, unit.terms.count == 1 else { return }
-        units[units.count - 1].parts.append(Array(term.bytes))
-        units[units.count - 1].forms = nil
-    }
-
-    mutating func pair(_ term: SearchTerm) {
-        append(term, .pair, mayGoOn: false)
-    }
-
-    mutating func character(_ term: SearchTerm, isAlone: Bool) {
-        if isAlone { append(term, .character, mayGoOn: false) }
-    }
-
-    private mutating func append(_ term: SearchTerm, _ kind: Kind, mayGoOn: Bool) {
-        var source = term.source
-        if let last, !units.isEmpty, isJoined(term.source, kind, to: last.source.upperBound, last.kind) {
-            source = last.source.lowerBound..<max(last.source.upperBound, source.upperBound)
-            units[units.count - 1].terms.append(Array(term.bytes))
-            units[units.count - 1].parts = []
-            units[units.count - 1].forms = nil
-            units[units.count - 1].mayGoOn = mayGoOn
-            units[units.count - 1].text = String(decoding: text[source], as: UTF8.self)
-        } else {
-            units.append(
-                ParsedQuery.Unit(
-                    text: String(decoding: text[source], as: UTF8.self), terms: [Array(term.bytes)], mayGoOn: mayGoOn,
-                    requirement: requirement(of: term, kind)))
-        }
-        last = (source, kind)
-    }
-
-    /// A sign before a number is its own, and one before one or two letters begins an option of a command (`rm -rf`).
-    private func requirement(of term: SearchTerm, _ kind: Kind) -> ParsedQuery.Unit.Requirement {
-        if let quotation { return quotation }
-        guard term.bytes.count > 2, term.bytes[0] &- UInt8(ascii: "0") >= 10 else { return .optional }
-        return Self.sign(atEndOf: text[..<term.source.lowerBound])
-    }
-
-    private func isJoined(_ source: Range<Int>, _ kind: Kind, to end: Int, _ lastKind: Kind) -> Bool {
-        // A single character is in no phrase of the index.
-        if kind == .character || lastKind == .character { return false }
-        if isQuoted { return true }
-        if kind != lastKind { return false }
-        if kind == .pair { return source.lowerBound < end }
-        return end < source.lowerBound && text[end..<source.lowerBound].allSatisfy(Self.joins)
-    }
-
-    private static func joins(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "/"), UInt8(ascii: ":"),
-            UInt8(ascii: "\\"), UInt8(ascii: "@"), UInt8(ascii: "#"):
-            return true
-        default: return false
-        }
     }
 }

@@ -1,10 +1,10 @@
 /// A message in the form of the index: folded terms separated by spaces. FTS5's plain `ascii` tokenizer reads it,
 /// and so does any program with SQLite.
 ///
-/// The document begins with the tokens of the message's owner (`FilterTokens`). The text's words and pairs follow in
-/// order, so that phrases match. The parts of identifiers, the single characters and the stems (`_s` and the stem) are
-/// last, each once, because they must not interrupt a phrase. `_i` before the parts of each identifier keeps them from
-/// being a phrase with the words before. A word has no term for its stem if it follows from the
+/// The document begins with the tokens of the message's owner (`FilterTokens`). The text's words, pairs, and characters
+/// alone follow in order, so that phrases match. The parts of identifiers, the characters of pairs and the stems (`_s` and
+/// the stem) are last, each once, because they must not interrupt a phrase. `_i` before the parts of each identifier keeps
+/// them from being a phrase with the words before. A word has no term for its stem if it follows from the
 /// stem: it is the stem itself, the stem with a final `e` (`message` of `messag`), or the stem with `y` for a final `i`
 /// (`history` of `histori`).
 struct SearchDocument: SearchTermReader {
@@ -87,7 +87,11 @@ struct SearchDocument: SearchTermReader {
     }
 
     mutating func character(_ term: SearchTerm, isAlone: Bool) {
-        if seen.insert(Self.hash(term.bytes)).inserted { appendToTail(term) }
+        if isAlone {
+            word(term)
+        } else if seen.insert(Self.hash(term.bytes)).inserted {
+            appendToTail(term)
+        }
     }
 
     private mutating func appendToTail(_ term: SearchTerm) {

@@ -133,6 +133,8 @@ struct SnippetMatcher: SearchTermReader {
     }
 
     mutating func character(_ term: SearchTerm, isAlone: Bool) {
+        // A character alone is between words.
+        if isAlone { return word(term) }
         for phrase in phrases where phrase.terms.count == 1 && phrase.terms[0].elementsEqual(term.bytes) {
             add(Match(source: term.source, unit: phrase.unit, isBeginning: false))
         }
@@ -166,13 +168,15 @@ struct SnippetMatcher: SearchTermReader {
     }
 
     private mutating func add(_ match: Match) {
+        var mayAdd = matches.count < Self.maxMatchCount || lastStart[match.unit] < 0
         if let last = matches.last, last.unit == match.unit, last.isBeginning,
             last.source.lowerBound <= match.source.lowerBound, last.source.upperBound >= match.source.upperBound
         {
             matches.removeLast()
+            mayAdd = true
         }
         // Further matches of a found unit change little.
-        if matches.count < Self.maxMatchCount || lastStart[match.unit] < 0 { matches.append(match) }
+        if mayAdd { matches.append(match) }
         lastStart[match.unit] = match.source.lowerBound
         if end == .max, lastStart.allSatisfy({ $0 > match.source.upperBound - Self.reach }) {
             end = match.source.upperBound + Self.reach

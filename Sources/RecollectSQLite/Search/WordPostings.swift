@@ -27,9 +27,6 @@ struct WordPostings {
         if next == nil { try read(Self.maxCount) } else { isComplete = false }
     }
 
-    /// Whether no message has the word.
-    var isEmpty: Bool { isComplete && sequences.isEmpty }
-
     /// Reads the newest messages of a word in very many, unless they were read.
     mutating func readNewest() throws {
         if next != nil, sequences.isEmpty { try read(Self.maxFrequentCount) }

@@ -306,6 +306,32 @@ struct SearchTests {
         #expect(try count(isPinned: true) == pinned)
         #expect(try count(isPinned: false) == 1)
     }
+
+    @Test("Fields and signs in the text of a list of sessions apply to the messages")
+    func fieldsOfLists() async throws {
+        let history = SQLiteHistoryStore.inMemory()
+        for (session, agent, role, text) in [
+            ("one", "travel", Role.user, "the ferry to Naxos"), ("two", "travel", .assistant, "a ferry to Paros"),
+            ("three", "cook", .user, "a ferry: soup"),
+        ] {
+            try await history.append(
+                [ConversationMessage(role: role, text: text)],
+                to: Scope(userId: "u", sessionId: session, agentId: agent))
+        }
+        for (text, expected) in [
+            ("ferry", ["one", "two", "three"]), ("ferry agent:travel", ["one", "two"]),
+            ("ferry role:user", ["one", "three"]),
+            ("ferry role:user agent:travel", ["one"]), ("ferry -paros", ["one", "three"]), ("ferry: soup", ["three"]),
+            ("ferry after:2500", []), ("session:tw ferry", ["two"]), ("agent:nobody ferry", []),
+        ] {
+            let page = try await history.sessions(SessionQuery(userId: "u", text: text), page: PageRequest(limit: 10))
+            #expect(Set(page.elements.map(\.id.sessionId)) == Set(expected), "\(text)")
+        }
+        try await history.discardSession(SessionKey(userId: "u", sessionId: "one"))
+        let discarded = SessionQuery(userId: "u", text: "ferry role:user", isDiscarded: true)
+        #expect(
+            try await history.sessions(discarded, page: PageRequest(limit: 10)).elements.map(\.id.sessionId) == ["one"])
+    }
 }
 
 extension SearchedHistory {
@@ -334,108 +360,5 @@ extension SearchedHistory {
                 WHERE session_id GLOB ?
                 """, count, last, name + "*")
         }
-    }
-
-    @Test("Fields and signs in the text of a list of sessions apply to the messages")
-    func fieldsOfLists() async throws {
-        let history = SQLiteHistoryStore.inMemory()
-        for (session, agent, role, text) in [
-            ("one", "travel", Role.user, "the ferry to Naxos"), ("two", "travel", .assistant, "a ferry to Paros"),
-            ("three", "cook", .user, "a ferry: soup"),
-        ] {
-            try await history.append(
-                [ConversationMessage(role: role, text: text)],
-                to: Scope(userId: "u", sessionId: session, agentId: agent))
-        }
-        for (text, expected) in [
-            ("ferry", ["one", "two", "three"]), ("ferry agent:travel", ["one", "two"]),
-            ("ferry role:user", ["one", "three"]),
-            ("ferry role:user agent:travel", ["one"]), ("ferry -paros", ["one", "three"]), ("ferry: soup", ["three"]),
-            ("ferry after:2500", []), ("session:tw ferry", ["two"]), ("agent:nobody ferry", []),
-        ] {
-            let page = try await history.sessions(SessionQuery(userId: "u", text: text), page: PageRequest(limit: 10))
-            #expect(Set(page.elements.map(\.id.sessionId)) == Set(expected), "\(text)")
-        }
-        try await history.discardSession(SessionKey(userId: "u", sessionId: "one"))
-        let discarded = SessionQuery(userId: "u", text: "ferry role:user", isDiscarded: true)
-        #expect(
-            try await history.sessions(discarded, page: PageRequest(limit: 10)).elements.map(\.id.sessionId) == ["one"])
-    }
-
-    @Test("The parts of identifiers are no phrase with those of others, or with the end of the text")
-    func phrasesOfParts() throws {
-        let history = try SearchedHistory()
-        try history.add("call barBaz and then later quxFoo is done", id: "one")
-        for query in ["\"baz qux\"", "+\"baz qux\" call", "bazQux", "\"done bar\""] {
-            #expect(try history.ids(query).isEmpty, "\(query)")
-        }
-        #expect(try history.ids("-\"baz qux\" call") == ["one"])
-        #expect(try history.ids("\"bar baz\"") == ["one"])
-        #expect(try history.hits("quxFoo").first?.matchedWords == ["quxFoo"])
-    }
-
-    @Test("Words behind many repetitions of another one are matched, too")
-    func manyMatches() throws {
-        let history = try SearchedHistory()
-        try history.add(String(repeating: "foo ", count: 600) + "barrow", id: "one")
-        #expect(try history.hits("foo barrow").first?.matchedWords == ["foo", "barrow"])
-        #expect(try history.hits("foo barrow absent").first?.missingWords == ["absent"])
-    }
-
-    @Test("Required and excluded words count behind any number of others", arguments: [false, true])
-    func manyWords(isRepeated: Bool) throws {
-        let history = try SearchedHistory()
-        try history.add("w0x w1x banana", id: "banana")
-        try history.add("w0x w1x cherry", id: "cherry")
-        let words = (0..<33).map { isRepeated ? "w0x" : "w\($0)x" }.joined(separator: " ")
-        #expect(try history.ids(words + " -banana") == ["cherry"])
-        #expect(try history.ids(words + " +banana") == ["banana"])
-        #expect(try history.ids(words + " \"w1x banana\"") == ["banana"])
-    }
-
-    @Test("By date, two letters find all words that begin with them, over many years")
-    func shortBeginningsByDate() throws {
-        let history = try SearchedHistory()
-        for index in 0..<300 {
-            try history.add("ka\(index) zu\(index % 7)", id: "\(index)", at: Int64(index) * 8_640_000_000)
-        }
-        for order in [SearchOrder.newestFirst, .oldestFirst] {
-            let query = SearchQuery(userId: "u", text: "ka zu", order: order, limit: 1000)
-            let found = try history.search(query).elements.compactMap { Int($0.messageId) }
-            #expect(found == (order == .oldestFirst ? Array(0..<300) : (0..<300).reversed()))
-        }
-    }
-
-    @Test("Among some of the words, one in no message counts as the words that begin with it")
-    func beginningsAmongSomeWords() throws {
-        let history = try SearchedHistory()
-        try history.add("the zkabel is long", id: "one", session: "one")
-        try history.add("the заводской план", id: "two", session: "two")
-        for order in [SearchOrder.relevance, .newestFirst] {
-            let hits = try history.search(SearchQuery(userId: "u", text: "zkab unknown", order: order)).elements
-            #expect(hits.map(\.messageId) == ["one"])
-            #expect(hits.first?.matchedWords == ["zkab"])
-            #expect(hits.first?.missingWords == ["unknown"])
-        }
-        #expect(try history.ids("завод unknown") == ["two"])
-        #expect(try history.ids("+zkab unknown") == ["one"])
-        // A word in a message is no beginning.
-        try history.add("zkab", id: "three", session: "three")
-        #expect(try history.ids("zkab unknown") == ["three"])
-    }
-
-    @Test(
-        "A phrase matches behind a part of it",
-        arguments: ["very very good", "a1 a1 b1 a1 a1 a1 b1 a1 a1 c1", "good very good"])
-    func repeatedWords(phrase: String) throws {
-        let history = try SearchedHistory()
-        for text in [
-            "it is very very very good", "a1 a1 b1 a1 a1 a1 b1 a1 a1 b1 a1 a1 a1 b1 a1 a1 c1",
-            "good good very good very",
-        ] {
-            try history.add(text)
-        }
-        let hits = try history.hits("\"\(phrase)\"")
-        #expect(hits.map(\.matchedWords) == [[phrase]])
     }
 }
