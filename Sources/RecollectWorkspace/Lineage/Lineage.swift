@@ -171,16 +171,21 @@ struct Lineage {
         // Of several occurrences, the conflict has the newest one of its device.
         if repeated.contains(content) { makings.removeAll { !newest.contains($0) } }
         guard makings.count <= 1 else { return [] }
+        return ancestors(of: Parent(content: content, making: makings.first)).subtracting([content])
+    }
+
+    /// Returns all known ancestors of one occurrence of a content. Another occurrence of it may be among them.
+    private func ancestors(of occurrence: Parent) -> Set<ContentHash> {
         var found: Set<ContentHash> = []
         var reached: Set<Parent> = []
-        var rest = [Parent(content: content, making: makings.first)]
+        var rest = [occurrence]
         while let next = rest.popLast() {
             let making = next.making ?? (repeated.contains(next.content) ? nil : makingsByContent[next.content]?.last)
             let parents = making.map { self.makings[$0].parents } ?? []
             found.formUnion(parents.map(\.content))
             rest += parents.filter { reached.insert($0).inserted }
         }
-        return found.subtracting([content])
+        return found
     }
 
     /// Whether one content is an ancestor of another.
@@ -266,30 +271,47 @@ struct Lineage {
     /// Returns the nearest common ancestor of several contents; `nil` if none is known, or several are equally near. What an
     /// older ancestor has may have been deleted and added again.
     func base(of contents: some Collection<ContentHash>) -> ContentHash? {
-        let all = contents.map { ancestors(of: $0).union([$0]) }
-        return nearest(of: all.dropFirst().reduce(all.first ?? []) { $0.intersection($1) }.subtracting(repeated))
+        base(among: common(to: contents.map { ancestors(of: $0).union([$0]) }), of: contents)
     }
 
-    /// Returns the base of each two of several contents, where it is known, with the two.
-    func bases(ofTwoOf contents: [ContentHash]) -> [(base: ContentHash, of: [ContentHash])] {
+    /// Returns those of several contents with a nearer common ancestor than that of all, and this ancestor. Of several such
+    /// groups, it is the one with the nearest.
+    func closestGroup(of contents: [ContentHash], beyond root: ContentHash) -> (base: ContentHash, [ContentHash])? {
         let all = contents.map { ancestors(of: $0).union([$0]) }
         // Most pairs have the same common ancestors.
-        var known: [Set<ContentHash>: ContentHash?] = [:]
-        return contents.indices.flatMap { first in
-            contents.indices[(first + 1)...].compactMap { second in
-                let common = all[first].intersection(all[second]).subtracting(repeated)
-                let base = known[common] ?? nearest(of: common)
-                known[common] = base
-                return base.map { ($0, [contents[first], contents[second]]) }
-            }
+        var common: Set<Set<ContentHash>> = []
+        for (index, first) in all.enumerated() {
+            for second in all[(index + 1)...] { common.insert(self.common(to: [first, second])) }
+        }
+        let bases = Set(common.compactMap { base(among: $0, of: contents) }).subtracting([root])
+        let nearest = bases.filter { base in !bases.contains { isAncestor(base, of: $0) } }
+        return nearest.min { $0.rawValue < $1.rawValue }.map { base in
+            (base, zip(contents, all).filter { $1.contains(base) }.map(\.0))
         }
     }
 
-    /// Returns the only content that is no ancestor of another one.
-    private func nearest(of contents: Set<ContentHash>) -> ContentHash? {
-        let older = contents.reduce(into: Set()) { $0.formUnion(ancestors(of: $1)) }
-        let nearest = contents.subtracting(older)
-        return nearest.count == 1 ? nearest.first : nil
+    private func common(to ancestors: [Set<ContentHash>]) -> Set<ContentHash> {
+        ancestors.dropFirst().reduce(ancestors.first ?? []) { $0.intersection($1) }
+    }
+
+    /// Returns the nearest of the common ancestors of contents; `nil` if several are equally near.
+    ///
+    /// A repeated content is the base if each device that made it had the nearest other one before, or this content itself.
+    /// All of the contents come from its text then, whatever its occurrence. What an older one has may have been deleted
+    /// and added again.
+    private func base(among common: Set<ContentHash>, of contents: some Collection<ContentHash>) -> ContentHash? {
+        let unique = common.subtracting(repeated)
+        let older = unique.reduce(into: Set()) { $0.formUnion(ancestors(of: $1)) }
+        let nearest = unique.subtracting(older)
+        guard nearest.count == 1, let base = nearest.first else { return nil }
+        let nearer = common.subtracting(unique).subtracting(older).subtracting(contents).filter { content in
+            let makings = makingsByContent[content] ?? []
+            return !makings.isEmpty
+                && makings.allSatisfy {
+                    !ancestors(of: Parent(content: content, making: $0)).isDisjoint(with: [base, content])
+                }
+        }
+        return nearer.count > 1 ? nil : nearer.first ?? base
     }
 }
 

@@ -42,18 +42,11 @@ struct ConflictResolution {
             deleted = []
             return
         }
-        let base = try lineage.base(of: hashes).flatMap { root in
-            try lineage.havePart(contents, since: root)
-                ? nil
-                : archive.wholeBytes(of: root).map {
-                    try Self.base($0, root, withoutLinesPutBackIn: hashes, contents, at: path, archive, lineage)
-                }
-        }
-        let mergeable = latest.filter { WorkspaceMerge.canMerge($0, at: path) }
-        let merged = WorkspaceMerge.mergedAndChecked(base: base, versions: mergeable, at: path)
-        if let merged, merged.bytes.count <= largest {
+        let mergeable = hashes.filter { contents[$0].map { WorkspaceMerge.canMerge($0, at: path) } ?? false }
+        let merge = Merge(contents: contents, path: path, archive: archive, lineage: lineage, largest: largest)
+        if let merged = try merge.merged(mergeable, all: hashes) {
             whole = merged.bytes
-            apart = latest.filter { !mergeable.contains($0) || merged.apart.contains($0) }
+            apart = zip(hashes, latest).filter { !mergeable.contains($0) || merged.apart.contains($1) }.map(\.1)
             deleted = merged.deleted
         } else {
             deleted = []
@@ -63,30 +56,43 @@ struct ConflictResolution {
         outcome = apart.isEmpty ? .merged : .keptBoth
     }
 
-    /// Returns the base of three versions or more without the lines put back in one of them: they are missing in a nearer
-    /// ancestor of two versions, and one of the two has them again. No version deletes these lines later.
-    private static func base(
-        _ base: [UInt8], _ root: ContentHash, withoutLinesPutBackIn hashes: [ContentHash],
-        _ contents: [ContentHash: [UInt8]], at path: WorkspacePath, _ archive: VersionArchive, _ lineage: Lineage
-    ) throws -> [UInt8] {
-        guard hashes.count > 2, WorkspaceMerge.Structure(of: path) != .chat else { return base }
-        let lines = ByteText(base).lines
-        let counts = Self.counts(lines)
-        var putBack: Set<ByteText> = []
-        for (nearer, two) in lineage.bases(ofTwoOf: hashes) where nearer != root {
-            guard let kept = try archive.wholeBytes(of: nearer).map({ Self.counts(ByteText($0).lines) }) else {
-                continue
+    /// The merge of contents with their common ancestors.
+    private struct Merge {
+        let contents: [ContentHash: [UInt8]]
+        let path: WorkspacePath
+        let archive: VersionArchive
+        let lineage: Lineage
+        let largest: Int
+
+        /// Returns the merge of some versions, or `nil` if they are kept apart.
+        ///
+        /// Of three versions or more, those with a nearer common ancestor are merged first. Else a line put back after that
+        /// ancestor would be missing in one version only, and so deleted.
+        func merged(_ versions: [ContentHash], all: [ContentHash]) throws -> WorkspaceMerge.Result? {
+            guard let root = lineage.base(of: all), let base = try bytes(ofBase: root) else {
+                return merged(versions.compactMap { contents[$0] }, base: nil)
             }
-            let deleted = counts.filter { kept[$0, default: 0] < $1 && !$0.isBlank }
-            for content in deleted.isEmpty ? [] : two.compactMap({ contents[$0] }) {
-                let own = Self.counts(ByteText(content).lines)
-                putBack.formUnion(deleted.keys.filter { own[$0, default: 0] > kept[$0, default: 0] })
+            guard versions.count > 2, WorkspaceMerge.Structure(of: path) != .chat,
+                let (nearer, group) = lineage.closestGroup(of: versions, beyond: root), group.count < versions.count,
+                let nearerBase = try bytes(ofBase: nearer),
+                let first = merged(group.compactMap { contents[$0] }, base: nearerBase)
+            else { return merged(versions.compactMap { contents[$0] }, base: base) }
+            let others = versions.filter { !group.contains($0) }.compactMap { contents[$0] }
+            return merged(others + [first.bytes], base: base).map { last in
+                let lines = Set(ByteText(last.bytes).lines)
+                let deleted = first.deleted.filter { !lines.contains(ByteText($0)) && !last.deleted.contains($0) }
+                return WorkspaceMerge.Result(bytes: last.bytes, deleted: deleted + last.deleted, apart: last.apart)
             }
         }
-        return putBack.isEmpty ? base : ByteText(lines: lines.filter { !putBack.contains($0) }).bytes
-    }
 
-    private static func counts(_ lines: [ByteText]) -> [ByteText: Int] {
-        lines.reduce(into: [:]) { $0[$1, default: 0] += 1 }
+        private func merged(_ versions: [[UInt8]], base: [UInt8]?) -> WorkspaceMerge.Result? {
+            WorkspaceMerge.mergedAndChecked(base: base, versions: versions, at: path).flatMap {
+                $0.bytes.count <= largest ? $0 : nil
+            }
+        }
+
+        private func bytes(ofBase base: ContentHash) throws -> [UInt8]? {
+            try lineage.havePart(contents, since: base) ? nil : archive.wholeBytes(of: base)
+        }
     }
 }

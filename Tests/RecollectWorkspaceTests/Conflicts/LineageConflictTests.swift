@@ -145,6 +145,63 @@ struct LineageConflictTests {
         #expect(!lines.contains("four") && lines.count { $0 == "two" } == 1, "\(lines)")
     }
 
+    @Test(
+        "concurrent-edits: a section deleted by two of three versions stays deleted beside a new one with the same line"
+    )
+    func sameLineAmongThree() async throws {
+        let other = "\n## B\n\n- two\n- call\n\n## C\n\n- three\n- call\n"
+        let text = "# Todo\n\n## A\n\n- one\n- call\n" + other
+        let first = try await here.workspace.write(text, to: path, replacing: nil)
+        let shorter = try await here.workspace.write("# Todo\n" + other, to: path, replacing: first.version)
+        try await there.deliverAndScan(shorter.text, at: "notes.md")
+        try there.takeLineage(of: here)
+        try await there.workspace.write(
+            shorter.text + "\n## D\n\n- four\n- call\n", to: path, replacing: shorter.version)
+        try await here.workspace.write(
+            shorter.text.replacingOccurrences(of: "- two\n", with: "- two\n- here\n"), to: path,
+            replacing: shorter.version)
+        try here.put(
+            text.replacingOccurrences(of: "- three\n", with: "- three changed\n"),
+            at: "notes.sync-conflict-20261122-101110-ABCDEFG.md")
+        let third = try SyncedWorkspace()
+        try await third.deliverAndScan(text, at: "notes.md")
+        try third.takeLineage(of: here)
+        try await third.workspace.write(
+            text.replacingOccurrences(of: "- three\n", with: "- three changed\n"), to: path,
+            replacing: first.version)
+        try here.takeLineage(of: third)
+        let lines = try await resolve().lines
+        #expect(Set(lines).isSuperset(of: ["- two", "- here", "- three changed", "- four"]))
+        #expect(!lines.contains("- one") && !lines.contains("## A"), "\(lines)")
+    }
+
+    @Test(
+        "concurrent-edits: a line deleted on two devices, or before an undo on a third, and put back later is not deleted",
+        arguments: [false, true])
+    func deletedTwice(isUndone: Bool) async throws {
+        let (text, shorter) = ("# Plan\n\none\ntwo\nthree\n\nfour\n", "# Plan\n\none\nthree\n\nfour\n")
+        let first = try await here.workspace.write(text, to: path, replacing: nil)
+        try await there.deliverAndScan(text, at: "notes.md")
+        try there.takeLineage(of: here)
+        try await here.workspace.write(shorter, to: path, replacing: first.version)
+        if isUndone {
+            try await there.deliverAndScan(shorter, at: "notes.md")
+            let third = try SyncedWorkspace()
+            try await third.deliverAndScan(shorter, at: "notes.md")
+            for text in [shorter + "undone\n", shorter] { try await third.putAndScan(text, at: "notes.md") }
+            for synced in [here, there] { try synced.takeLineage(of: third) }
+        } else {
+            try await there.workspace.write(shorter, to: path, replacing: first.version)
+        }
+        try there.takeLineage(of: here)
+        try here.takeLineage(of: there)
+        let version = try await here.workspace.read(path).version
+        try await there.workspace.write(text + "there\n", to: path, replacing: version)
+        try await here.workspace.write(shorter + "here\n", to: path, replacing: version)
+        let lines = Set(try await resolve().lines)
+        #expect(lines.isSuperset(of: ["one", "two", "three", "four", "here", "there"]))
+    }
+
     @Test("concurrent-edits: a page begun again from its template keeps all lines of the template")
     func begunAgain() async throws {
         let template = "# Weekly\n\n- [ ] dentist\n- [ ] run\n"
