@@ -47,8 +47,9 @@ import Foundation
 /// | `after:2026-05-03` | is of this day or later; also a month, a year, or a time (ISO 8601) |
 /// | `before:2026-05-03` | is from before this day |
 ///
-/// The signs count before words of three letters or more: `rm -rf` are two words to find. The fields add to the filters
-/// of the query. Days begin at midnight in the current time zone. Quotation marks allow a space in a value
+/// The signs count after white space or at the beginning, but not before one or two Latin letters, or one with a number:
+/// `rm -rf` and `make -j16` are words to find. Of a phrase, or of text without spaces, the first 256 words or pairs of
+/// characters count. The fields add to the filters of the query. Days begin at midnight in the current time zone. Quotation marks allow a space in a value
 /// (`session:"my trip"`). A field with an unknown value is text to find, as in `agent:none` without such an agent.
 public struct SearchQuery: Hashable, Sendable {
     /// The owner of the searched messages.

@@ -15,7 +15,7 @@ import RecollectCore
 /// 5. Messages with some of the words are last (`WordRanking`). If no message has all words, or for a whole question,
 ///    their neighbors in the session are hits, too, even without any of the words. A message that repeats others
 ///    (`MessageEcho`) is in this group even if it has all words. Words that begin with one in no message count as this
-///    one, if they are few.
+///    one, if they are in the newest messages with such a word.
 ///
 /// Forked copies of a message are shown once, unless the query names a session. Messages of several agents of a session
 /// are shown once if their ID, role and content are the same, and so is a short question asked again in the same words,
@@ -43,10 +43,10 @@ struct MessageSearch {
         let filter: SearchFilter
     }
 
-    /// The number of matches whose role and date are read: of the best, or of the newest.
+    /// The number of best matches whose role and date are read, and of newest messages whose words are read.
     private static let checkedCount = 100
-    /// The number of words looked up in the newest matches, to rank them by score.
-    private static let lookupCount = 4000
+    /// The number of newest matches ranked by score. Of three words or more, it is smaller.
+    private static let rankedCount = 2000
     /// The number of unranked matches read at once, at least.
     private static let batchCount = 100
 
@@ -158,11 +158,35 @@ struct MessageSearch {
         ).best()
     }
 
-    /// Whether no message passing the filter has a word. If messages that do not pass have it, only the newest of them are read.
-    private func isInNoMessage(_ unit: ParsedQuery.Unit) throws -> Bool {
-        let newest = try filter.newest(
-            ParsedQuery.match(of: unit, .stem), limit: Self.checkedCount, through: through)
-        return try newest.count < Self.checkedCount && !newest.contains { try filter.matches($0.sequence) }
+    /// Returns the newest messages passing the filter with a word in a form, among the newest ones with it.
+    private func visible(
+        _ unit: ParsedQuery.Unit, _ form: ParsedQuery.Unit.Form, first count: Int
+    ) throws -> [SequenceNumber] {
+        var visible: [SequenceNumber] = []
+        let found = try filter.newest(ParsedQuery.match(of: unit, form), limit: Self.rankedCount, through: through)
+        for (sequence, _) in found where visible.count < count {
+            if try filter.matches(sequence) { visible.append(sequence) }
+        }
+        return visible
+    }
+
+    /// Returns the words that begin with a word, in the newest messages with one of them.
+    private func longerWords(than unit: ParsedQuery.Unit) throws -> [[UInt8]] {
+        var document = SearchDocument()
+        var words: Set<[UInt8]> = []
+        let row = try db.sql("SELECT text, parts FROM message WHERE sequence = ?")
+        for sequence in try visible(unit, .prefix, first: Self.checkedCount)
+        where words.count < SearchVocabulary.maxCount {
+            try row.bind(sequence, at: 1)
+            defer { row.reset() }
+            guard try row.step() else { continue }
+            MessageText.withBytes(of: row, textColumn: 0, partsColumn: 1) { text in
+                document.make(text: text, stemmer: stemmer)
+                let terms = document.bytes.split(separator: UInt8(ascii: " "))
+                words.formUnion(terms.lazy.filter { $0.starts(with: unit.terms[0]) }.map(Array.init))
+            }
+        }
+        return words.sorted { $0.lexicographicallyPrecedes($1) }
     }
 
     /// The time named in the query: messages of other times lack it.
@@ -173,9 +197,11 @@ struct MessageSearch {
     /// Returns the words of which a message may lack some. Further candidates are for them.
     private mutating func searchForSomeWords(_ corrected: ParsedQuery?) throws -> ParsedQuery {
         var content = (corrected ?? dated?.words ?? words).content
-        for (index, unit) in content.units.enumerated() where unit.hasLongerWords {
-            guard try isInNoMessage(unit) else { continue }
-            content.matchLongerWords(at: index)
+        for (index, unit) in content.units.enumerated() where unit.mayBeLonger {
+            guard try visible(unit, .stem, first: 1).isEmpty else { continue }
+            let longer = try longerWords(than: unit)
+            guard !longer.isEmpty else { continue }
+            content.match(longerWords: longer, at: index)
             // The postings of each word are of messages with all required words.
             postings = []
         }
@@ -243,7 +269,7 @@ struct MessageSearch {
                 match ?? words.anyForm, through)
             guard found != nil else { return false }
         }
-        let rankedCount = Self.lookupCount / max(2, words.units.count)
+        let rankedCount = 2 * Self.rankedCount / max(2, words.units.count)
         for (var tier, base) in zip(words.tiers, bases) {
             if let match { tier.match = "(\(tier.match)) AND \(match)" }
             let candidates = Candidates(db: db, tier: tier, filter: filter)

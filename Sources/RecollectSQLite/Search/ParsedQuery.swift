@@ -14,7 +14,7 @@ import RecollectCore
 /// ignored.
 ///
 /// Only the first 32 different words and phrases of a long text count, with the first 16 that must be in the message and
-/// the first 16 that must not, only the first 64 terms of a phrase, and only the first 8,192 bytes of the text.
+/// the first 16 that must not, only the first 256 terms of a phrase, and only the first 8,192 bytes of the text.
 struct ParsedQuery {
     /// A word, a phrase, or a run of characters of a script without spaces.
     struct Unit {
@@ -69,10 +69,8 @@ struct ParsedQuery {
             "\"" + phrase.map { String(decoding: $0, as: UTF8.self) }.joined(separator: " ") + "\""
         }
 
-        /// Whether the unit is one word, and longer words in the index are listed.
-        var hasLongerWords: Bool {
-            mayGoOn && parts.isEmpty && terms.count == 1 && longerWords[terms[0]]?.isEmpty == false
-        }
+        /// Whether the unit is one word that also matches as a prefix.
+        var mayBeLonger: Bool { mayGoOn && parts.isEmpty && terms.count == 1 }
 
         /// Whether FTS5 reads all matches of a prefix for this unit, before the first result.
         var isPrefix: Bool { mayGoOn && phrases.contains { $0.last.map { longerWords[$0] == nil } ?? false } }
@@ -99,9 +97,12 @@ struct ParsedQuery {
         let quotedEnd = pieces.count.isMultiple(of: 2) ? pieces.count - 1 : pieces.count
         for (index, piece) in pieces.enumerated() {
             let isQuoted = !index.isMultiple(of: 2) && index < quotedEnd
-            let isExcluded = isQuoted && UnitReader.sign(atEndOf: pieces[index - 1]) == .excluded
+            let before = isQuoted ? (index > 1 ? [UInt8(ascii: "\"")] : []) + pieces[index - 1] : []
+            let isExcluded = UnitReader.sign(atEndOf: before) == .excluded
+            // A sign directly after a phrase is none.
+            let text = index > 0 ? [UInt8(ascii: "\"")] + piece : Array(piece)
             var reader = UnitReader(
-                quotation: isQuoted ? (isExcluded ? .excluded : .required) : nil, text: Array(piece), stemmer: stemmer)
+                quotation: isQuoted ? (isExcluded ? .excluded : .required) : nil, text: text, stemmer: stemmer)
             reader.text.withUnsafeBufferPointer { Tokenizer.read($0, into: &reader) }
             for unit in reader.units where !(units + excluded).contains(where: unit.isSame) {
                 let same = (units + excluded).count { $0.requirement == unit.requirement }
@@ -194,9 +195,9 @@ struct ParsedQuery {
         return query
     }
 
-    /// Makes a word in no message match the listed words that begin with it wherever its other forms match.
-    mutating func matchLongerWords(at index: Int) {
-        units[index].forms = WordForms(longerWords: units[index].longerWords[units[index].terms[0]] ?? [])
+    /// Makes a word in no message match words that begin with it wherever its other forms match.
+    mutating func match(longerWords: [[UInt8]], at index: Int) {
+        units[index].forms = WordForms(longerWords: longerWords)
     }
 
     /// Returns the query with other words in place of units.

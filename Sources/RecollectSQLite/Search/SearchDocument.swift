@@ -15,6 +15,8 @@ struct SearchDocument: SearchTermReader {
     /// The start of the last word in `bytes`.
     private var lastWord = 0
     private var takesParts = false
+    /// Whether the parts of an identifier are last in the tail. A mark follows them: they are no phrase with a character.
+    private var endsWithParts = false
 
     var isFinished: Bool { false }
 
@@ -23,6 +25,7 @@ struct SearchDocument: SearchTermReader {
         bytes.removeAll(keepingCapacity: true)
         tail.removeAll(keepingCapacity: true)
         seen.removeAll(keepingCapacity: true)
+        endsWithParts = false
         for tokens in owner {
             bytes.append(contentsOf: tokens.utf8)
             bytes.append(UInt8(ascii: " "))
@@ -78,6 +81,7 @@ struct SearchDocument: SearchTermReader {
         guard takesParts else { return }
         if isFirst { tail.append(contentsOf: Self.identifierMark) }
         appendToTail(term)
+        endsWithParts = true
     }
 
     private static let identifierMark = Array(" _i".utf8)
@@ -90,6 +94,8 @@ struct SearchDocument: SearchTermReader {
         if isAlone {
             word(term)
         } else if seen.insert(Self.hash(term.bytes)).inserted {
+            if endsWithParts { tail.append(contentsOf: Self.identifierMark) }
+            endsWithParts = false
             appendToTail(term)
         }
     }

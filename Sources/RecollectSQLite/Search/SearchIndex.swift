@@ -9,7 +9,7 @@ import RecollectCore
 enum SearchIndex {
     /// The version of the index, increased with every change of the terms for a text. An index of another version
     /// is rebuilt.
-    static let version: Int64 = 6
+    static let version: Int64 = 7
 
     /// Creates the index if it is missing, or recreates it empty if another version wrote it. In a write
     /// transaction.

@@ -3,7 +3,7 @@ import GRDB
 /// The words in the index.
 struct SearchVocabulary {
     /// The maximum number of listed words. Each one takes a search of the index.
-    private static let maxCount = 64
+    static let maxCount = 64
     /// The minimum length of a listed beginning in bytes. Many words begin with a shorter one.
     private static let minLength = 3
 

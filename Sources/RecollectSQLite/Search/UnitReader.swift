@@ -8,7 +8,7 @@ struct UnitReader: SearchTermReader {
     let stemmer: Stemmer?
     private(set) var units: [ParsedQuery.Unit] = []
     /// The maximum number of terms of a phrase. FTS5 looks up each one in each message.
-    private static let maxTermCount = 64
+    private static let maxTermCount = 256
     /// The requirement of the last unit by its sign. A sign before one or two letters begins an option of a command
     /// (`rm -rf`), unless the letters begin an identifier (`-io_error`).
     private var sign = ParsedQuery.Unit.Requirement.optional
@@ -40,8 +40,9 @@ struct UnitReader: SearchTermReader {
     var isFinished: Bool { false }
 
     mutating func word(_ term: SearchTerm) {
-        // A syllable of Korean is the beginning of many words, too.
-        let isLong = term.bytes.count > 2 || Self.letterCount(of: term) > 1
+        // A syllable of Korean is more than a letter.
+        let isSyllable = term.bytes.count == 3 && 0xEA...0xED ~= term.bytes[0]
+        let isLong = isSyllable || Self.letterCount(of: term) > 1
         append(term, .word, mayGoOn: !isQuoted && isLong)
         let isLetters = term.bytes.allSatisfy { $0 &- UInt8(ascii: "a") < 26 }
         if let stemmer, isLetters, !isQuoted, isLong, units[units.count - 1].terms.count == 1 {
@@ -69,7 +70,7 @@ struct UnitReader: SearchTermReader {
             source = before.source.lowerBound..<max(before.source.upperBound, source.upperBound)
             last = (source, kind)
             guard units[units.count - 1].terms.count < Self.maxTermCount else { return }
-            if quotation == nil, text[source.lowerBound..<term.source.lowerBound].last == UInt8(ascii: "_") {
+            if isIdentifier(units[units.count - 1], until: before.source.upperBound, followedBy: term) {
                 units[units.count - 1].requirement = sign
             }
             units[units.count - 1].terms.append(Array(term.bytes))
@@ -79,31 +80,49 @@ struct UnitReader: SearchTermReader {
             units[units.count - 1].text = String(decoding: text[source], as: UTF8.self)
         } else {
             sign = requirement(of: term)
-            let isLong = quotation != nil || kind != .word || Self.letterCount(of: term) > 2
             units.append(
                 ParsedQuery.Unit(
                     text: String(decoding: text[source], as: UTF8.self), terms: [Array(term.bytes)], mayGoOn: mayGoOn,
-                    requirement: isLong ? sign : .optional))
+                    requirement: isQuoted || !Self.mayBeOption(term.bytes) ? sign : .optional))
             last = (source, kind)
         }
     }
 
-    /// Returns the requirement of a unit that begins with a term. A sign before a number is its own.
+    /// Returns the requirement of a unit that begins with a term. A sign before a number is its own. The marks of paths and
+    /// identifiers may be between the sign and the term (`-/usr/bin`, `-__init__`).
     private func requirement(of term: SearchTerm) -> ParsedQuery.Unit.Requirement {
         if let quotation { return quotation }
-        guard term.bytes[0] &- UInt8(ascii: "0") >= 10 else { return .optional }
-        return Self.sign(atEndOf: text[..<term.source.lowerBound])
+        guard !Self.isDigit(term.bytes[0]) else { return .optional }
+        let marks = Set("_./@#".utf8)
+        let end = text[..<term.source.lowerBound].lastIndex { !marks.contains($0) } ?? -1
+        return Self.sign(atEndOf: text[...end])
     }
+
+    /// Whether a term after a sign may be an option of a command (`-rf`, `-j16`): one or two ASCII letters, or one with a
+    /// number.
+    private static func mayBeOption(_ term: some Collection<UInt8>) -> Bool {
+        term.allSatisfy { $0 < 0x80 } && (term.count <= 2 || term.dropFirst().allSatisfy(isDigit))
+    }
+
+    /// Whether a term joined to a unit of one term shows that the unit is no option of a command: both are an identifier
+    /// (`-io_error`), or are not separated (`-A股`).
+    private func isIdentifier(_ unit: ParsedQuery.Unit, until end: Int, followedBy term: SearchTerm) -> Bool {
+        guard !isQuoted, unit.terms.count == 1 else { return false }
+        guard end < term.source.lowerBound else { return true }
+        return unit.terms[0].count > 1 && Set("_-.".utf8).isSuperset(of: text[end..<term.source.lowerBound])
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "0") < 10 }
 
     private static func letterCount(of term: SearchTerm) -> Int {
         term.bytes.count { $0 & 0xC0 != 0x80 }
     }
 
     private func isJoined(_ source: Range<Int>, _ kind: Kind, to end: Int, _ lastKind: Kind) -> Bool {
-        // A single character is in no phrase of the index.
-        if kind == .character || lastKind == .character { return false }
-        if isQuoted { return true }
-        if kind != lastKind { return false }
+        // A character alone is between two words in the index, but two adjacent ones may be a pair there.
+        if kind == .character && lastKind == .character { return false }
+        if isQuoted || sign != .optional && source.lowerBound <= end { return true }
+        if kind != lastKind || kind == .character { return false }
         if kind == .pair { return source.lowerBound < end }
         return end < source.lowerBound && text[end..<source.lowerBound].allSatisfy(Self.joins)
     }
