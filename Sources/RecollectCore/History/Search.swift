@@ -29,8 +29,8 @@ import Foundation
 ///
 /// Messages that quote the history come after others: replies of an agent that used `HistoryTools` or quotes messages.
 /// The calls and results of these tools are not searched. For a query with a question mark, other short questions come
-/// after their answers. A short question that was asked several times in the same words is found once, unless
-/// ``sessionId`` is set or the order is by date: otherwise a topic asked about often would be found in questions alone.
+/// after their answers. A short question asked several times in the same words is found once, unless ``sessionId`` is set
+/// or the order is by date: otherwise a topic asked about often would be found in questions alone.
 ///
 /// A part of an identifier matches (`socket` finds `WebSocketTask`). Accents and case are ignored. Chinese and Japanese
 /// text matches by any adjacent characters. Words joined only by punctuation of identifiers and paths (`save_messages`)
@@ -49,8 +49,11 @@ import Foundation
 ///
 /// The signs count after white space or at the beginning, but not before one or two Latin letters, or one with a number:
 /// `rm -rf` and `make -j16` are words to find. Of a phrase, or of text without spaces, the first 256 words or pairs of
-/// characters count. The fields add to the filters of the query. Days begin at midnight in the current time zone. Quotation marks allow a space in a value
-/// (`session:"my trip"`). A field with an unknown value is text to find, as in `agent:none` without such an agent.
+/// characters count.
+///
+/// The fields add to the filters of the query. Days begin at midnight in the current time zone. Quotation marks allow a
+/// space in a value (`session:"my trip"`). A field with an unknown value is text to find, as in `agent:none` without such
+/// an agent.
 public struct SearchQuery: Hashable, Sendable {
     /// The owner of the searched messages.
     public var userId: String

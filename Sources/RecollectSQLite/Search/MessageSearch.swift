@@ -14,8 +14,8 @@ import RecollectCore
 /// 4. If words are misspelled, so are messages with the corrected words (`SpellingCorrector`).
 /// 5. Messages with some of the words are last (`WordRanking`). If no message has all words, or for a whole question,
 ///    their neighbors in the session are hits, too, even without any of the words. A message that repeats others
-///    (`MessageEcho`) is in this group even if it has all words. Words that begin with one in no message count as this
-///    one, if they are in the newest messages with such a word.
+///    (`MessageEcho`) is in this group even if it has all words. A word in no message counts as
+///    the longer words beginning with it in the newest messages.
 ///
 /// Forked copies of a message are shown once, unless the query names a session. Messages of several agents of a session
 /// are shown once if their ID, role and content are the same, and so is a short question asked again in the same words,
@@ -43,7 +43,7 @@ struct MessageSearch {
         let filter: SearchFilter
     }
 
-    /// The number of best matches whose role and date are read, and of newest messages whose words are read.
+    /// The number of best matches checked for role and date, and of newest messages searched for longer words.
     private static let checkedCount = 100
     /// The number of newest matches ranked by score. Of three words or more, it is smaller.
     private static let rankedCount = 2000
@@ -163,14 +163,19 @@ struct MessageSearch {
         _ unit: ParsedQuery.Unit, _ form: ParsedQuery.Unit.Form, first count: Int
     ) throws -> [SequenceNumber] {
         var visible: [SequenceNumber] = []
-        let found = try filter.newest(ParsedQuery.match(of: unit, form), limit: Self.rankedCount, through: through)
-        for (sequence, _) in found where visible.count < count {
-            if try filter.matches(sequence) { visible.append(sequence) }
+        // Most messages pass.
+        for limit in [2 * count, Self.rankedCount] {
+            let found = try filter.newest(ParsedQuery.match(of: unit, form), limit: limit, through: through)
+            visible = []
+            for (sequence, _) in found where visible.count < count {
+                if try filter.matches(sequence) { visible.append(sequence) }
+            }
+            if visible.count == count || found.count < limit { break }
         }
         return visible
     }
 
-    /// Returns the words that begin with a word, in the newest messages with one of them.
+    /// Returns some longer words beginning with a word, in the newest messages with one of them.
     private func longerWords(than unit: ParsedQuery.Unit) throws -> [[UInt8]] {
         var document = SearchDocument()
         var words: Set<[UInt8]> = []
@@ -186,7 +191,7 @@ struct MessageSearch {
                 words.formUnion(terms.lazy.filter { $0.starts(with: unit.terms[0]) }.map(Array.init))
             }
         }
-        return words.sorted { $0.lexicographicallyPrecedes($1) }
+        return Array(words.sorted { $0.lexicographicallyPrecedes($1) }.prefix(SearchVocabulary.maxCount))
     }
 
     /// The time named in the query: messages of other times lack it.

@@ -13,8 +13,8 @@ import RecollectCore
 /// words have three letters or more. All other input, including the operators of other search languages, is a word or
 /// ignored.
 ///
-/// Only the first 32 different words and phrases of a long text count, with the first 16 that must be in the message and
-/// the first 16 that must not, only the first 256 terms of a phrase, and only the first 8,192 bytes of the text.
+/// Only the first 32 different words and phrases of a long text count, with the first 16 required and the first 16
+/// excluded ones, only the first 256 terms of a phrase, and only the first 8,192 bytes of the text.
 struct ParsedQuery {
     /// A word, a phrase, or a run of characters of a script without spaces.
     struct Unit {
@@ -69,7 +69,7 @@ struct ParsedQuery {
             "\"" + phrase.map { String(decoding: $0, as: UTF8.self) }.joined(separator: " ") + "\""
         }
 
-        /// Whether the unit is one word that also matches as a prefix.
+        /// Whether the unit is one word, and also matches as a prefix.
         var mayBeLonger: Bool { mayGoOn && parts.isEmpty && terms.count == 1 }
 
         /// Whether FTS5 reads all matches of a prefix for this unit, before the first result.
@@ -195,7 +195,7 @@ struct ParsedQuery {
         return query
     }
 
-    /// Makes a word in no message match words that begin with it wherever its other forms match.
+    /// Makes a word in no message match longer words wherever its other forms match.
     mutating func match(longerWords: [[UInt8]], at index: Int) {
         units[index].forms = WordForms(longerWords: longerWords)
     }

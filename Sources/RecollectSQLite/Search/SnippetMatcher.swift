@@ -16,8 +16,8 @@ struct SnippetMatcher: SearchTermReader {
         let mayGoOn: Bool
         /// The first byte of its first term. Most terms of a text differ here.
         let firstByte: UInt8
-        /// For each number of matched terms, how many of the last ones are also the first ones, and less than all. A
-        /// match that cannot go on may go on with these (Knuth, Morris and Pratt).
+        /// For each number of matched terms, how many of the last ones are also the first ones, and less than all. After a
+        /// mismatch, these still match (Knuth, Morris and Pratt).
         let borders: [Int]
 
         init(unit: Int, terms: [[UInt8]], mayGoOn: Bool) {

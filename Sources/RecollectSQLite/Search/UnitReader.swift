@@ -12,7 +12,7 @@ struct UnitReader: SearchTermReader {
     /// The requirement of the last unit by its sign. A sign before one or two letters begins an option of a command
     /// (`rm -rf`), unless the letters begin an identifier (`-io_error`).
     private var sign = ParsedQuery.Unit.Requirement.optional
-    /// The source and the kind of the terms of the last unit. The kind is that of the last one.
+    /// The source of the last unit, and the kind of its last term.
     private var last: (source: Range<Int>, kind: Kind)?
 
     init(quotation: ParsedQuery.Unit.Requirement?, text: [UInt8], stemmer: Stemmer?) {
@@ -88,7 +88,7 @@ struct UnitReader: SearchTermReader {
         }
     }
 
-    /// Returns the requirement of a unit that begins with a term. A sign before a number is its own. The marks of paths and
+    /// Returns the requirement of a unit beginning with a term. A sign before a number is its own. The marks of paths and
     /// identifiers may be between the sign and the term (`-/usr/bin`, `-__init__`).
     private func requirement(of term: SearchTerm) -> ParsedQuery.Unit.Requirement {
         if let quotation { return quotation }
@@ -104,8 +104,8 @@ struct UnitReader: SearchTermReader {
         term.allSatisfy { $0 < 0x80 } && (term.count <= 2 || term.dropFirst().allSatisfy(isDigit))
     }
 
-    /// Whether a term joined to a unit of one term shows that the unit is no option of a command: both are an identifier
-    /// (`-io_error`), or are not separated (`-A股`).
+    /// Whether a unit of one term is no option of a command because of the next term: both are an identifier (`-io_error`),
+    /// or are not separated (`-A股`).
     private func isIdentifier(_ unit: ParsedQuery.Unit, until end: Int, followedBy term: SearchTerm) -> Bool {
         guard !isQuoted, unit.terms.count == 1 else { return false }
         guard end < term.source.lowerBound else { return true }

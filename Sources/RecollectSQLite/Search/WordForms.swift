@@ -2,7 +2,7 @@
 struct WordForms {
     /// The stem of the word, then that of its basic form if this is another one.
     let stems: [[UInt8]]
-    /// The irregular forms, and for a word in no message the words that begin with it.
+    /// The irregular forms, and for a word in no message the longer words beginning with it.
     let words: [[UInt8]]
     /// The terms of the index for all forms.
     let terms: [[UInt8]]
@@ -17,7 +17,7 @@ struct WordForms {
     }
 
     /// Creates the forms of a word in no message.
-    /// - Parameter longerWords: The words in the index that begin with it.
+    /// - Parameter longerWords: Words beginning with it.
     init(longerWords: [[UInt8]]) {
         (stems, words, terms) = ([], longerWords, longerWords)
     }

@@ -274,8 +274,8 @@ struct Lineage {
         base(among: common(to: contents.map { ancestors(of: $0).union([$0]) }), of: contents)
     }
 
-    /// Returns those of several contents with a nearer common ancestor than that of all, and this ancestor. Of several such
-    /// groups, it is the one with the nearest.
+    /// Returns a group of the contents with a nearer common ancestor than `root`, the base of all, and this ancestor. Of
+    /// several groups, it is the one with the nearest ancestor.
     func closestGroup(of contents: [ContentHash], beyond root: ContentHash) -> (base: ContentHash, [ContentHash])? {
         let all = contents.map { ancestors(of: $0).union([$0]) }
         // Most pairs have the same common ancestors.
@@ -296,9 +296,9 @@ struct Lineage {
 
     /// Returns the nearest of the common ancestors of contents; `nil` if several are equally near.
     ///
-    /// A repeated content is the base if each device that made it had the nearest other one before, or this content itself.
-    /// All of the contents come from its text then, whatever its occurrence. What an older one has may have been deleted
-    /// and added again.
+    /// A repeated content is the base if each of its makings descends from the nearest other one, or from this content
+    /// itself. All of the contents come from its text then. Lines of an older content may have been deleted and added
+    /// again.
     private func base(among common: Set<ContentHash>, of contents: some Collection<ContentHash>) -> ContentHash? {
         let unique = common.subtracting(repeated)
         let older = unique.reduce(into: Set()) { $0.formUnion(ancestors(of: $1)) }

@@ -66,8 +66,8 @@ struct ConflictResolution {
 
         /// Returns the merge of some versions, or `nil` if they are kept apart.
         ///
-        /// Of three versions or more, those with a nearer common ancestor are merged first. Else a line put back after that
-        /// ancestor would be missing in one version only, and so deleted.
+        /// Of three versions or more, those with a nearer common ancestor are merged first. Otherwise a line put back after
+        /// this ancestor would be missing in one version, and count as deleted.
         func merged(_ versions: [ContentHash], all: [ContentHash]) throws -> WorkspaceMerge.Result? {
             guard let root = lineage.base(of: all), let base = try bytes(ofBase: root) else {
                 return merged(versions.compactMap { contents[$0] }, base: nil)
@@ -79,8 +79,8 @@ struct ConflictResolution {
             else { return merged(versions.compactMap { contents[$0] }, base: base) }
             let others = versions.filter { !group.contains($0) }.compactMap { contents[$0] }
             return merged(others + [first.bytes], base: base).map { last in
-                let lines = Set(ByteText(last.bytes).lines)
-                let deleted = first.deleted.filter { !lines.contains(ByteText($0)) && !last.deleted.contains($0) }
+                let known = Set(ByteText(last.bytes).lines).union(last.deleted.map { ByteText($0) })
+                let deleted = first.deleted.filter { !known.contains(ByteText($0)) }
                 return WorkspaceMerge.Result(bytes: last.bytes, deleted: deleted + last.deleted, apart: last.apart)
             }
         }

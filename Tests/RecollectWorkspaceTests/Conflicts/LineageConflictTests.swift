@@ -33,6 +33,16 @@ struct LineageConflictTests {
         return try await here.workspace.read(path).text
     }
 
+    /// Expects all lines after a conflict, and after a second one with an edit on the other device.
+    private func expectAllLines() async throws {
+        for isEdited in [false, true] {
+            if isEdited { try await there.workspace.append("there\n", to: path) }
+            try await here.workspace.append("here\n", to: path)
+            let lines = Set(try await resolve().lines)
+            #expect(lines.isSuperset(of: ["one", "two", "three", "here"] + (isEdited ? ["there"] : [])))
+        }
+    }
+
     @Test("concurrent-edits: a template filled in on two devices is no evidence of a deletion")
     func template() async throws {
         let template = "Monday\nWeather: fine\nMood: good\n"
@@ -95,12 +105,7 @@ struct LineageConflictTests {
         case .deletedAndWritten: try await there.workspace.write(text, to: path, replacing: nil)
         case .movedHere: try await there.workspace.move(WorkspacePath("template.md"), to: path)
         }
-        for isEdited in [false, true] {
-            if isEdited { try await there.workspace.append("there\n", to: path) }
-            try await here.workspace.append("here\n", to: path)
-            let lines = Set(try await resolve().lines)
-            #expect(lines.isSuperset(of: ["one", "two", "three", "here"] + (isEdited ? ["there"] : [])))
-        }
+        try await expectAllLines()
     }
 
     @Test(
@@ -118,12 +123,7 @@ struct LineageConflictTests {
             _ = try await there.workspace.status()
         }
         try await there.putAndScan(text, at: "notes.md")
-        for isEdited in [false, true] {
-            if isEdited { try await there.workspace.append("there\n", to: path) }
-            try await here.workspace.append("here\n", to: path)
-            let lines = Set(try await resolve().lines)
-            #expect(lines.isSuperset(of: ["one", "two", "three", "here"] + (isEdited ? ["there"] : [])))
-        }
+        try await expectAllLines()
     }
 
     @Test("concurrent-edits: a line put back in a conflict of three versions is not deleted by an older one")
