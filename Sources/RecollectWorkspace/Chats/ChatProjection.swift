@@ -265,7 +265,7 @@ extension ChatProjection {
         }
         guard let session = fields["session"]?.stringValue, let messages = fields["messages"]?.arrayValue
         else { throw RecollectError(.unreadable, "the chat has no session or no messages") }
-        var unread = JSONNumbers()
+        var unread = JSONValues()
         let entries = try messages.map { try Entry(json: $0, &unread) }
         let listed = fields["deleted"]?.arrayValue
         let deletions = (listed ?? []).compactMap { Self.deletion(json: $0, &unread) }
@@ -276,7 +276,7 @@ extension ChatProjection {
         let isListUnread = listed.map { $0.count != deletions.count } ?? (fields["deleted"] != nil)
         let title = ChatRevision(
             content: ByteString(fields["title"]?.stringValue ?? ""), number: unread.count(fields["titleRevision"]),
-            replaced: Set(fields["titleReplaced"]?.arrayValue?.compactMap(\.stringValue) ?? []))
+            replaced: Set(unread.strings(fields["titleReplaced"]) ?? []))
         let read = ChatProjection(
             session: session, title: title, entries: entries,
             deletions: Dictionary(deletions, uniquingKeysWith: Deletion.joined), others: fields)
@@ -290,18 +290,19 @@ extension ChatProjection {
                 || optional.contains { $0.stringValue == nil && $0 != .null })
     }
 
-    private static func deletion(json: JSONValue, _ unread: inout JSONNumbers) -> (ByteString, Deletion)? {
+    private static func deletion(json: JSONValue, _ unread: inout JSONValues) -> (ByteString, Deletion)? {
         if let id = json.stringValue { return (ByteString(id), Deletion(restores: 0)) }
         guard let fields = json.objectValue, let id = fields["id"]?.stringValue else { return nil }
-        let states = Set(fields["states"]?.arrayValue?.compactMap(\.stringValue) ?? [])
+        if !fields.keys.allSatisfy(["id", "restores", "states"].contains) { unread.areFound = true }
+        let states = Set(unread.strings(fields["states"]) ?? [])
         return (ByteString(id), Deletion(restores: unread.count(fields["restores"]), states: states))
     }
 }
 
-/// Reads counts of a file, and finds values that are no counts.
-private struct JSONNumbers {
-    /// Whether a value was no count.
-    private(set) var areFound = false
+/// Reads counts and lists of a file, and notes values of another type.
+private struct JSONValues {
+    /// Whether a value was of another type.
+    var areFound = false
 
     /// Returns a count; 0 if it is missing or no count.
     mutating func count(_ value: JSONValue?) -> Int {
@@ -312,23 +313,35 @@ private struct JSONNumbers {
         }
         return Int(number)
     }
+
+    /// Returns the strings of a list; `nil` for other values.
+    mutating func strings(_ value: JSONValue?) -> [String]? {
+        guard let value, value != .null else { return nil }
+        guard let list = value.arrayValue else {
+            areFound = true
+            return nil
+        }
+        let strings = list.compactMap(\.stringValue)
+        if strings.count < list.count { areFound = true }
+        return strings
+    }
 }
 
 extension ChatProjection.Entry {
     /// The members of an entry beside those of its message. Fields of a message with these names are in `fields`.
     private static let members: Set = ["agent", "agents", "after", "revision", "restores", "replaced", "fields"]
 
-    fileprivate init(json: JSONValue, _ unread: inout JSONNumbers) throws {
+    fileprivate init(json: JSONValue, _ unread: inout JSONValues) throws {
         guard var fields = json.objectValue else { throw RecollectError(.unreadable, "a message is not a JSON object") }
         let own = fields["fields"]?.objectValue.flatMap { own in own.keys.allSatisfy(Self.members.contains) ? own : nil
         }
         let agent = fields.removeValue(forKey: "agent")?.stringValue
-        let agents = fields["agents"]?.arrayValue?.compactMap(\.stringValue)
+        let agents = unread.strings(fields["agents"])
         if agents != nil { fields["agents"] = nil }
         let after = fields.removeValue(forKey: "after")?.stringValue
         let number = unread.count(fields.removeValue(forKey: "revision"))
         let restores = unread.count(fields.removeValue(forKey: "restores"))
-        let replaced = fields["replaced"]?.arrayValue?.compactMap(\.stringValue)
+        let replaced = unread.strings(fields["replaced"])
         if replaced != nil { fields["replaced"] = nil }
         if let own {
             fields["fields"] = nil

@@ -181,7 +181,8 @@ struct LineageLogs {
             resolved.contains($0.hash) || copied[$0.hash] == nil && !copiedPerhaps.contains($0.hash)
         }
         guard !candidates.isEmpty else { return [] }
-        let lineage = lineage(of: path, contradicting: [])
+        // A version kept beside the file is not lost, nor is an earlier one of it.
+        let lineage = lineage(of: path, contradicting: []) { line, _ in line }
         let lost = candidates.filter { candidate in
             let isInConflict = copied.values.contains { date in
                 date > candidate.dates.lowerBound && date <= candidate.dates.upperBound.addingTimeInterval(delay)
@@ -207,11 +208,41 @@ struct LineageLogs {
     /// - Parameter contents: The conflicting contents. None of them becomes an ancestor of another only by being
     ///   replaced by it.
     func lineage(of path: WorkspacePath, contradicting contents: Set<ContentHash>) -> Lineage {
-        let logs = (changes[path] ?? [:]).sorted { $0.key < $1.key }.map {
-            Array($0.value.suffix(Self.maxVersionCount))
+        lineage(of: path, contradicting: contents, withoutKeptParents)
+    }
+
+    /// Returns the version graph of a file from the changed lines of each device.
+    private func lineage(
+        of path: WorkspacePath, contradicting contents: Set<ContentHash>,
+        _ change: (_ line: VersionLine, _ device: String) -> VersionLine
+    ) -> Lineage {
+        let logs = (changes[path] ?? [:]).sorted { $0.key < $1.key }.map { device, lines in
+            lines.suffix(Self.maxVersionCount).map { change($0, device) }
         }
         return Lineage(logs, copies: Set((copied[path] ?? [:]).keys), contradicting: contents)
     }
+
+    /// Returns the line of a merge without the parents that the same resolution has kept beside the file: the merge has
+    /// nothing of them.
+    private func withoutKeptParents(_ line: VersionLine, by device: String) -> VersionLine {
+        let merge = line.version
+        guard merge.kind == .merged, merge.parents.count > 1 else { return line }
+        let parents = merge.parents.filter { parent in
+            parent == merge.hash
+                || !KeptCopyName.paths(for: parent, beside: line.path).contains { copy in
+                    (changes[copy]?[device] ?? []).contains { kept in
+                        kept.version.hash == parent && kept.version.kind == .merged && kept.version.parents == [parent]
+                            && abs(merge.date.timeIntervalSince(kept.version.date)) <= Self.maxResolutionTime
+                    }
+                }
+        }
+        var line = line
+        line.version = merge.with(parents: parents)
+        return line
+    }
+
+    /// The maximum time between the kept copies of a resolution and its merge, in seconds.
+    private static var maxResolutionTime: TimeInterval { 10 }
 }
 
 extension WorkspacePath {

@@ -105,7 +105,7 @@ struct FrontMatter {
     }
 
     /// Merges the front matter of several versions, and puts it above a text; `nil` if versions differ, and one has lines
-    /// without a key, or one key twice.
+    /// without a key, or one key twice, or if no alternative chosen by a version would stay.
     static func merged(base: FrontMatter?, versions: [FrontMatter], above rest: String) -> FrontMatter? {
         let old = base?.values ?? [:]
         let values = versions.map(\.values)
@@ -120,6 +120,11 @@ struct FrontMatter {
             // Different spellings of a value are equal. The first one in byte order is used.
             let spellings = there.joined().sorted { $0.precedesByBytes($1) }
             let kept = spellings.reduce(into: Set<String>()) { if !deleted.contains($1) { $0.insert($1) } }
+            // A version with some of several alternatives has chosen them, and another version has deleted them.
+            let isChoiceLost = there.contains {
+                !$0.isEmpty && $0.isStrictSubset(of: old[key] ?? []) && $0.isDisjoint(with: kept)
+            }
+            if isChoiceLost { return nil }
             if !kept.isEmpty { entries.append(Entry(key: key, alternatives: kept)) }
         }
         let spacing = versions.map(\.spacing).max() ?? 0

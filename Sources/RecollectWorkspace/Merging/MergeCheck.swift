@@ -4,6 +4,8 @@ import RecollectCore
 /// Checks a merge for dropped or moved lines. It uses only the texts and shares no code with the merge.
 ///
 /// - A line of a version may be missing in the result only if the base has it and another version has deleted it.
+///   A line in all versions stays at least once if each of them only deleted lines: each may have deleted another one of
+///   several equal lines.
 /// - Lines in the same order in all versions keep it in the result.
 /// - Neighbors in a version, in an order contradicting the base, keep the version's order.
 /// - A line of one version alone stays between its neighbors, if these have the same order in all versions.
@@ -106,8 +108,29 @@ struct MergeCheck {
             let counts = versions.lazy.map { $0.counts[line] }
             let deleted = max(0, (base?.counts[line] ?? 0) - (counts.min() ?? 0))
             let needed = max(0, (counts.max() ?? 0) - deleted)
+            if needed == 0, merged.counts[line] == 0, (counts.min() ?? 0) > 0 { return mayBeReplaced(line) }
             return merged.counts[line] >= (isCounted ? needed : min(needed, 1))
         }
+    }
+
+    /// Whether a line of all versions that is missing in the result is a mark, or a version without one of its occurrences
+    /// has no fewer lines than the base: it may have edited this one.
+    private func mayBeReplaced(_ line: Int) -> Bool {
+        guard let base, !isMark(numbering.values[line].string) else { return true }
+        return versions.contains {
+            $0.counts[line] < base.counts[line] && $0.lines.count >= base.lines.count
+        }
+    }
+
+    /// Whether a line has no words, or separates parts of a text: a heading, a fence, or a row of a table.
+    private func isMark(_ text: String) -> Bool {
+        ["#", "```", "~~~", "|"].contains(where: text.hasPrefix)
+            || text.utf8.allSatisfy { $0 < 0x80 && !Self.isWordByte($0) }
+    }
+
+    private static func isWordByte(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+            || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
     }
 
     // MARK: Entries
@@ -171,11 +194,8 @@ struct MergeCheck {
             words.reserveCapacity(text.utf8.count)
             var isInWord = false
             for byte in text.utf8 {
-                let letter = byte | 0x20
                 let wasInWord = isInWord
-                isInWord =
-                    (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(letter)
-                    || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+                isInWord = MergeCheck.isWordByte(byte)
                 guard isInWord else { continue }
                 if !wasInWord, !words.isEmpty { words.append(UInt8(ascii: " ")) }
                 words.append(byte)

@@ -27,7 +27,13 @@ extension WorkspaceWriter {
             }
             // The content is the same if another device resolved this conflict, and different if the kept copy was
             // edited.
-            if there.version == hash { return copyPath }
+            if there.version == hash {
+                // The lineage of this device names the versions kept apart, too.
+                if kind == .merged {
+                    try archive.recordMerge(copyPath, into: hash, parents: [hash], now: configuration.now())
+                }
+                return copyPath
+            }
             taken = FileChangedError(path: copyPath, current: there)
         }
         throw taken

@@ -50,7 +50,9 @@ extension SharedWorkspace {
         try await writing {
             let path = try self.provider.spelling(of: path)
             guard let resolution = try self.archive.versions(of: path).first(where: { $0.kind == .merged }) else {
-                throw RecollectError(.notFound, "no conflict of \(path) was resolved on this device")
+                throw RecollectError(
+                    .notFound,
+                    "no conflict of \(path) was merged on this device; versions kept apart are files beside it")
             }
             let current = try self.scanner.fileIfPresent(at: path)?.version
             let wanted = resolution.parents.filter { $0 != current && $0 != resolution.hash }

@@ -239,6 +239,19 @@ struct ChatProjectionTests {
         #expect(read.messages.map(\.agentId) == ["a", "b"])
     }
 
+    @Test(
+        "Members unknown to this version are found",
+        arguments: [
+            #""deleted":[{"id":"x","restores":0,"reason":"spam"}]"#, #""deleted":[{"id":"x","states":[1]}]"#,
+            #""titleReplaced":[true]"#, #""titleReplaced":"x""#,
+        ])
+    func unknownMembers(members: String) throws {
+        let sample = RandomChats.sample
+        #expect(try !ChatProjection(bytes: Array(sample.utf8)).hasOtherContent)
+        let other = "{" + members + "," + sample.dropFirst()
+        #expect(try ChatProjection(bytes: Array(other.utf8)).hasOtherContent)
+    }
+
     @Test("A chat of 100,000 messages is ordered without recursion", .needs(.time))
     func long() {
         let chat = ChatProjection(

@@ -292,6 +292,48 @@ struct MarkdownExamplesTests {
         #expect(try file("a.md", twice, twice.replacing("2", with: "3"), twice.replacing("1", with: "0")) == nil)
     }
 
+    @Test("concurrent-edits: different choices among alternatives in front matter are kept apart")
+    func chosenAlternatives() throws {
+        let both = "---\n# recollect:or place: Rome\nplace: Turin\n---\n\ntext\n"
+        func one(_ place: String) -> String { "---\nplace: \(place)\n---\n\ntext\n" }
+        #expect(try file("a.md", both, one("Rome"), one("Turin")) == nil)
+        #expect(try file("a.md", both, one("Rome"), one("Turin, Italy")) == nil)
+        #expect(try file("a.md", both, one("Rome"), "text\n") == nil)
+        #expect(try file("a.md", both, one("Rome"), one("Rome")) == one("Rome"))
+        #expect(try file("a.md", both, one("Rome"), both) == one("Rome"))
+        #expect(try file("a.md", one("Rome"), one("Rome") + "more\n", "text\n") == "text\nmore\n")
+    }
+
+    @Test("concurrent-edits: a line stays if each device deletes another one of several equal ones")
+    func repeatedLine() throws {
+        let base = "# A\n\n- buy bread\n- one\n\n# B\n\n- buy bread\n- two\n"
+        let one = base.replacing("# A\n\n- buy bread\n", with: "# A\n\n")
+        let other = base.replacing("# B\n\n- buy bread\n", with: "# B\n\n")
+        for name in ["a.md", "a.txt"] {
+            #expect(try file(name, base, one, other) == nil)
+            #expect(try file(name, base, one, base) == one)
+        }
+        let party = "- 🎂\n- one\n- 🎂\n"
+        #expect(try file("a.md", party, "- one\n- 🎂\n", "- 🎂\n- one\n") == nil)
+        // A line like the beginning of another is no template.
+        let calls = "- call Ann\n- call Anna\n- call Ann\n"
+        #expect(try file("a.md", calls, "- call Anna\n- call Ann\n", "- call Ann\n- call Anna\n") == nil)
+        // Both devices complete a task of one name. Lines of a template may all be filled in, and marks have no words.
+        let tasks = "# A\n\n- [ ] run\n\n# B\n\n- [ ] run\n"
+        let done = tasks.replacing("# A\n\n- [ ]", with: "# A\n\n- [x]")
+        #expect(
+            try file("a.md", tasks, done, tasks.replacing("# B\n\n- [ ]", with: "# B\n\n- [x]"))
+                == done.replacing("- [ ]", with: "- [x]"))
+        let template = "# Mon\n\nMood:\n\n---\n\n# Tue\n\nMood:\n\n---\n"
+        let filled = template.replacing("# Mon\n\nMood:", with: "# Mon\n\nMood: fine")
+        let filledElsewhere = template.replacing("# Tue\n\nMood:", with: "# Tue\n\nMood: calm")
+        #expect(
+            try file("a.md", template, filled, filledElsewhere)
+                == filled.replacing("# Tue\n\nMood:", with: "# Tue\n\nMood: calm"))
+        let marks = "}\na\n}\nb\n"
+        #expect(try file("a.txt", marks, "a\n}\nb\n", "}\na\nb\n") == "a\nb\n")
+    }
+
     @Test("concurrent-edits: a conflict block below front matter gets no blank lines in later merges")
     func blockBelowFrontMatter() throws {
         let (one, other) = ("---\nkey: a\n---\nw7\n", "same\n")
