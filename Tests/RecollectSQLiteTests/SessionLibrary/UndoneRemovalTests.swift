@@ -197,20 +197,20 @@ import Testing
     func removedWhileStreaming(isOwn: Bool) async throws {
         let ui = window()
         try await save([Self.question], by: ui)
-        var bubble = ChatMessage(role: .assistant, content: "", isComplete: false)
+        var shownEntry = ChatMessage(role: .assistant, content: "", isComplete: false)
         let reply =
             try await isOwn
-            ? ui.beginReply(in: "s", bubble)
+            ? ui.beginReply(in: "s", shownEntry)
             : history.beginReply(
-                ConversationMessage(id: bubble.id.uuidString, role: .assistant, parts: []), in: Self.scope)
+                ConversationMessage(id: shownEntry.id.uuidString, role: .assistant, parts: []), in: Self.scope)
         reply.append("The answer.\n")
-        bubble.content = "The an"
-        try await save([Self.question, bubble], by: ui)
+        shownEntry.content = "The an"
+        try await save([Self.question, shownEntry], by: ui)
         try await save([Self.question], by: ui)
         try await reply.finish()
-        bubble.content = "The answer."
-        bubble.isComplete = true
-        try await save([Self.question, bubble], by: ui)
+        shownEntry.content = "The answer."
+        shownEntry.isComplete = true
+        try await save([Self.question, shownEntry], by: ui)
         #expect(try await texts().map { $0.trimmingCharacters(in: .newlines) } == ["Q", "The answer."])
     }
 
@@ -315,53 +315,53 @@ import Testing
     @Test("Changed metadata of an incomplete entry does not let its end replace the reply", arguments: Memory.allCases)
     func metadataOfIncomplete(memory: Memory) async throws {
         let ui = window()
-        var bubble = ChatMessage(role: .assistant, content: "", isComplete: false)
-        let reply = try await ui.beginReply(in: "s", bubble)
-        bubble.content = "one "
-        try await save([bubble], by: ui)
+        var shownEntry = ChatMessage(role: .assistant, content: "", isComplete: false)
+        let reply = try await ui.beginReply(in: "s", shownEntry)
+        shownEntry.content = "one "
+        try await save([shownEntry], by: ui)
         try await reply.finish(ConversationMessage(id: reply.id, role: .assistant, text: "In other words"))
         try await change(ui, to: memory)
-        bubble.metadata["rating"] = 1
-        try await save([bubble], by: ui)
-        bubble.isComplete = true
-        try await save([bubble], by: ui)
+        shownEntry.metadata["rating"] = 1
+        try await save([shownEntry], by: ui)
+        shownEntry.isComplete = true
+        try await save([shownEntry], by: ui)
         #expect(try await texts() == ["In other words"])
         #expect(try await entries()[0].metadata["rating"] == 1)
     }
 
-    @Test("Metadata added to an incomplete bubble of a complete reply does not repeat the text")
-    func metadataOfUnknownBubble() async throws {
+    @Test("Metadata added to an incomplete entry of a complete reply does not repeat the text")
+    func metadataOfUnknownEntry() async throws {
         let ui = window()
         let message = ConversationMessage(
             id: UUID().uuidString, role: .assistant, parts: [.thinking("Hm.", signature: nil), .text("two ")])
         try await history.append([message], to: Self.scope)
-        var bubble = ChatMessage(
+        var shownEntry = ChatMessage(
             id: try #require(UUID(uuidString: message.id)), role: .assistant, content: "two ", isComplete: false)
-        try await save([bubble], by: ui)
+        try await save([shownEntry], by: ui)
         let other = window()
         let shown = try #require(try await other.getSession(id: "s")).messages
         try await save(shown.filter { $0.messageType == .text }, by: other)
-        bubble.metadata["rating"] = 1
-        try await save([bubble], by: ui)
+        shownEntry.metadata["rating"] = 1
+        try await save([shownEntry], by: ui)
         #expect(try await texts() == ["two "])
     }
 
     // MARK: Replies of the window
 
-    @Test("A bubble of several texts saved with blanks trimmed is removed")
-    func removedTrimmedBubble() async throws {
+    @Test("An entry of several texts saved with blanks trimmed is removed")
+    func removedTrimmedEntry() async throws {
         let ui = window()
-        var bubble = ChatMessage(role: .assistant, content: "", isComplete: false)
-        let reply = try await ui.beginReply(in: "s", bubble)
+        var shownEntry = ChatMessage(role: .assistant, content: "", isComplete: false)
+        let reply = try await ui.beginReply(in: "s", shownEntry)
         reply.append("one ")
         reply.append(Self.call("two"))
         reply.append("three\n")
-        bubble.content = "one "
-        try await save([Self.question, bubble], by: ui)
+        shownEntry.content = "one "
+        try await save([Self.question, shownEntry], by: ui)
         try await reply.finish()
-        bubble.content = "one three"
-        bubble.isComplete = true
-        try await save([Self.question, bubble], by: ui)
+        shownEntry.content = "one three"
+        shownEntry.isComplete = true
+        try await save([Self.question, shownEntry], by: ui)
         try await save([Self.question], by: ui)
         #expect(try await texts() == ["Q", "two"])
     }
@@ -369,14 +369,14 @@ import Testing
     @Test(
         "A UI that shows the parts of its own streaming reply saves each of them once", arguments: [false, true],
         [false, true])
-    func partsOfOwnReply(isIncrementSaved: Bool, isBubbleFirst: Bool) async throws {
+    func partsOfOwnReply(isIncrementSaved: Bool, isEntryFirst: Bool) async throws {
         for isSavedBetween in [false, true] {
             _ = try await history.deleteSession(Self.session)
-            try await showParts(isIncrementSaved, isBubbleFirst, isSavedBetween)
+            try await showParts(isIncrementSaved, isEntryFirst, isSavedBetween)
         }
     }
 
-    private func showParts(_ isIncrementSaved: Bool, _ isBubbleFirst: Bool, _ isSavedBetween: Bool) async throws {
+    private func showParts(_ isIncrementSaved: Bool, _ isEntryFirst: Bool, _ isSavedBetween: Bool) async throws {
         let ui = window()
         try await save([Self.question], by: ui)
         let reply = try await ui.beginReply(in: "s")
@@ -388,7 +388,7 @@ import Testing
             }
         }
         reply.append("one")
-        if isBubbleFirst {
+        if isEntryFirst {
             try await saveIncrement(1)
             try await save([Self.question] + reply.message.chatMessages(), by: ui)
         }
@@ -412,21 +412,21 @@ import Testing
     func branchedReply(hasIncrement: Bool) async throws {
         let ui = window()
         try await save([Self.question], by: ui)
-        var bubble = ChatMessage(role: .assistant, content: "one ", isComplete: false)
-        let reply = try await ui.beginReply(in: "s", bubble)
+        var shownEntry = ChatMessage(role: .assistant, content: "one ", isComplete: false)
+        let reply = try await ui.beginReply(in: "s", shownEntry)
         reply.append("two")
-        try await save([Self.question, bubble], by: ui)
+        try await save([Self.question, shownEntry], by: ui)
         try await reply.finish()
         let whole = reply.message.parts.compactMap(\.text).joined()
-        let branch = try await ui.branch("s", from: bubble.id)
+        let branch = try await ui.branch("s", from: shownEntry.id)
         try await save([Self.question], by: ui)
         if hasIncrement {
-            bubble.content = "one t"
-            try await save([Self.question, bubble], by: ui)
+            shownEntry.content = "one t"
+            try await save([Self.question, shownEntry], by: ui)
         }
-        bubble.content = whole
-        bubble.isComplete = true
-        try await save([Self.question, bubble], by: ui)
+        shownEntry.content = whole
+        shownEntry.isComplete = true
+        try await save([Self.question, shownEntry], by: ui)
         #expect(try await texts() == ["Q", whole])
         #expect(try await history.windows(of: branch).flatMap(\.messages).map(\.text) == [whole])
     }
@@ -435,18 +435,18 @@ import Testing
     func deletedReply() async throws {
         let ui = window()
         try await save([Self.question], by: ui)
-        var bubble = ChatMessage(role: .assistant, content: "one ", isComplete: false)
-        let reply = try await ui.beginReply(in: "s", bubble)
+        var shownEntry = ChatMessage(role: .assistant, content: "one ", isComplete: false)
+        let reply = try await ui.beginReply(in: "s", shownEntry)
         reply.append("two")
-        try await save([Self.question, bubble], by: ui)
+        try await save([Self.question, shownEntry], by: ui)
         try await reply.finish()
         let whole = reply.message.parts.compactMap(\.text).joined()
         try await history.deleteMessages([reply.id], in: Self.session)
-        bubble.content = "one t"
-        try await save([Self.question, bubble], by: ui)
-        bubble.content = whole
-        bubble.isComplete = true
-        try await save([Self.question, bubble], by: ui)
+        shownEntry.content = "one t"
+        try await save([Self.question, shownEntry], by: ui)
+        shownEntry.content = whole
+        shownEntry.isComplete = true
+        try await save([Self.question, shownEntry], by: ui)
         #expect(try await texts() == ["Q", whole])
     }
 
