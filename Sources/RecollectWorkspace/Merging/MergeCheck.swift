@@ -4,8 +4,8 @@ import RecollectCore
 /// Checks a merge for dropped or moved lines. It uses only the texts and shares no code with the merge.
 ///
 /// - A line of a version may be missing in the result only if the base has it and another version has deleted it.
-///   A line in all versions stays at least once if each of them only deleted lines: each may have deleted another one of
-///   several equal lines.
+///   A line in all versions stays at least once, because each may have deleted another one of several equal lines. The
+///   exceptions are marks without words, and lines that a version may have edited (`mayBeReplaced`).
 /// - Lines in the same order in all versions keep it in the result.
 /// - Neighbors in a version, in an order contradicting the base, keep the version's order.
 /// - A line of one version alone stays between its neighbors, if these have the same order in all versions.

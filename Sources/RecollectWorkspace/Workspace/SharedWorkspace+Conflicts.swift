@@ -41,7 +41,7 @@ extension SharedWorkspace {
     /// A version already restored, or equal to the file's content, is not written again. If the call is
     /// interrupted, some of the files exist, and the next call continues.
     /// - Returns: The files, in the order of their contents' hashes.
-    /// - Throws: `notFound` if no conflict of the file was resolved on this device, or a version is missing in the
+    /// - Throws: `notFound` if no conflict of the file was merged on this device, or a version is missing in the
     ///   archive; errors of the disk.
     @discardableResult
     public func restoreConflict(
