@@ -66,7 +66,8 @@ public final class DeviceChatStorage: ChatStorage {
         userId: String, sessionId: String, agentId: String, maxMessages: Int?
     ) async throws -> [ConversationMessage] {
         let scope = scope(userId, sessionId, agentId)
-        return try await history.restoringAttachments(of: history.window(of: scope, maxMessages: maxMessages))
+        return try await history.restoringAttachments(
+            of: history.window(of: scope, maxMessages: maxMessages), userId: scope.userId)
     }
 
     /// Returns the messages of one scope for a model, with the bytes of their attachments: see `ChatStorage`. The counter
@@ -76,15 +77,19 @@ public final class DeviceChatStorage: ChatStorage {
     ) async throws -> [ConversationMessage] {
         let scope = scope(userId, sessionId, agentId)
         return try await history.restoringAttachments(
-            of: history.window(of: scope, tokens: tokens, counter: counter))
+            of: history.window(of: scope, tokens: tokens, counter: counter), userId: scope.userId)
     }
 
     /// Returns the messages of one scope with its compaction, with the bytes of their attachments: see `ChatStorage`.
     public func compacted(userId: String, sessionId: String, agentId: String) async throws -> CompactedMessages {
-        var compacted = try await history.compacted(scope(userId, sessionId, agentId))
-        compacted.instructions = try await history.restoringAttachments(of: compacted.instructions)
-        compacted.pinned = try await history.restoringAttachments(of: compacted.pinned)
-        compacted.messages = try await history.restoringAttachments(of: compacted.messages)
+        let scope = scope(userId, sessionId, agentId)
+        func restoring(_ messages: [ConversationMessage]) async throws -> [ConversationMessage] {
+            try await history.restoringAttachments(of: messages, userId: scope.userId)
+        }
+        var compacted = try await history.compacted(scope)
+        compacted.instructions = try await restoring(compacted.instructions)
+        compacted.pinned = try await restoring(compacted.pinned)
+        compacted.messages = try await restoring(compacted.messages)
         return compacted
     }
 
@@ -129,8 +134,9 @@ public final class DeviceChatStorage: ChatStorage {
 
     /// Returns all messages of a session, with the bytes of their attachments: see `ChatStorage`.
     public func fetchAllChats(userId: String, sessionId: String) async throws -> [ConversationMessage] {
-        let windows = try await history.windows(of: scope(userId, sessionId, "").session)
-        return try await history.restoringAttachments(of: MergedChats.merge(windows))
+        let session = scope(userId, sessionId, "").session
+        let windows = try await history.windows(of: session)
+        return try await history.restoringAttachments(of: MergedChats.merge(windows), userId: session.userId)
     }
 
     /// Begins a streaming reply: see `ChatStorage`. Never returns `nil`.
@@ -144,8 +150,9 @@ public final class DeviceChatStorage: ChatStorage {
     public func streamingReplies(
         userId: String, sessionId: String
     ) async throws -> [AgentMessage] {
-        let replies = try await history.streamingReplies(in: scope(userId, sessionId, "").session)
-        let messages = try await history.restoringAttachments(of: replies.map(\.message))
+        let session = scope(userId, sessionId, "").session
+        let replies = try await history.streamingReplies(in: session)
+        let messages = try await history.restoringAttachments(of: replies.map(\.message), userId: session.userId)
         return zip(replies, messages).map { AgentMessage(agentId: $0.agentId, message: $1) }
     }
 

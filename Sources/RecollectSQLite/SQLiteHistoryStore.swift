@@ -354,9 +354,9 @@ public final class SQLiteHistoryStore: HistoryStore {
 
 extension SQLiteHistoryStore {
     /// Returns the bytes of an attachment: see `HistoryStore`.
-    public func attachment(sha256: String) async throws -> Data {
-        // The file of a deleted attachment may remain for a while.
-        if try await read({ try AttachmentUse.isDeleted(sha256, $0) }) {
+    public func attachment(sha256: String, userId: String) async throws -> Data {
+        // The file may be that of another user, or remain after a deletion.
+        guard try await read({ try AttachmentUse.isUsed(sha256, by: userId, $0) }) else {
             throw RecollectError(.notFound, "the attachment \(sha256.prefix(80)) is not in this store")
         }
         return try await blocking { [attachments] in try attachments.read(sha256) }

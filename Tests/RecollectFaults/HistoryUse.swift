@@ -141,7 +141,7 @@ package enum HistoryUse {
                         let scope = Scope(
                             userId: user, sessionId: session.id.sessionId, agentId: stored.agentId)
                         let text = readsIDsAlone ? stored.message.id : HistoryUse.entry(stored.message)
-                        let isWhole = try await hasAttachments(stored.message, history)
+                        let isWhole = try await hasAttachments(stored.message, of: user, history)
                         store.lists[HistoryUse.list(scope), default: []].append(
                             isWhole ? text : text + " without bytes")
                         if stored.message.text.contains(commonWord) { prose.insert(stored.message.id) }
@@ -166,12 +166,12 @@ package enum HistoryUse {
         }
 
         private func hasAttachments(
-            _ message: ConversationMessage, _ history: SQLiteHistoryStore
+            _ message: ConversationMessage, of user: String, _ history: SQLiteHistoryStore
         ) async throws -> Bool {
             for case .attachment(let attachment) in message.parts {
                 guard case .stored(let hash, _) = attachment.content else { continue }
                 do {
-                    _ = try await history.attachment(sha256: hash)
+                    _ = try await history.attachment(sha256: hash, userId: user)
                 } catch let error as RecollectError where error.code == .notFound || error.code == .damaged {
                     return false
                 }

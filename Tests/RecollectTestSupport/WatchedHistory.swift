@@ -257,8 +257,8 @@ package final class WatchedHistory: HistoryStore {
         return try await base.message(id, in: session, agentId: agentId)
     }
 
-    package func attachment(sha256: String) async throws -> Data {
-        try await base.attachment(sha256: sha256)
+    package func attachment(sha256: String, userId: String) async throws -> Data {
+        try await base.attachment(sha256: sha256, userId: userId)
     }
 
     package func changes(after cursor: ChangeCursor, limit: Int) async throws -> [HistoryChange] {

@@ -101,7 +101,7 @@ struct ClaudeCodeMappingTests {
             return
         }
         #expect(image.mediaType == "image/png")
-        #expect(try await imported.history.attachment(sha256: sha256).count == count)
+        #expect(try await imported.history.attachment(sha256: sha256, userId: "ada").count == count)
         #expect(messages[2].role == .tool)
         let reference: JSONValue = [["type": "image", "source": ["type": "attachment", "sha256": .string(sha256)]]]
         #expect(messages[2].parts == [.toolResult(id: "toolu_i", content: reference), .attachment(image)])

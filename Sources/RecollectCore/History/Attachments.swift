@@ -1,16 +1,18 @@
 import Foundation
 
 extension HistoryStore {
-    /// Returns the messages with the bytes of all their attachments in this store.
+    /// Returns messages of a user with the bytes of all their attachments in this store.
     ///
     /// An attachment with missing or damaged bytes stays a hash, so that its message can still be read. For such a
-    /// hash, `attachment(sha256:)` throws the reason.
-    public func restoringAttachments(of messages: [ConversationMessage]) async throws -> [ConversationMessage] {
+    /// hash, `attachment(sha256:userId:)` throws the reason.
+    public func restoringAttachments(
+        of messages: [ConversationMessage], userId: String
+    ) async throws -> [ConversationMessage] {
         guard messages.contains(where: \.hasAttachments) else { return messages }
         var bytes: [String: Data] = [:]
         for hash in Set(messages.flatMap(\.storedAttachments)) {
             do {
-                bytes[hash] = try await attachment(sha256: hash)
+                bytes[hash] = try await attachment(sha256: hash, userId: userId)
             } catch let error as RecollectError where error.code == .notFound || error.code == .damaged {
                 continue
             }

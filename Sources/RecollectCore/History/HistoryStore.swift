@@ -252,9 +252,10 @@ public protocol HistoryStore: Sendable {
     /// Returns the message of an agent, or without one the first in the session's order; `nil` if there is none.
     func message(_ id: String, in session: SessionKey, agentId: String?) async throws -> StoredMessage?
 
-    /// Returns the bytes of an attachment by hash.
-    /// - Throws: `notFound` if the bytes are missing, `damaged` if their hash is different.
-    func attachment(sha256: String) async throws -> Data
+    /// Returns the bytes of an attachment of a user's messages or streaming replies by hash.
+    /// - Throws: `notFound` if the bytes are missing, or if no message of the user has the attachment; `damaged` if their hash
+    ///   is different.
+    func attachment(sha256: String, userId: String) async throws -> Data
 
     /// Searches a user's messages in all sessions, for all agents, the best matches first. Any text is a valid
     /// query.

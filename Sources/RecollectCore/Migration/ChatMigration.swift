@@ -127,7 +127,7 @@ extension HistoryStore {
         var request = PageRequest<MessageCursor>(limit: 500)
         while true {
             let page = try await messages(of: id, agentId: agentId, page: request)
-            all += try await restoringAttachments(of: page.elements.map(\.message))
+            all += try await restoringAttachments(of: page.elements.map(\.message), userId: id.userId)
             guard let next = page.next else { return all }
             request = PageRequest(limit: 500, after: next)
         }

@@ -48,7 +48,7 @@ struct HistorySessionMigration {
         try await source.forEachPage(of: session.id, limit: Self.pageSize) { page in
             for run in page.runs {
                 try Task.checkCancellation()
-                let messages = try await source.restoringAttachments(of: run.messages)
+                let messages = try await source.restoringAttachments(of: run.messages, userId: session.id.userId)
                 added += try await target.append(messages, to: session.id.scope(agentId: run.agentId)).added
             }
             try await verify(page, &finder)
@@ -139,9 +139,9 @@ struct HistorySessionMigration {
     private func verifyAttachments(of message: ConversationMessage) async throws {
         for hash in message.storedAttachments {
             do {
-                _ = try await target.attachment(sha256: hash)
+                _ = try await target.attachment(sha256: hash, userId: session.id.userId)
             } catch let error as RecollectError where error.code == .notFound || error.code == .damaged {
-                guard try await !source.hasAttachment(hash) else {
+                guard try await !source.hasAttachment(hash, userId: session.id.userId) else {
                     throw RecollectError.verificationFailed(
                         session: session.id.sessionId, "an attachment of message \(message.id) is missing")
                 }
@@ -217,9 +217,9 @@ extension HistoryStore {
         }
     }
 
-    fileprivate func hasAttachment(_ hash: String) async throws -> Bool {
+    fileprivate func hasAttachment(_ hash: String, userId: String) async throws -> Bool {
         do {
-            _ = try await attachment(sha256: hash)
+            _ = try await attachment(sha256: hash, userId: userId)
             return true
         } catch let error as RecollectError where error.code == .notFound || error.code == .damaged {
             return false

@@ -20,16 +20,22 @@ enum AttachmentUse {
         return try hashes.filter { try !isUsed($0, db) }
     }
 
-    /// Whether a deleted message was the last to use an attachment, and its file is still to be removed.
-    static func isDeleted(_ hash: String, _ db: Database) throws -> Bool {
-        let isUsed = try db.integer(
+    /// Whether a message or a streaming reply of a user has the attachment.
+    static func isUsed(_ hash: String, by userId: String, _ db: Database) throws -> Bool {
+        // The table or the index of uses may have an older page: one of them is sufficient.
+        for uses in ["attachment_use", "attachment_use INDEXED BY attachment_use_by_message"] {
+            let use = try db.integer(
+                """
+                SELECT 1 FROM \(uses) CROSS JOIN message USING (sequence)
+                JOIN session ON session.id = message.session_row_id WHERE sha256 = ? AND user_id = ? LIMIT 1
+                """, hash, userId)
+            if use != nil { return true }
+        }
+        return try db.integer(
             """
-            SELECT 1 FROM attachment_use JOIN message USING (sequence)
-            JOIN session ON session.id = message.session_row_id WHERE sha256 = ? LIMIT 1
-            """, hash)
-        if try isUsed != nil || isStreaming(hash, db) { return false }
-        return try isInMessage(hash, db)
-            || db.integer("SELECT 1 FROM erasure WHERE kind = 'attachment' AND number = 0 AND name = ?", hash) != nil
+            SELECT 1 FROM streaming_reply JOIN session ON session.id = session_row_id
+            WHERE user_id = ? AND instr(parts, ?) LIMIT 1
+            """, userId, hash) != nil
     }
 
     /// Returns the next attachments to erase with uses in the index of uses. The table may have an older page:

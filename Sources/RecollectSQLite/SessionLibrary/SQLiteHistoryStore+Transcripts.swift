@@ -28,7 +28,8 @@ extension SQLiteHistoryStore {
         var entries: [ChatMessage] = []
         for (stored, earlier) in zip(page, earlier) {
             let messages = try await restoringAttachments(
-                of: earlier + [AgentMessage(agentId: stored.agentId, message: stored.message)])
+                of: earlier + [AgentMessage(agentId: stored.agentId, message: stored.message)],
+                userId: session.userId)
             entries += Transcript(messages).entries.dropFirst(Transcript(messages.dropLast()).entries.count)
         }
         return entries
@@ -52,9 +53,9 @@ extension SQLiteHistoryStore {
         }
     }
 
-    /// Returns the messages with the bytes of their attachments.
-    func restoringAttachments(of messages: [AgentMessage]) async throws -> [AgentMessage] {
-        let restored = try await restoringAttachments(of: messages.map(\.message))
+    /// Returns messages of a user with the bytes of their attachments.
+    func restoringAttachments(of messages: [AgentMessage], userId: String) async throws -> [AgentMessage] {
+        let restored = try await restoringAttachments(of: messages.map(\.message), userId: userId)
         return zip(messages, restored).map { AgentMessage(agentId: $0.agentId, message: $1) }
     }
 

@@ -146,16 +146,45 @@ enum AppendChecks {
         },
         HistoryStoreCheck(
             "attachments.byHash", rule: 9,
-            "attachment(sha256:) returns the bytes of a saved attachment and throws for an unknown hash."
+            "attachment(sha256:userId:) returns the bytes of a saved attachment and throws for an unknown hash."
         ) { store in
             let bytes = Data((0..<3000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
             let attachment = Attachment(mediaType: "image/png", content: .inline(bytes))
             try await store.append(
                 [ConversationMessage(id: "m", role: .user, parts: [.attachment(attachment)])], to: .plain)
             let hash = Attachment.sha256(of: bytes)
-            try expectEqual(try await store.attachment(sha256: hash), bytes, "the bytes of \(hash)")
+            try expectEqual(try await store.attachment(sha256: hash, userId: "user"), bytes, "the bytes of \(hash)")
             let missing = Attachment.sha256(of: Data("never saved".utf8))
-            try await expectError(.notFound, "an unknown hash") { _ = try await store.attachment(sha256: missing) }
+            try await expectError(.notFound, "an unknown hash") {
+                _ = try await store.attachment(sha256: missing, userId: "user")
+            }
+        },
+        HistoryStoreCheck(
+            "attachments.usersAreIsolated", rule: 9,
+            "The hash of another user's attachment is as unknown as any other, until the user saves the same bytes."
+        ) { store in
+            let bytes = Data((0..<3000).map { UInt8(truncatingIfNeeded: $0 &* 29) })
+            let hash = Attachment.sha256(of: bytes)
+            let message = ConversationMessage(
+                id: "m", role: .user,
+                parts: [.attachment(Attachment(mediaType: "image/png", content: .inline(bytes)))])
+            try await store.append([message], to: .plain)
+            try await expectEqual(store.attachment(sha256: hash, userId: "user"), bytes, "the bytes of \(hash)")
+            for other in ["other", "User", ""] {
+                try await expectError(.notFound, "the attachment of another user") {
+                    _ = try await store.attachment(sha256: hash, userId: other)
+                }
+            }
+            try await store.append([message], to: Scope.plain.user("other"))
+            try await expectEqual(
+                store.attachment(sha256: hash, userId: "other"), bytes, "the bytes saved by both users")
+            try await store.deleteMessages(["m"], in: Scope.plain.session)
+            try await expectError(.notFound, "the attachment of a deleted message") {
+                _ = try await store.attachment(sha256: hash, userId: "user")
+            }
+            try await expectEqual(
+                store.attachment(sha256: hash, userId: "other"), bytes, "the bytes after a deletion by one of two users"
+            )
         },
     ]
 

@@ -84,13 +84,19 @@ enum DeletionChecks {
             }
             let hash = Attachment.sha256(of: bytes)
             try await store.deleteMessages(["m"], in: Scope.plain.session)
-            try await expectEqual(store.attachment(sha256: hash), bytes, "the bytes after one of three deletions")
-            try await store.deleteSession(Scope.plain.session("other").session)
-            try await expectEqual(store.attachment(sha256: hash), bytes, "the bytes after two of three deletions")
-            try await store.deleteUser("other")
-            try await expectError(.notFound, "the bytes after the last deletion") {
-                _ = try await store.attachment(sha256: hash)
+            func expectBytes(of user: String, _ what: String) async throws {
+                try await expectEqual(store.attachment(sha256: hash, userId: user), bytes, what)
             }
+            func expectNone(of user: String, _ what: String) async throws {
+                try await expectError(.notFound, what) { _ = try await store.attachment(sha256: hash, userId: user) }
+            }
+            try await store.deleteMessages(["m"], in: Scope.plain.session)
+            try await expectBytes(of: "user", "the bytes after one of two deletions")
+            try await store.deleteSession(Scope.plain.session("other").session)
+            try await expectNone(of: "user", "the bytes after the user's last deletion")
+            try await expectBytes(of: "other", "the bytes of the other user")
+            try await store.deleteUser("other")
+            try await expectNone(of: "other", "the bytes after the deletion of the other user")
         },
         HistoryStoreCheck(
             "deletion.sessionCanBeReused", "A session ID used again after its deletion has only the new messages."

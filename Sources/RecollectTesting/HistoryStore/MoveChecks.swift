@@ -40,7 +40,8 @@ enum MoveChecks {
             try await expectEqual(store.session(Scope.plain.session), nil, "the session under the old ID")
             try await expectEqual(store.everything(in: Scope.plain.session), [], "the messages under the old ID")
             try await expectEqual(store.listedSessions(), ["new"], "the list")
-            try await expectEqual(store.attachment(sha256: Attachment.sha256(of: bytes)), bytes, "the attachment")
+            try await expectEqual(
+                store.attachment(sha256: Attachment.sha256(of: bytes), userId: "user"), bytes, "the attachment")
             let hits = try await store.everyHit(SearchQuery(userId: "user", text: "a1"))
             try expectEqual(hits.map(\.session), [Self.new.session], "the session of the hits")
             try await expectEqual(

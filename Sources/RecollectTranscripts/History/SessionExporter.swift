@@ -66,7 +66,9 @@ public struct SessionExporter: Sendable {
             let messages = try await history.messages(of: id, agentId: nil, page: page)
             var bytes: [UInt8] = []
             for var stored in messages.elements {
-                if format != .markdown { stored.message = try await withAttachments(stored.message, &missing) }
+                if format != .markdown {
+                    stored.message = try await withAttachments(stored.message, of: id.userId, &missing)
+                }
                 if format == .json, !isFirst { bytes += Array(",\n".utf8) }
                 bytes += try text(of: stored, in: session, format)
                 isFirst = false
@@ -108,7 +110,7 @@ public struct SessionExporter: Sendable {
 
     /// Returns the message with the content of its attachments, as far as available.
     private func withAttachments(
-        _ message: ConversationMessage, _ missing: inout [MissingAttachment]
+        _ message: ConversationMessage, of userId: String, _ missing: inout [MissingAttachment]
     ) async throws -> ConversationMessage {
         var message = message
         for (index, part) in message.parts.enumerated() {
@@ -116,7 +118,7 @@ public struct SessionExporter: Sendable {
                 continue
             }
             do {
-                attachment.content = .inline(try await history.attachment(sha256: sha256))
+                attachment.content = .inline(try await history.attachment(sha256: sha256, userId: userId))
                 message.parts[index] = .attachment(attachment)
             } catch let error as RecollectError where error.isMissingAttachment {
                 missing.append(MissingAttachment(messageId: message.id, sha256: sha256))

@@ -21,7 +21,7 @@ extension ChatsArea {
 
     /// Publishes a session, and reads the attachments to be kept beside the file from the history.
     func publishing<Result>(
-        attachmentsOf history: some HistoryStore, _ publish: ([String: [UInt8]]) async throws -> Result
+        attachmentsOf history: some HistoryStore, userId: String, _ publish: ([String: [UInt8]]) async throws -> Result
     ) async throws -> Result {
         var attachments: [String: [UInt8]] = [:]
         while true {
@@ -29,7 +29,9 @@ extension ChatsArea {
                 return try await publish(attachments)
             } catch let unread as UnreadAttachments {
                 // Missing bytes are empty.
-                for hash in unread.hashes { attachments[hash] = try await bytes(of: hash, in: history) ?? [] }
+                for hash in unread.hashes {
+                    attachments[hash] = try await bytes(of: hash, userId: userId, in: history) ?? []
+                }
             }
         }
     }
@@ -57,9 +59,9 @@ extension ChatsArea {
     }
 
     /// Returns the bytes of an attachment; `nil` if the history does not have them.
-    private func bytes(of hash: String, in history: some HistoryStore) async throws -> [UInt8]? {
+    private func bytes(of hash: String, userId: String, in history: some HistoryStore) async throws -> [UInt8]? {
         do {
-            return Array(try await history.attachment(sha256: hash))
+            return Array(try await history.attachment(sha256: hash, userId: userId))
         } catch let error as RecollectError where error.code == .notFound || error.code == .damaged {
             return nil
         }
@@ -71,7 +73,7 @@ extension ChatsArea {
         let remaining = Set(edit.new.storedAttachments)
         for attachment in edit.old.attachments {
             guard let hash = attachment.storedHash, !remaining.contains(hash),
-                let bytes = try await bytes(of: hash, in: history)
+                let bytes = try await bytes(of: hash, userId: session.userId, in: history)
             else { continue }
             let path = path(of: attachment, in: session.sessionId)
             try await workspace.writing { [writer = workspace.writer] in _ = try writer.keep(bytes, beside: path) }

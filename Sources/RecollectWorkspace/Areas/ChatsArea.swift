@@ -89,7 +89,7 @@ public struct ChatsArea: Sendable {
         // A missing session has not removed its title.
         let title = details == nil ? last?.chat.title : details?.title
         let state = SynchronizedChat(session, title: title, messages, after: last, feed, change: change)
-        let (published, local) = try await publishing(attachmentsOf: history) { attachments in
+        let (published, local) = try await publishing(attachmentsOf: history, userId: session.userId) { attachments in
             try await publish(state, of: messages, since: last, feed, attachments)
         }
         // A session discarded or deleted by now must not come back.

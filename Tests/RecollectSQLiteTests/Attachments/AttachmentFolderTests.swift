@@ -49,7 +49,7 @@ import Testing
         #expect(try await history.window(of: scope, maxMessages: nil) == messages(0..<4))
         try FileManager.default.removeItem(at: file)
         try await history.append([picture], to: scope)
-        #expect(try await history.attachment(sha256: hash) == bytes)
+        #expect(try await history.attachment(sha256: hash, userId: "ann") == bytes)
         #expect(try await history.check().problems.isEmpty)
     }
 

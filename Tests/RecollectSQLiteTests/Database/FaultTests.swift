@@ -246,7 +246,7 @@ import Testing
         let hash = Attachment.sha256(of: bytes)
         try damage.write(to: folder.file("attachments/\(hash.prefix(2))/\(hash)"))
         try await history.append([message], to: Scope(userId: "bob", sessionId: "other", agentId: "agent"))
-        #expect(try await history.attachment(sha256: hash) == bytes)
+        #expect(try await history.attachment(sha256: hash, userId: "ann") == bytes)
         #expect(try await history.check().problems.isEmpty)
     }
 
@@ -266,7 +266,7 @@ import Testing
         let salvaged = try #require(history.events.takeUndelivered().first { $0.kind == .salvaged })
         #expect(salvaged.lostMessages == nil)
         try await history.repair()
-        #expect(try await history.attachment(sha256: hash) == Data([9]))
+        #expect(try AttachmentFiles(directory: folder.file("attachments")).read(hash) == Data([9]))
     }
 
     @Test("A repair keeps the attachments of a damaged message, although a salvage recovers the message")
@@ -295,7 +295,8 @@ import Testing
         let salvaged = try #require(history.events.takeUndelivered().first { $0.kind == .salvaged })
         #expect((salvaged.recoveredMessages, salvaged.lostMessages) == (11, 0))
         #expect(try await history.check().problems.contains { $0.kind == "contentDamaged" })
-        #expect(try await history.attachment(sha256: Attachment.sha256(of: Data([1, 2, 3]))) == Data([1, 2, 3]))
+        let files = AttachmentFiles(directory: folder.file("attachments"))
+        #expect(try files.read(Attachment.sha256(of: Data([1, 2, 3]))) == Data([1, 2, 3]))
     }
 
     @Test("A check finds no problems in an intact history, and a repair removes all problems found")

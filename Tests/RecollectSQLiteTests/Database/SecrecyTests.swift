@@ -55,7 +55,7 @@ import Testing
         let hash = Attachment.sha256(of: Data([1, 2, 3]))
         let file = folder.file("attachments/\(hash.prefix(2))/\(hash)")
         try Data([1, 2, 4]).write(to: file)
-        await expectError(.damaged) { _ = try await history.attachment(sha256: hash) }
+        await expectError(.damaged) { _ = try await history.attachment(sha256: hash, userId: "ann") }
         #expect(try await history.check().problems.map(\.kind) == ["attachmentDamaged"])
     }
 }

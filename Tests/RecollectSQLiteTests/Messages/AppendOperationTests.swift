@@ -192,7 +192,7 @@ import Testing
         try await history.deleteMessages(["2"], in: scope.session)
         #expect(try await history.erasesAll())
         #expect(!FileManager.default.fileExists(atPath: file.path))
-        await expectError(.notFound) { _ = try await history.attachment(sha256: hash) }
-        await expectError(.notFound) { _ = try await history.attachment(sha256: "../../etc/passwd") }
+        await expectError(.notFound) { _ = try await history.attachment(sha256: hash, userId: "ann") }
+        await expectError(.notFound) { _ = try await history.attachment(sha256: "../../etc/passwd", userId: "ann") }
     }
 }

@@ -80,7 +80,8 @@ struct HistoryMigrationTests {
         #expect(try await target.users() == ["ann"])
         #expect(try await source.latestChange() == latest)
         #expect(
-            try await target.attachment(sha256: Attachment.sha256(of: Data("picture".utf8))) == Data("picture".utf8))
+            try await target.attachment(sha256: Attachment.sha256(of: Data("picture".utf8)), userId: "ann")
+                == Data("picture".utf8))
         let query = SessionQuery(userId: "ann", order: .lastAccess)
         let orders = try await [source, target].asyncMap { history in
             try await history.sessions(query, page: PageRequest(limit: 10)).elements.map(\.id.sessionId)
@@ -259,7 +260,7 @@ struct HistoryMigrationTests {
         let page = PageRequest<MessageCursor>(limit: .max)
         let stored = try await source.messages(of: scope.session, agentId: "a", page: page).elements.map(\.message)
         let found = try await files.fetch(userId: "ann", sessionId: "s", agentId: "a", maxMessages: nil)
-        #expect(found == (try await source.restoringAttachments(of: stored)))
+        #expect(found == (try await source.restoringAttachments(of: stored, userId: "ann")))
         #expect(found.contains { $0.hasInlineAttachments })
         #expect(try await source.migrate(user: "ann", to: files).addedMessageCount == 0)
     }

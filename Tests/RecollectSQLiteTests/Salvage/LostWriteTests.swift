@@ -93,7 +93,7 @@ import Testing
         func expectAll(in store: SQLiteHistoryStore, _ leaf: Int) async throws {
             for number in 0..<9 {
                 let bytes = Data("picture \(number)".utf8)
-                let saved = try? await store.attachment(sha256: Attachment.sha256(of: bytes))
+                let saved = try? await store.attachment(sha256: Attachment.sha256(of: bytes), userId: "ann")
                 #expect(saved == bytes, "leaf \(leaf), picture \(number)")
             }
         }

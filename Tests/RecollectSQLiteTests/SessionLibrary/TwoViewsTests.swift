@@ -277,7 +277,7 @@ import Testing
             id: "s", messages: [message, ChatMessage(role: .assistant, content: "glockenspiel")])
         #expect(try await sessions.getSession(id: "s")?.messages.first?.attachments == [picture])
         let hash = Attachment.sha256(of: Data("a picture".utf8))
-        #expect(try await history.attachment(sha256: hash) == Data("a picture".utf8))
+        #expect(try await history.attachment(sha256: hash, userId: "ann") == Data("a picture".utf8))
         let reply = try #require(try await sessions.getSession(id: "s")).messages[1].id.uuidString
         _ = try await history.branch(sessions.session("s"), from: reply)
 
@@ -287,7 +287,7 @@ import Testing
         for word in ["xylophone", "glockenspiel"] {
             #expect(try await history.search(SearchQuery(userId: "ann", text: word)).elements.isEmpty)
         }
-        await expectError(.notFound) { _ = try await history.attachment(sha256: hash) }
+        await expectError(.notFound) { _ = try await history.attachment(sha256: hash, userId: "ann") }
         #expect(try await history.erasesAll())
         await history.close()
         for name in try folder.names where name.hasPrefix("history.sqlite") {
@@ -377,7 +377,7 @@ import Testing
         #expect(read.messages.map(\.content) == ["see", "nice"])
         #expect(read.messages[0].attachments.map(\.content) == [.stored(sha256: hash, byteCount: 3)])
         #expect(try await sessions.getAllSessions().first?.messages == read.messages)
-        await expectError(.damaged) { _ = try await history.attachment(sha256: hash) }
+        await expectError(.damaged) { _ = try await history.attachment(sha256: hash, userId: "ann") }
         // A later save by the UI keeps the hash of the bytes, so that they are found again after a restore.
         try await sessions.updateSessionMessages(
             id: "s", messages: read.messages + [ChatMessage(role: .user, content: "more")])

@@ -45,7 +45,7 @@ import Testing
         let stored = try await saved(in: history)
         #expect(stored.map(\.text) == ["so far"])
         #expect(stored.allSatisfy { $0.isInterrupted && !$0.hasInlineAttachments })
-        #expect(try await history.attachment(sha256: Attachment.sha256(of: bytes)) == bytes)
+        #expect(try await history.attachment(sha256: Attachment.sha256(of: bytes), userId: "ann") == bytes)
         #expect(history.events.takeUndelivered().map(\.kind) == [.interruptedReply])
         #expect(try await history.check().problems.isEmpty)
     }

@@ -193,14 +193,18 @@ final class FaultyHistoryStore: HistoryStore {
         return fault == .givesOneWindow ? Array(windows.prefix(1)) : windows
     }
 
-    func attachment(sha256: String) async throws -> Data {
+    func attachment(sha256: String, userId: String) async throws -> Data {
         do {
-            let bytes = try await base.attachment(sha256: sha256)
+            let bytes = try await base.attachment(sha256: sha256, userId: userId)
             memory.withLock { $0.bytes[sha256] = bytes }
             return bytes
         } catch {
             if fault == .takesMissingBytesForNone { return Data() }
-            if fault == .keepsBytesForEver, let bytes = memory.withLock({ $0.bytes[sha256] }) { return bytes }
+            if fault == .keepsBytesForEver || fault == .givesBytesToEveryone,
+                let bytes = memory.withLock({ $0.bytes[sha256] })
+            {
+                return bytes
+            }
             throw error
         }
     }

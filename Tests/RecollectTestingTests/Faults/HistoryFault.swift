@@ -20,6 +20,7 @@ enum HistoryFault: String, NamedFault {
     case givesOneWindow = "window.separatePerAgent"
     case givesHalves = "exchanges.wholeWindowOmitsIncompleteExchanges"
     case takesMissingBytesForNone = "attachments.byHash"
+    case givesBytesToEveryone = "attachments.usersAreIsolated"
 
     case losesOneAfterEachPage = "pages.forward"
     case turnsBackwardPages = "pages.backward"

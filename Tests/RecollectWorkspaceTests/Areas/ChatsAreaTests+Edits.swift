@@ -182,7 +182,7 @@ extension ChatsAreaTests {
         }
         try await history.append([own], to: scope)
         let hash = Attachment.sha256(of: picture)
-        #expect(try await history.attachment(sha256: hash) == picture)
+        #expect(try await history.attachment(sha256: hash, userId: "ann") == picture)
         try await workspace.chats.synchronize(id, with: history)
         try #require(try await texts(history) == ["theirs"])
         let kept = try await keptVersions()
@@ -206,7 +206,7 @@ extension ChatsAreaTests {
         try await history.append([own, message("2", "a")], to: scope)
         for _ in 0..<2 { try await small.chats.synchronize(id, with: history) }
         #expect(try await texts(history) == ["ours", "two"])
-        #expect(try await history.attachment(sha256: Attachment.sha256(of: video)) == video)
+        #expect(try await history.attachment(sha256: Attachment.sha256(of: video), userId: "ann") == video)
     }
 
     @Test(
