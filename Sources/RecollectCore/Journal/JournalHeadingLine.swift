@@ -83,27 +83,27 @@ package struct JournalHeadingLine: Hashable {
 
     private static let opening = "<!-- note "
 
-    /// Reads the content of a comment and returns whether it is the comment of an entry.
+    /// Reads the content of a comment and returns whether it is the comment of an entry: an ID, followed by nothing, or by a
+    /// date, a strikeout or an agent in this order. Other comments are text of the user, such as `<!-- note for Ann -->`.
     private mutating func take(_ comment: Bytes) -> Bool {
         var words = comment.split(separator: UInt8(ascii: " ")).map { String(decoding: $0, as: UTF8.self) }[...]
         guard let id = words.popFirst().flatMap(Self.unescaped) else { return false }
-        self.id = id
-        date = words.first.flatMap(ISO8601.date)
+        let date = words.first.flatMap(ISO8601.date)
         if date != nil { words.removeFirst() }
-        var others: [String] = []
-        while let word = words.popFirst() {
-            if word == "struck", let struckDate = words.first.flatMap(ISO8601.date) {
-                struckAt = struckDate
-                isStruck = true
-                words.removeFirst()
-            } else if word == "by", let agentId = words.first.flatMap(Self.unescaped) {
-                self.agentId = agentId
-                words.removeFirst()
-            } else {
-                others.append(word)
-            }
+        var struckAt: Date?
+        if words.first == "struck", let date = words.dropFirst().first.flatMap(ISO8601.date) {
+            struckAt = date
+            words.removeFirst(2)
         }
-        unknown = others.joined(separator: " ")
+        var agentId: String?
+        if words.first == "by", let id = words.dropFirst().first.flatMap(Self.unescaped) {
+            agentId = id
+            words.removeFirst(2)
+        }
+        guard date != nil || words.isEmpty else { return false }
+        (self.id, self.date, self.struckAt, self.agentId) = (id, date, struckAt, agentId)
+        if struckAt != nil { isStruck = true }
+        unknown = words.joined(separator: " ")
         return true
     }
 
@@ -127,9 +127,10 @@ package struct JournalHeadingLine: Hashable {
         }
     }
 
-    private static func unescaped(_ text: String) -> String? {
-        guard text.utf8.contains(UInt8(ascii: "%")) else { return text }
-        return text == "%" ? "" : text.removingPercentEncoding
+    /// Returns the ID of a word; `nil` for a word never written for an ID.
+    private static func unescaped(_ word: String) -> String? {
+        let id = word == "%" ? "" : word.removingPercentEncoding
+        return id.flatMap { escaped($0).hasSameBytes(as: word) ? $0 : nil }
     }
 }
 

@@ -2,6 +2,8 @@ import RecollectCore
 
 /// The front matter of a Markdown file: the keys between two lines `---` at its beginning. Also the text below.
 ///
+/// As in Jekyll and Pandoc, blanks may follow `---`, a byte order mark may precede it, and the last line may be `...`.
+///
 /// Front matter is merged key by key. A conflict block would change the meaning of the YAML, or make it invalid. So of
 /// several values of a key, the last one in byte order stays (of dates, the latest), and the others become comments above
 /// it, which are read back as alternatives:
@@ -19,13 +21,22 @@ struct FrontMatter {
     }
 
     private(set) var entries: [Entry] = []
+    /// The first and the last line.
+    private var fences = Fences()
     /// The number of blank lines between the front matter and the text below.
     private let spacing: Int
     /// The text below.
     let rest: String
 
-    private init(entries: [Entry], spacing: Int, rest: String) {
+    /// The lines above and below the keys, as written.
+    private struct Fences: Hashable {
+        var first = FrontMatter.fence
+        var last = FrontMatter.fence
+    }
+
+    private init(entries: [Entry], fences: Fences, spacing: Int, rest: String) {
         self.entries = entries
+        self.fences = fences
         self.spacing = spacing
         self.rest = rest
     }
@@ -33,14 +44,15 @@ struct FrontMatter {
     /// Creates front matter from a text. Without front matter, the whole text counts as the text below.
     init(_ text: String) {
         // A shortcut: most texts have no front matter, and some are long.
-        let lines = text.utf8.starts(with: Self.fence.utf8) ? text.lines : []
-        guard lines.first == Self.fence,
-            let end = lines.dropFirst().prefix(Self.maxLineCount).firstIndex(of: Self.fence)
+        let isPossible = text.utf8.starts(with: Self.fence.utf8) || text.utf8.starts(with: Self.byteOrderMark.utf8)
+        let lines = isPossible ? text.lines : []
+        guard let first = lines.first, Self.isFence(first, after: Self.byteOrderMark), let end = Self.end(of: lines)
         else {
             rest = text
             spacing = 0
             return
         }
+        fences = Fences(first: first, last: lines[end])
         let below = lines[(end + 1)...]
         // After the last line end, there is no further line.
         spacing = below.dropLast().prefix(while: \.isBlank).count
@@ -49,6 +61,24 @@ struct FrontMatter {
         if Set(entries.map(\.key)).count < entries.count || Self.hasLineWithoutKey(lines[1..<end]) {
             entries = [Entry(key: "", text: lines[1..<end].joined(separator: "\n"))]
         }
+    }
+
+    /// Returns the position of the last line of front matter; `nil` if there is none.
+    private static func end(of lines: [String]) -> Int? {
+        let inside = lines.dropFirst().prefix(maxLineCount)
+        let fence = inside.firstIndex { isFence($0) }
+        // Other texts may begin with a line `---`, too, and have a line `...`.
+        let end = inside.prefix(upTo: fence ?? inside.endIndex).firstIndex { isFence($0, of: documentEnd) }
+        if let end, end > 1, !hasLineWithoutKey(lines[1..<end]) { return end }
+        return fence
+    }
+
+    /// Whether a line is a mark, possibly after a prefix and before blanks.
+    private static func isFence(_ line: String, of mark: String = fence, after prefix: String = "") -> Bool {
+        var bytes = line.utf8[...]
+        if bytes.starts(with: prefix.utf8) { bytes = bytes.dropFirst(prefix.utf8.count) }
+        guard bytes.starts(with: mark.utf8) else { return false }
+        return bytes.dropFirst(mark.utf8.count).allSatisfy { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
     }
 
     /// Returns the keys in some lines, with their comments and continuation lines.
@@ -94,13 +124,15 @@ struct FrontMatter {
     }
 
     private static let fence = "---"
+    private static let documentEnd = "..."
+    private static let byteOrderMark = "\u{FEFF}"
     private static let maxLineCount = 1_000
 
     /// The whole text.
     var text: String {
         guard !entries.isEmpty else { return rest }
         let blank = Array(repeating: "", count: spacing)
-        return ([Self.fence] + entries.flatMap(\.text.lines) + [Self.fence] + blank + [rest])
+        return ([fences.first] + entries.flatMap(\.text.lines) + [fences.last] + blank + [rest])
             .joined(separator: rest.lineEnd ?? "\n")
     }
 
@@ -127,16 +159,28 @@ struct FrontMatter {
             if isChoiceLost { return nil }
             if !kept.isEmpty { entries.append(Entry(key: key, alternatives: kept)) }
         }
+        let fences = Fences(
+            first: mergedFence(\.first, base: base, versions), last: mergedFence(\.last, base: base, versions))
         let spacing = versions.map(\.spacing).max() ?? 0
         guard !entries.isEmpty, rest.utf8.first.map({ $0 <= UInt8(ascii: " ") }) ?? false else {
-            return FrontMatter(entries: entries, spacing: spacing, rest: rest)
+            return FrontMatter(entries: entries, fences: fences, spacing: spacing, rest: rest)
         }
         // Blank lines at the beginning count as spacing when the result is read.
         let lines = rest.lines
         let blank = lines.dropLast().prefix(while: \.isBlank).count
         return FrontMatter(
-            entries: entries, spacing: max(spacing, blank),
+            entries: entries, fences: fences, spacing: max(spacing, blank),
             rest: lines.dropFirst(blank).joined(separator: rest.lineEnd ?? "\n"))
+    }
+
+    /// Returns the fence changed since the base; of several ones the last in byte order.
+    private static func mergedFence(
+        _ fence: KeyPath<Fences, String>, base: FrontMatter?, _ versions: [FrontMatter]
+    ) -> String {
+        let all = versions.filter { !$0.entries.isEmpty }.map { $0.fences[keyPath: fence] }
+        let old = base.flatMap { $0.entries.isEmpty ? nil : $0.fences[keyPath: fence] }
+        let changed = all.filter { text in old.map { !text.hasSameBytes(as: $0) } ?? true }
+        return changed.max { $0.precedesByBytes($1) } ?? old ?? Self.fence
     }
 
     private var values: [String: Set<String>] {

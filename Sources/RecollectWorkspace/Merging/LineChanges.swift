@@ -330,14 +330,22 @@ extension LineChanges.Writing {
     /// lines. Of runs different only in blank lines, the first in byte order is kept.
     private var largestRuns: Set<String> {
         guard runs.count > 1 else { return Set(runs.keys) }
-        let lines = Dictionary(uniqueKeysWithValues: runs.keys.map { ($0, $0.lines.filter { !$0.isBlank }) })
-        return Set(
-            runs.keys.filter { run in
-                !runs.keys.contains { other in
-                    other != run && (lines[run] ?? []).isContained(in: lines[other] ?? [])
-                        && (lines[run] != lines[other] || other.utf8.lexicographicallyPrecedes(run.utf8))
-                }
-            })
+        let runs = runs.keys.map { (text: $0, lines: $0.lines.filter { !$0.isBlank }) }
+        // Only runs with all lines of a run contain it. Of these lines, the rarest one leaves the fewest of them.
+        var places: [String: [Int]] = [:]
+        for (number, run) in runs.enumerated() {
+            for line in Set(run.lines) { places[line, default: []].append(number) }
+        }
+        let largest = runs.indices.filter { number in
+            let run = runs[number]
+            let candidates = run.lines.map { places[$0] ?? [] }.min { $0.count < $1.count } ?? Array(runs.indices)
+            return !candidates.contains { other in
+                other != number && run.lines.isContained(in: runs[other].lines)
+                    && (run.lines != runs[other].lines
+                        || runs[other].text.utf8.lexicographicallyPrecedes(run.text.utf8))
+            }
+        }
+        return Set(largest.map { runs[$0].text })
     }
 
     /// Returns a run as units; `nil` if they would not be read back as the same run.

@@ -158,7 +158,7 @@ struct MergeCheck {
     /// A line of a journal, with its parts as numbers.
     fileprivate struct JournalLine: Sendable {
         enum Part: Hashable, Sendable {
-            /// The words of a line or of a heading's title, of letters and digits.
+            /// The words of a line or of a heading's title.
             case words(ByteString)
             /// A heading without its title and without strikethrough.
             case heading(ByteString)
@@ -185,10 +185,12 @@ struct MergeCheck {
             }
         }
 
-        /// Returns the words of letters and digits, separated by spaces.
+        /// Returns the words of letters, digits and symbols such as emoji, separated by spaces. In ASCII, symbols are Markdown.
         private static func words(of text: String) -> String {
             guard text.isASCII else {
-                return text.split { !$0.isLetter && !$0.isNumber }.joined(separator: " ")
+                return text.split { character in
+                    !character.isLetter && !character.isNumber && (character.isASCII || !character.isSymbol)
+                }.joined(separator: " ")
             }
             var words: [UInt8] = []
             words.reserveCapacity(text.utf8.count)

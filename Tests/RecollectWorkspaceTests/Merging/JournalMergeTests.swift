@@ -139,7 +139,7 @@ struct JournalMergeTests {
 
     @Test("A merge with a truncated file has all entries, without a cut heading that is whole in the base")
     func cut() throws {
-        let whole = Array((day + "\n## 11:05 Ünal <!-- note \u{1F525} -->\n\n> größer\n> 🔥\n").utf8)
+        let whole = Array((day + "\n## 11:05 Ünal <!-- note %F0%9F%94%A5 -->\n\n> größer\n> 🔥\n").utf8)
         let expected = entries(String(decoding: whole, as: UTF8.self)).map(\.id)
         for length in 0...whole.count {
             let cut = Array(whole.prefix(length))
@@ -302,5 +302,22 @@ struct JournalMergeTests {
         let newer = day.replacingOccurrences(of: "000Z -->", with: "000Z by scribe mood fine -->")
         #expect(try merged(base: day, newer, day) == newer)
         #expect(try merged(newer, day) == newer)
+    }
+
+    @Test("concurrent-edits: a comment of a person in a heading stays as written")
+    func comments() throws {
+        for comment in [
+            "<!-- note cooked by Ann and eaten by Bob -->", "<!-- note für Geburtstag -->", "<!-- note 買い物 -->",
+            "<!-- note my_file.txt by José -->", "<!-- note to self -->",
+            "<!-- note A 2026-11-21T09:12:00.000Z by José -->",
+        ] {
+            let base = "# 2026-11-21\n\n## 09:12 Lunch \(comment)\n\nbread\n\n## 11:00\n\ntea\n"
+            let one = base.replacing("bread", with: "bread and butter")
+            let both = try merged(base: base, one, base.replacing("tea", with: "green tea"))
+            let heading = both.split(separator: "\n").first { $0.hasPrefix("## 09:12") }
+            // A merge adds the ID of an entry.
+            #expect(heading?.contains(comment) == true, "\(both)")
+            #expect(both.contains("bread and butter") && both.contains("green tea"))
+        }
     }
 }

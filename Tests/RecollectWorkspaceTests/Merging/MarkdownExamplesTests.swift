@@ -230,6 +230,15 @@ struct MarkdownExamplesTests {
         ).map { String(decoding: $0, as: UTF8.self) }
     }
 
+    @Test("concurrent-edits: thousands of conflict blocks side by side keep each alternative once")
+    func manyBlocks() throws {
+        let alternatives = (0..<2_000).map { ["a\($0)", "b\($0)"] }
+        let blocks = alternatives.map { ConflictBlock(alternatives: Set($0)).text + "\n" }.joined(separator: "\n")
+        let lines = try #require(try file("a.md", nil, blocks, "other\n")).split(separator: "\n").map(String.init)
+        let kept = lines.filter { !$0.hasPrefix("<!--") && !$0.hasPrefix("*") }
+        #expect(kept.sorted() == (alternatives.flatMap { $0 } + ["other"]).sorted())
+    }
+
     @Test("concurrent-edits: plain text is merged by lines, and lines similar to headings are ordinary lines")
     func plainText() throws {
         let cmake = """

@@ -20,6 +20,15 @@ import Testing
         #expect(isPassed("}\na\n", of: ["}\n}\na\n", "}\n"], base: "}\n}\n"))
     }
 
+    @Test("In a journal, a line of emoji counts as words: it is missed, and its deletion is reported")
+    func emoji() throws {
+        let base = "## 09:12\n\n> bread\n> 👍🎉\n"
+        let without = base.replacing("> 👍🎉\n", with: "")
+        #expect(!isPassed(without, of: [base, base + "> tea\n"], base: base, isJournal: true))
+        let check = MergeCheck(without + "> tea\n", of: [without, base + "> tea\n"], base: base, isJournal: true)
+        #expect(check.isPassed && check.deleted == ["> 👍🎉"])
+    }
+
     @Test("The marks and the label of a block in a quoted entry may be missing, its lines may not")
     func quotedBlock() {
         let block = ConflictBlock(alternatives: ["Tea at four.", "Tea at five."]).lines
