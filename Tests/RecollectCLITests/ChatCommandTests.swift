@@ -145,6 +145,23 @@
             #expect(empty.code == 1 && !FileManager.default.fileExists(atPath: recall.folder + "/d.md"))
         }
 
+        @Test("Export reports the attachments with missing bytes, as recall export does")
+        func exportWithMissingAttachment() async throws {
+            let recall = try RecallProcess()
+            let history = SQLiteHistoryStore(directory: URL(fileURLWithPath: recall.store))
+            let picture = Attachment(mediaType: "image/png", content: .inline(Data([1, 2, 3])))
+            try await history.append(
+                [ConversationMessage(id: "m", role: .user, parts: [.text("see"), .attachment(picture)])],
+                to: Scope(userId: "local", sessionId: "with picture", agentId: "scribe"))
+            await history.close()
+            try FileManager.default.removeItem(atPath: recall.store + "/attachments")
+            let outcome = try await recall.run(
+                ["chat", "--session", "with"], input: "/export \(recall.folder)/a.jsonl\n")
+            #expect(
+                outcome.messages.contains("attachment \(Attachment.sha256(of: Data([1, 2, 3])))")
+                    && outcome.messages.contains("missing or damaged"), "\(outcome.messages)")
+        }
+
         @Test("Search, agents and help print their results; an unknown command explains the double slash")
         func telling() async throws {
             let recall = try RecallProcess()

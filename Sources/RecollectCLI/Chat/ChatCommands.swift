@@ -162,8 +162,8 @@
         fileprivate func export(to name: String) async throws {
             let short = try await options.shortId(of: session.sessionId, in: history)
             let path = name.isEmpty ? "\(short.replacingOccurrences(of: "/", with: "_")).md" : name
-            try await ExportFile(path: path).write(session, of: history)
-            try await printLines(["Exported to \(path.visible)"])
+            let missing = try await ExportFile(path: path).write(session, of: history)
+            try await printLines(["Exported to \(path.visible)"] + missing.map { style.red($0.report) })
         }
     }
 #endif

@@ -8,10 +8,13 @@
     struct ExportFile {
         let path: String
 
-        /// Writes the session. A failed export removes the file; a failed `close` leaves it.
+        /// Writes the session, and returns its attachments exported without their content. A failed export removes the file; a
+        /// failed `close` leaves it.
         /// - Throws: `invalidArgument` for an unknown extension, `notFound` for a session without messages,
         ///   `conflict` if the file exists, and errors of the export.
-        func write(_ session: SessionKey, of history: any HistoryStore) async throws {
+        func write(
+            _ session: SessionKey, of history: any HistoryStore
+        ) async throws -> [SessionExporter.MissingAttachment] {
             let endings: [(String, SessionExporter.Format)] = [
                 (".md", .markdown), (".markdown", .markdown), (".jsonl", .jsonl), (".json", .json),
             ]
@@ -32,8 +35,9 @@
                 guard descriptor >= 0 else { throw RecollectError(.last, doing: "create", path: path) }
                 return descriptor
             }
+            let missing: [SessionExporter.MissingAttachment]
             do {
-                try await SessionExporter(history: history).export(session, as: format) { bytes in
+                missing = try await SessionExporter(history: history).export(session, as: format) { bytes in
                     try await queue.run { try Output.writeAll(bytes, to: descriptor) }
                 }
             } catch {
@@ -46,6 +50,14 @@
             try await queue.run { [path] in
                 guard close(descriptor) == 0 else { throw RecollectError(.last, doing: "write", path: path) }
             }
+            return missing
+        }
+    }
+
+    extension SessionExporter.MissingAttachment {
+        /// The report of the export.
+        var report: String {
+            "attachment \(sha256.oneLine) of message \(messageId.oneLine) is missing or damaged; the message was exported without it"
         }
     }
 

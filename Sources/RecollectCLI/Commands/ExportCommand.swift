@@ -38,11 +38,7 @@
                         try await output.write($0)
                     }
                 }
-                for attachment in missing {
-                    Output.printError(
-                        "recall: attachment \(attachment.sha256.oneLine) of message \(attachment.messageId.oneLine) "
-                            + "is missing or damaged; the message was exported without it")
-                }
+                for attachment in missing { Output.printError("recall: \(attachment.report)") }
                 if !missing.isEmpty { throw ExitCode.partly }
             }
         }

@@ -12,7 +12,7 @@
                 PATH is a Claude Code transcript (.jsonl) or a folder of them such as ~/.claude/projects; a file from `recall \
                 export --format jsonl`; a ClaudeCodeUI database (claude_code_sessions.sqlite) or its folder; or the folder of \
                 an Agent Squad file storage, with all its users (--user imports only one). The format is detected. Importing \
-                again adds only new messages. Imported files are never changed.
+                again adds only new messages. Messages deleted or undone since are new again. Imported files are never changed.
 
                 JSON keys: sessions, users, messages, added, unchanged, skippedLines (lines by kind), unreadable (a list of \
                 file, line, reason; at most 1,000), unreadableCount, unfinished (files with an incomplete last line). Exit \

@@ -17,6 +17,10 @@
                 write -- before a QUERY with it. The fields session:, agent:, role:, before: and after: are filters in QUERY, too. \
                 A time ("yesterday", "in May", "3 days ago") counts as found in messages of that time.
 
+                Of each message, the first megabyte is searched; of each text in the calls and results of tools, the first 64 KB; and of \
+                letters without a space, as in base64 or long paths, the first 256 bytes. Of a word, the first 64 letters count. \
+                The same limits apply to words and phrases after + and -.
+
                 JSON: a list of objects with the keys sessionId, agentId, messageId, role, timestamp, snippet (matches between « and »), \
                 score (larger is better; in an order by date, the date), matchedWords and missingWords (the words of QUERY that the \
                 message has and lacks), correctedWords (an object: the misspelled words of QUERY, each with the word found instead). \

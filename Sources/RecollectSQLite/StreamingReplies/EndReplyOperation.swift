@@ -33,8 +33,13 @@ struct EndReplyOperation {
 
     func run(_ db: Database, _ cache: WriterCache) throws -> Result {
         guard let (scope, begun) = try location(db) else {
-            throw RecollectError(
-                .notFound, "the session of this reply was deleted while the reply was streaming; it was not saved")
+            // Files of a backup, or a new database in place of the removed one, may have the session without the reply.
+            throw try RecollectError(
+                .notFound,
+                MessageQueries.number(of: scope.session, db) == nil
+                    ? "the session of this reply was deleted while the reply was streaming; it was not saved"
+                    : "while this reply was streaming, its session was deleted and created again, or the files of the history were "
+                        + "replaced; the reply was not saved")
         }
         try StreamingReplies.remove(reply, db)
         var message = message.with(id: begun.id)

@@ -96,6 +96,22 @@ import Testing
         #expect(try await drafts() == 0)
     }
 
+    @Test("The end of a reply missing in the store says whether its session is there")
+    func missingReply() async throws {
+        let writer = try await history.saveReply(start, in: scope)
+        try await history.write { try $0.run("DELETE FROM streaming_reply") }
+        let replaced = await #expect(throws: RecollectError.self) {
+            try await writer.finish(saying("all"), isAppended: true)
+        }
+        #expect(replaced?.code == .notFound && replaced?.message.contains("replaced") == true)
+        let other = try await history.saveReply(saying("x"), in: self.other("deleted"))
+        try await history.deleteSession(self.other("deleted").session)
+        let deleted = await #expect(throws: RecollectError.self) {
+            try await other.finish(saying("x"), isAppended: true)
+        }
+        #expect(deleted?.code == .notFound && deleted?.message.contains("replaced") == false)
+    }
+
     @Test("An attachment used by a streaming reply stays when its original message is deleted")
     func takenOver() async throws {
         let bytes = Data([1, 2, 3])
@@ -108,9 +124,9 @@ import Testing
         let writer = try await history.saveReply(reply, in: scope)
         try await history.deleteMessages(["m"], in: scope.session)
         #expect(try await history.erasesAll())
-        #expect(try await history.attachment(sha256: hash) == bytes)
+        #expect(try await history.attachment(sha256: hash, userId: "ann") == bytes)
         try await writer.finish(reply, isAppended: true)
-        #expect(try await history.attachment(sha256: hash) == bytes)
+        #expect(try await history.attachment(sha256: hash, userId: "ann") == bytes)
         #expect(try await history.check().problems.isEmpty)
     }
 
@@ -138,7 +154,8 @@ import Testing
             #expect(found.text == grown.text && found.parts.count == grown.parts.count)
             #expect(!found.hasInlineAttachments)
         }
-        #expect(try await history.attachment(sha256: Attachment.sha256(of: Data([1, 2]))) == Data([1, 2]))
+        #expect(
+            try await history.attachment(sha256: Attachment.sha256(of: Data([1, 2])), userId: "ann") == Data([1, 2]))
     }
 
     @Test("Appended parts are saved with the text before and after them, and only when there are new ones")
@@ -174,7 +191,9 @@ import Testing
         try await reply.finish()
         #expect(try await saved(in: history) == messages(3..<4) + [saying("said")])
         #expect(try await history.session(scope.session)?.messageCount == 2)
-        await expectError(.notFound) { _ = try await history.attachment(sha256: Attachment.sha256(of: bytes)) }
+        await expectError(.notFound) {
+            _ = try await history.attachment(sha256: Attachment.sha256(of: bytes), userId: "ann")
+        }
         _ = try await history.saveReply(messages(5..<6)[0], in: scope, maxMessages: 2)
         try await history.write { try $0.run("UPDATE streaming_reply SET writer = 'nobody'") }
         #expect(try await history.streamingReplies(in: scope.session).isEmpty)
