@@ -29,6 +29,11 @@ let package = Package(
         .trait(
             name: "CommandLine",
             description: "Builds the command `recall`, and with it resolves swift-argument-parser and Yams."),
+        .trait(
+            name: "Postgres",
+            description:
+                "Builds the connections of `RecollectPostgres`, and with them links libpq, the client library of PostgreSQL."
+        ),
     ],
     dependencies: [
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
@@ -58,6 +63,11 @@ let package = Package(
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]),
+        .systemLibrary(
+            name: "CLibpq", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
+        .target(
+            name: "RecollectPostgres",
+            dependencies: ["RecollectCore", .target(name: "CLibpq", condition: .when(traits: ["Postgres"]))]),
         .target(
             name: "RecollectAgents",
             dependencies: ["RecollectCore", "RecollectFileSystem", .product(name: "Logging", package: "swift-log")]),
@@ -153,6 +163,9 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ],
             resources: [.copy("Fixtures")]),
+        .testTarget(
+            name: "RecollectPostgresTests",
+            dependencies: ["RecollectCore", "RecollectPostgres", "RecollectTestSupport", "RecollectTesting"]),
         .testTarget(
             name: "RecollectAgentsTests",
             dependencies: ["RecollectAgents", "RecollectSQLite", "RecollectTestSupport", "RecollectTestWorker"],

@@ -13,6 +13,7 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 need_swift
 need_sqlite
 need_editline
+need_libpq
 cd "$root"
 
 configuration=${CONFIGURATION:-debug}

@@ -18,6 +18,7 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 need_swift
 need_sqlite
 need_editline
+need_libpq
 patches="$root/Tests/Mutations"
 copy="$root/.build-mutations"
 logs="$copy/.build/mutations"

@@ -2,7 +2,7 @@
 
 # The traits of the tests: all traits. A change of traits builds everything again, so all scripts use these.
 # shellcheck disable=SC2034 # for the other scripts
-test_traits=CommandLine,AsyncHTTPClient
+test_traits=CommandLine,AsyncHTTPClient,Postgres
 
 # Compiles each module as a whole. A first build takes a fifth less processor time; after an edit, the whole module is built again.
 # shellcheck disable=SC2034 # for the other scripts
@@ -78,6 +78,21 @@ need_editline() {
     [ "$(uname)" = Linux ] || return 0
     has_editline || install_packages libedit-dev
     has_editline || stop "$compiler still does not find editline/readline.h and libedit, parts of libedit-dev."
+}
+
+# The client library of PostgreSQL, for builds with the trait `Postgres`. Call this after need_sqlite, which finds the compiler on Linux.
+need_libpq() {
+    if [ "$(uname)" = Linux ]; then
+        has_libpq || install_packages libpq-dev
+        has_libpq || stop "$compiler still does not find libpq-fe.h and libpq, parts of libpq-dev."
+    elif ! [ -d "$(brew --prefix libpq 2>/dev/null)" ]; then
+        stop "libpq is missing. Install it with" "  brew install libpq" "and run this again."
+    fi
+}
+
+has_libpq() {
+    printf '#include <postgresql/libpq-fe.h>\nint main(void) { return PQlibVersion() < 140000; }\n' |
+        "$compiler" -x c -o /dev/null - -lpq 2>/dev/null
 }
 
 has_editline() {

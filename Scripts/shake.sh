@@ -8,6 +8,7 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 need_swift
 need_sqlite
 need_editline
+need_libpq
 cd "$root"
 times=${TIMES:-10}
 

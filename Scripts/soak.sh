@@ -10,6 +10,7 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 need_swift
 need_sqlite
 need_editline
+need_libpq
 cd "$root"
 minutes=${MINUTES:-30}
 

@@ -15,6 +15,7 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 need_swift
 need_sqlite
 need_editline
+need_libpq
 cd "$root"
 
 # Builds without traits share one folder, and the tests have another. In one folder, each change of traits or settings would
