@@ -42,7 +42,7 @@
             let continuation: CheckedContinuation<Grant, any Error>
         }
 
-        /// What a task gets: a connection, or the permission to open one.
+        /// The answer to a task: a connection, or the permission to open one.
         private enum Grant: Sendable {
             case connection(PostgresConnection)
             case permission
