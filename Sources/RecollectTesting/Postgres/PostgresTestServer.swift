@@ -94,7 +94,7 @@
         /// Creates an empty database with a new name, and returns its URL.
         public func createDatabase() async throws -> String {
             let name = "test_" + UUID.random().uuidString.lowercased().replacingOccurrences(of: "-", with: "")
-            try await execute("CREATE DATABASE \(name)")
+            try await execute("CREATE DATABASE \(name) OWNER recollect")
             return url(database: name)
         }
 

@@ -1,0 +1,73 @@
+#if Postgres
+    import Foundation
+    import RecollectCore
+
+    /// The transactions of one database, run again where a server, a connection or another transaction made them fail.
+    ///
+    /// A transaction may be committed although its connection ended without an answer. It then runs again, so its statements must
+    /// have the same effect twice as once: inserts name the columns of their conflict and do nothing, or set the same values.
+    struct PostgresDatabase: Sendable {
+        /// The limits of repetition.
+        struct Retries: Sendable {
+            /// The number of repetitions after conflicts with other transactions: serialization failures and deadlocks.
+            var conflictCount = 10
+            /// The time for repetitions while the server is not reachable, or its successor is not known yet.
+            var unavailableTime: Duration = .seconds(10)
+            /// The pause before the first repetition, doubled before each further one, up to a second.
+            var pause: Duration = .milliseconds(10)
+        }
+
+        let pool: PostgresPool
+        var retries = Retries()
+
+        /// Runs statements in one transaction and one round trip. Returns their results.
+        ///
+        /// After a cancellation that reaches the server before the commit, nothing is saved.
+        /// - Throws: `CancellationError`, or a `RecollectError` with the reason of the last attempt.
+        func write(_ statements: [PostgresStatement]) async throws -> [PostgresResult] {
+            let all = [PostgresStatement("BEGIN")] + statements + [PostgresStatement("COMMIT")]
+            let results = try await repeating { connection in
+                let results = try await connection.run(all)
+                // The commit of a failed transaction succeeds as a rollback. A failed statement throws before.
+                guard results.last?.commandTag == "COMMIT" else {
+                    throw PostgresFailure(sqlState: "40000", message: "the transaction was rolled back")
+                }
+                return results
+            }
+            return Array(results.dropFirst().dropLast())
+        }
+
+        /// Runs a statement that only reads. Returns its rows.
+        /// - Throws: As `write`.
+        func read(_ sql: String, _ parameters: PostgresValue...) async throws -> PostgresResult {
+            let statement = PostgresStatement(sql, parameters: parameters)
+            return try await repeating { try await $0.run([statement])[0] }
+        }
+
+        /// Runs work with a connection until it succeeds or fails for good.
+        private func repeating<Value: Sendable>(
+            _ body: (PostgresConnection) async throws -> Value
+        ) async throws -> Value {
+            let deadline = ContinuousClock.now + retries.unavailableTime
+            var conflictCount = 0
+            var pause = retries.pause
+            while true {
+                let failure: PostgresFailure
+                do {
+                    return try await pool.withConnection(body)
+                } catch let error as PostgresFailure {
+                    failure = error
+                }
+                if failure.isConflict {
+                    conflictCount += 1
+                    if conflictCount > retries.conflictCount { throw failure.error(at: pool.address.description) }
+                } else if !(failure.isOutcomeUnknown || failure.isStandby) || ContinuousClock.now + pause > deadline {
+                    throw failure.error(at: pool.address.description)
+                }
+                // Transactions in conflict must not meet again.
+                try await Task.sleep(for: pause * Double.random(in: 0.5...1.5))
+                pause = min(pause * 2, .seconds(1))
+            }
+        }
+    }
+#endif
