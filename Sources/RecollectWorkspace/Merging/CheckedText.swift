@@ -77,12 +77,17 @@ struct LineNumbering: Sendable {
     }
 
     private mutating func line(_ text: String) -> Line {
-        let isMark = text.utf8.starts(with: Self.mark.utf8)
+        let isMark = Self.isMark(text.utf8[...])
         // An entry of a journal quotes its text, with a block in it.
         let unquoted = text.utf8.starts(with: Self.quotation.utf8) ? text.utf8.dropFirst(2) : text.utf8[...]
         let plain = unquoted.drop { $0 == UInt8(ascii: "\\") }
-        if text.isBlank || plain.starts(with: Self.mark.utf8) || plain.starts(with: Self.note.utf8) {
+        if text.isBlank || Self.isMark(plain) || plain.elementsEqual(Self.note.utf8) {
             return Line(number: nil, isMark: isMark)
+        }
+        // In a block, a line that only begins like a mark has a backslash before it.
+        if plain.starts(with: Self.mark.utf8) {
+            return Line(
+                number: composed.number(ByteString(String(decoding: plain, as: UTF8.self).composed)), isMark: false)
         }
         // A comment in front matter has a line of a version.
         let isComment = text.utf8.starts(with: Self.comment.utf8)
@@ -93,5 +98,14 @@ struct LineNumbering: Sendable {
     private static let quotation = "> "
     private static let comment = "# recollect:or "
     private static let mark = "<!-- recollect:"
-    private static let note = "*Conflicting changes:"
+    private static let note = "*Conflicting changes: keep what is right, and delete the rest.*"
+
+    /// Whether a line is a mark of a conflict block: `both`, also with a number, `or`, or `end`.
+    private static func isMark(_ line: Substring.UTF8View) -> Bool {
+        guard line.starts(with: mark.utf8) else { return false }
+        let text = String(decoding: line.dropFirst(mark.utf8.count), as: UTF8.self)
+        return ["or -->", "end -->"].contains(text)
+            || text.hasPrefix("both") && text.hasSuffix(" -->")
+                && text.dropFirst(4).dropLast(4).allSatisfy { $0 == " " || $0.isWholeNumber }
+    }
 }

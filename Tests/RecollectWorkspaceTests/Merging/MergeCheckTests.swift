@@ -20,6 +20,25 @@ import Testing
         #expect(isPassed("}\na\n", of: ["}\n}\na\n", "}\n"], base: "}\n}\n"))
     }
 
+    @Test(
+        "concurrent-edits: a line that only begins like a mark of a block or its label is no mark: it is missed",
+        arguments: [
+            "*Conflicting changes: call Ann*", "<!-- recollect: call Ann -->", "> *Conflicting changes: call Ann*",
+            "<!-- recollect:both of them -->",
+        ])
+    func likeMarks(line: String) {
+        let base = "one\n\(line)\ntwo\n\(line)\nthree\n"
+        let (first, second) = ("one\ntwo\n\(line)\nthree\n", "one\n\(line)\ntwo\nthree\n")
+        #expect(!isPassed("one\ntwo\nthree\n", of: [first, second], base: base))
+        #expect(!isPassed("one\n", of: ["one\n\(line)\n", "one\n"]))
+        let check = MergeCheck(
+            "one\n", of: ["one\n\(line)\n", "one\n"], base: "one\n\(line)\n", isJournal: false)
+        #expect(check.isPassed && check.deleted == [line])
+        // In a block, it has a backslash.
+        let block = ConflictBlock(alternatives: [line, "other"]).text + "\n"
+        #expect(isPassed(block, of: [line + "\n", "other\n"]))
+    }
+
     @Test("In a journal, a line of emoji counts as words: it is missed, and its deletion is reported")
     func emoji() throws {
         let base = "## 09:12\n\n> bread\n> 👍🎉\n"
