@@ -36,6 +36,7 @@
             Thread.detachNewThread { [weak self] in
                 while true {
                     let client = accept(listener, nil, nil)
+                    if client < 0, errno == EINTR { continue }
                     guard client >= 0 else { return }
                     guard let self else {
                         _ = shutdown(client, Int32(SHUT_RDWR))
@@ -94,6 +95,7 @@
             var passedCount = 0
             while true {
                 let count = read(source, &buffer, buffer.count)
+                if count < 0, errno == EINTR { continue }
                 guard count > 0 else { return }
                 let isCut = cut.withLock { cut -> Bool in
                     guard let current = cut, current.direction == direction else {
@@ -112,6 +114,7 @@
                 var sent = 0
                 while sent < count {
                     let written = buffer[sent..<count].withUnsafeBytes { write(target, $0.baseAddress, $0.count) }
+                    if written < 0, errno == EINTR { continue }
                     guard written > 0 else { return }
                     sent += written
                 }

@@ -10,7 +10,11 @@
 
     /// The server of all tests without faults. Each test has a database of its own.
     enum SharedServer {
-        private static let server = Task { try await PostgresTestServer.start() }
+        private static let server = Task {
+            // A server looks for a deadlock only after this time, by default after a second.
+            try await PostgresTestServer.start(
+                PostgresTestServer.Configuration(settings: ["deadlock_timeout = '20ms'"]))
+        }
 
         /// The URL of a new database.
         static var url: String {

@@ -16,7 +16,10 @@
                 let attempt = ConnectionAttempt(options, queue: queue)
                 do {
                     let handle = try await attempt.run()
-                    return PostgresConnection(handle.value, server: address.description, queue: queue)
+                    guard
+                        let connection = PostgresConnection(handle.value, server: address.description, queue: queue)
+                    else { throw PostgresFailure(message: "the process has too many open files") }
+                    return connection
                 } catch let failure as PostgresFailure {
                     failures.append(failure)
                 }

@@ -54,14 +54,19 @@
         private var hasTimer = false
         private var isClosed = false
 
-        /// Creates a connection from an open one of libpq, used only on `queue`.
-        init(_ handle: OpaquePointer, server: String, queue: DispatchQueue) {
+        /// Creates a connection from an open one of libpq, used only on `queue`; `nil`, after closing it, if the process has no free
+        /// descriptor.
+        init?(_ handle: OpaquePointer, server: String, queue: DispatchQueue) {
             self.handle = handle
             self.server = server
             self.queue = queue
             PQsetnonblocking(handle, 1)
             PQenterPipelineMode(handle)
-            sockets = SocketSources(PQsocket(handle), queue: queue)
+            guard let sockets = SocketSources(PQsocket(handle), queue: queue) else {
+                PQfinish(handle)
+                return nil
+            }
+            self.sockets = sockets
             sockets.start(
                 readable: { [weak self] in self?.receive() }, writable: { [weak self] in self?.flush() },
                 finally: SendablePointer(handle))

@@ -1,6 +1,6 @@
 #if Postgres
     import CLibpq
-    import Dispatch
+    import Foundation
 
     /// A pointer of C used by one queue at a time.
     ///
@@ -15,8 +15,12 @@
 
     /// Watches the socket of a connection for reading and, on demand, for writing.
     ///
+    /// The sources have a descriptor of their own: libpq closes its socket as soon as a connection fails, and on Linux, a source of
+    /// a closed descriptor takes the events of the next socket with its number.
+    ///
     /// `@unchecked Sendable` because all variables are used only on the queue of the connection, or after its last use.
     final class SocketSources: @unchecked Sendable {
+        private let descriptor: Int32
         private let reading: any DispatchSourceRead
         private let writing: any DispatchSourceWrite
         private let remaining = DispatchGroup()
@@ -30,9 +34,12 @@
             }
         }
 
-        init(_ socket: Int32, queue: DispatchQueue) {
-            reading = DispatchSource.makeReadSource(fileDescriptor: socket, queue: queue)
-            writing = DispatchSource.makeWriteSource(fileDescriptor: socket, queue: queue)
+        /// Creates sources for a socket; `nil` if the process has no free descriptor.
+        init?(_ socket: Int32, queue: DispatchQueue) {
+            descriptor = fcntl(socket, F_DUPFD_CLOEXEC, 0)
+            guard descriptor >= 0 else { return nil }
+            reading = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
+            writing = DispatchSource.makeWriteSource(fileDescriptor: descriptor, queue: queue)
         }
 
         /// Begins to watch.
@@ -47,7 +54,10 @@
             writing.setEventHandler(handler: writable)
             reading.setCancelHandler { remaining.leave() }
             writing.setCancelHandler { remaining.leave() }
-            remaining.notify(queue: .global()) { PQfinish(connection.value) }
+            remaining.notify(queue: .global()) { [descriptor] in
+                close(descriptor)
+                PQfinish(connection.value)
+            }
             // A source must be resumed once before its release, even if it was never needed.
             reading.resume()
         }
