@@ -23,16 +23,9 @@
 
         init(before serverPort: Int) throws {
             self.serverPort = serverPort
-            listener = socket(AF_INET, Self.kind, 0)
-            var address = Self.address(port: 0)
-            var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-            let listener = listener
-            let isListening = Self.withPointer(&address) { address in
-                bind(listener, address, length) == 0 && listen(listener, 64) == 0
-                    && getsockname(listener, address, &length) == 0
-            }
-            guard isListening else { throw RecollectError(.inputOutput, "cannot listen on 127.0.0.1") }
-            port = Int(UInt16(bigEndian: address.sin_port))
+            let (listener, port) = try Self.openListener()
+            self.listener = listener
+            self.port = port
             Thread.detachNewThread { [weak self] in
                 while true {
                     let client = accept(listener, nil, nil)
@@ -50,6 +43,19 @@
         deinit {
             shutdown(listener, Int32(SHUT_RDWR))
             close(listener)
+        }
+
+        /// Opens a socket that accepts connections on a free port of 127.0.0.1.
+        static func openListener() throws -> (socket: Int32, port: Int) {
+            let listener = socket(AF_INET, kind, 0)
+            var address = address(port: 0)
+            var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+            let isListening = withPointer(&address) { address in
+                bind(listener, address, length) == 0 && listen(listener, 64) == 0
+                    && getsockname(listener, address, &length) == 0
+            }
+            guard isListening else { throw RecollectError(.inputOutput, "cannot listen on 127.0.0.1") }
+            return (listener, Int(UInt16(bigEndian: address.sin_port)))
         }
 
         /// Ends the next connection that has passed the bytes of the cut.

@@ -107,20 +107,8 @@
 
         @Test("A server that accepts a connection and never answers is given up after the time limit", .needs(.time))
         func silence() async throws {
-            let listener = socket(AF_INET, socketKind, 0)
+            let (listener, port) = try CuttingProxy.openListener()
             defer { _ = close(listener) }
-            var address = sockaddr_in()
-            address.sin_family = sa_family_t(AF_INET)
-            address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-            var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-            let status = withUnsafeMutablePointer(to: &address) { pointer in
-                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                    bind(listener, address, length) == 0 && listen(listener, 5) == 0
-                        && getsockname(listener, address, &length) == 0
-                }
-            }
-            try #require(status)
-            let port = UInt16(bigEndian: address.sin_port)
             let silent = try PostgresAddress("postgres://a@127.0.0.1:\(port)/h?connect_timeout=2")
             let failure = await #expect(throws: PostgresFailure.self) {
                 try await PostgresConnection.connect(to: silent)
@@ -133,12 +121,6 @@
             await #expect(throws: CancellationError.self) { try await canceled.value }
         }
     }
-
-    #if canImport(Glibc)
-        private let socketKind = Int32(SOCK_STREAM.rawValue)
-    #else
-        private let socketKind = SOCK_STREAM
-    #endif
 
     /// A certificate for `localhost` of these tests alone, made by `openssl req -x509 -newkey ec`, and its key.
     private let certificate = """

@@ -184,13 +184,15 @@
 
         // MARK: - Receiving
 
-        /// Reads what has arrived.
+        /// Reads all that has arrived, up to the end of the connection: Dispatch reports the end of a socket only once, often
+        /// together with the last bytes.
         private func receive() {
-            guard !isClosed else { return }
-            let isIntact = PQconsumeInput(handle) == 1
-            readResults()
-            guard !isClosed else { return }
-            if !isIntact || PQstatus(handle) == CONNECTION_BAD { return end(PostgresFailure(connection: handle)) }
+            repeat {
+                guard !isClosed else { return }
+                let isIntact = PQconsumeInput(handle) == 1
+                readResults()
+                if !isIntact || PQstatus(handle) == CONNECTION_BAD { return end(PostgresFailure(connection: handle)) }
+            } while sockets.isReadable
             // Reading may have made room for writing.
             if sockets.watchesWriting { flush() }
         }

@@ -34,6 +34,12 @@
             }
         }
 
+        /// Whether bytes have arrived, or the connection has ended.
+        var isReadable: Bool {
+            var state = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            return poll(&state, 1, 0) > 0
+        }
+
         /// Creates sources for a socket; `nil` if the process has no free descriptor.
         init?(_ socket: Int32, queue: DispatchQueue) {
             descriptor = fcntl(socket, F_DUPFD_CLOEXEC, 0)

@@ -3,8 +3,8 @@ import RecollectCore
 
 /// Operations for the session view.
 extension SQLiteHistoryStore {
-    /// Returns all messages of a session in order, with their agents, and the sequence numbers of the saved ones. Streaming
-    /// replies are at the end.
+    /// Returns all messages of a session in order, with their agents and the bytes of their attachments, and the sequence
+    /// numbers of the saved ones. Streaming replies are at the end.
     func transcript(of session: SessionKey) async throws -> (messages: [AgentMessage], sequences: [SequenceNumber]) {
         // Replies are read first: a reply ending between the two reads is then in both, not in neither.
         let replies = try await streamingReplies(in: session)
@@ -12,13 +12,15 @@ extension SQLiteHistoryStore {
             try MessageQueries.number(of: session, db).map { try MessageQueries.all(of: $0, db) } ?? []
         }
         let (messages, sequences) = (saved.map(\.message), saved.map(\.sequence))
-        guard !replies.isEmpty else { return (messages, sequences) }
+        guard !replies.isEmpty else {
+            return (try await restoringAttachments(of: messages, userId: session.userId), sequences)
+        }
         // The reply may have ended meanwhile, or a UI saved it while it was streaming.
         let ids = Set(messages.map { [ByteString($0.agentId), ByteString($0.message.id)] })
         let streaming = replies.filter { reply in
             ["", reply.agentId].allSatisfy { !ids.contains([ByteString($0), ByteString(reply.message.id)]) }
         }
-        return (messages + streaming, sequences)
+        return (try await restoringAttachments(of: messages + streaming, userId: session.userId), sequences)
     }
 
     /// Returns the entries of a page's messages as the whole transcript shows them, without entries shown before

@@ -156,8 +156,7 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
             return (nil, known.note(nil, of: id, since: call, lastMove: lastMove, isLast: isLast))
         }
         let (messages, sequences) = try await history.transcript(of: key)
-        let transcript = Transcript(
-            try await history.restoringAttachments(of: messages, userId: key.userId), sequences: sequences)
+        let transcript = Transcript(messages, sequences: sequences)
         let isCurrent = known.note(transcript, of: id, since: call, lastMove: lastMove, isLast: isLast)
         return (stored(session, transcript.entries), isCurrent)
     }
