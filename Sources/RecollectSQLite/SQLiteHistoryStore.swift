@@ -342,7 +342,7 @@ public final class SQLiteHistoryStore: HistoryStore {
         let reading = ChangeReading(after: cursor)
         return AsyncThrowingStream { [self] in
             do {
-                return try await reading.next(in: self, signal)
+                return try await reading.next(signal) { try await changes(after: $0, limit: $1) }
             } catch is CancellationError {
                 return nil
             }

@@ -90,3 +90,14 @@ public struct SessionCursor: Hashable, Sendable, Codable {
         self.sessionId = sessionId
     }
 }
+
+extension Page {
+    /// Creates a page from rows read in the requested direction, with one row over the limit if there are more.
+    package init(_ rows: consuming [Element], _ request: PageRequest<Cursor>, cursor: (Element) -> Cursor) {
+        let hasMore = rows.count > request.limit
+        if hasMore { rows.removeLast(rows.count - request.limit) }
+        let next = hasMore ? rows.last.map(cursor) : nil
+        if request.direction == .backward { rows.reverse() }
+        self.init(elements: rows, next: next)
+    }
+}

@@ -80,6 +80,13 @@ public struct Session: Hashable, Sendable, Identifiable {
         return names.compactMapValues(\.stringValue)
     }
 
+    /// Returns a text on one line, at most 200 characters, or `nil` if it is blank.
+    package static func preview(of text: String) -> String? {
+        // A long text is cut first, so that the cost of a preview does not depend on it.
+        let words = text.prefix(2000).singleLine
+        return words.isEmpty ? nil : String(words.prefix(200))
+    }
+
     /// The name for lists: the title, else the preview, else the session ID.
     public var displayTitle: String {
         if let title, !title.isEmpty { return title }

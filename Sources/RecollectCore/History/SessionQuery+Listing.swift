@@ -64,7 +64,8 @@ extension SessionCursor.Key {
 }
 
 extension String {
-    fileprivate var foldedBytes: some Sequence<UInt8> {
+    /// The bytes up to the first U+0000, with small ASCII letters.
+    package var foldedBytes: some Sequence<UInt8> {
         utf8.prefix { $0 != 0 }.lazy.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
     }
 }

@@ -87,6 +87,8 @@
             case "57014", "25P03": (.timedOut, "nothing of this save was stored")
             case "25006": (.readOnly, "the server is a standby or read-only; name the primary in the URL")
             case "54000", "22001": (.tooLarge, "")
+            case "23505": (.conflict, "")
+            case "42P01", "3F000": (.cannotOpen, "create the tables of the history, or update them, first")
             case "XX001", "XX002": (.damaged, "restore the database from a backup")
             default:
                 isOutcomeUnknown

@@ -20,6 +20,9 @@
         /// The number of rows.
         var count: Int { Int(PQntuples(result)) }
 
+        /// The number of columns.
+        var columnCount: Int { Int(PQnfields(result)) }
+
         /// The command and its number of rows, such as `INSERT 0 1`. A `COMMIT` of a failed transaction returns `ROLLBACK`.
         var commandTag: String { PQcmdStatus(result).map { String(cString: $0) } ?? "" }
 
@@ -62,6 +65,23 @@
 
         func double(_ row: Int, _ column: Int) -> Double {
             Double(bitPattern: UInt64(bitPattern: integer(row, column)))
+        }
+
+        /// The texts of an array of `bytea` without NULL.
+        func texts(_ row: Int, _ column: Int) -> [String] {
+            withBytes(row, column) { bytes in
+                // The number of dimensions, a flag and the type, then the size and the lower bound of the dimension.
+                guard bytes.count >= 20 else { return [] }
+                func integer(at offset: Int) -> Int {
+                    Int(Int32(bigEndian: bytes.loadUnaligned(fromByteOffset: offset, as: Int32.self)))
+                }
+                var offset = 20
+                return (0..<integer(at: 12)).map { _ in
+                    let count = integer(at: offset)
+                    defer { offset += 4 + count }
+                    return String(decoding: bytes[offset + 4..<offset + 4 + count], as: UTF8.self)
+                }
+            }
         }
     }
 #endif

@@ -28,20 +28,62 @@
             let all = [PostgresStatement("BEGIN")] + statements + [PostgresStatement("COMMIT")]
             let results = try await repeating { connection in
                 let results = try await connection.run(all)
-                // The commit of a failed transaction succeeds as a rollback. A failed statement throws before.
-                guard results.last?.commandTag == "COMMIT" else {
-                    throw PostgresFailure(sqlState: "40000", message: "the transaction was rolled back")
-                }
+                try Self.checkCommit(results)
                 return results
             }
             return Array(results.dropFirst().dropLast())
         }
 
+        /// Runs work in one transaction, and then its last statements with the commit in one round trip.
+        ///
+        /// The work may run several times: see `PostgresDatabase`. After its failure, the transaction is rolled back.
+        /// - Parameter body: The work. Returns the last statements, and the value of the transaction.
+        /// - Throws: As `write`, and the errors of the work.
+        func transaction<Value: Sendable>(
+            _ body: (PostgresTransaction) async throws -> (statements: [PostgresStatement], value: Value)
+        ) async throws -> Value {
+            try await repeating { connection in
+                let transaction = PostgresTransaction(connection)
+                let value: Value
+                let statements: [PostgresStatement]
+                do {
+                    (statements, value) = try await body(transaction)
+                } catch {
+                    await transaction.rollBack()
+                    throw error
+                }
+                let results = try await transaction.run(statements + [PostgresStatement("COMMIT")])
+                try Self.checkCommit(results)
+                return value
+            }
+        }
+
+        /// Throws for the commit of a failed transaction, which succeeds as a rollback.
+        private static func checkCommit(_ results: [PostgresResult]) throws {
+            guard results.last?.commandTag == "COMMIT" else {
+                throw PostgresFailure(sqlState: "40000", message: "the transaction was rolled back")
+            }
+        }
+
+        /// Runs a statement that only reads, or writes the same if it runs twice. Returns its rows.
+        /// - Throws: As `write`.
+        func run(_ statement: PostgresStatement) async throws -> PostgresResult {
+            try await repeating { try await $0.run([statement])[0] }
+        }
+
         /// Runs a statement that only reads. Returns its rows.
         /// - Throws: As `write`.
         func read(_ sql: String, _ parameters: PostgresValue...) async throws -> PostgresResult {
-            let statement = PostgresStatement(sql, parameters: parameters)
-            return try await repeating { try await $0.run([statement])[0] }
+            try await run(PostgresStatement(sql, parameters: parameters))
+        }
+
+        /// Runs statements that only read, in one round trip and on one state of the database. Returns their rows.
+        /// - Throws: As `write`.
+        func read(_ statements: [PostgresStatement]) async throws -> [PostgresResult] {
+            let all =
+                [PostgresStatement("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")] + statements
+                + [PostgresStatement("COMMIT")]
+            return Array(try await repeating { try await $0.run(all) }.dropFirst().dropLast())
         }
 
         /// Runs work with a connection until it succeeds or fails for good.

@@ -3,8 +3,6 @@ import RecollectCore
 
 /// The preview of a session: the beginning of its first user message.
 enum Preview {
-    /// The maximum length of a preview, in characters.
-    static let length = 200
     /// The number of messages of each agent searched for the first user message.
     private static let reach = 32
 
@@ -12,15 +10,8 @@ enum Preview {
     /// preview is `NULL` if there is no user message yet. In a write transaction.
     static func set(_ session: SessionRowID, _ db: Database) throws {
         let first = try db.optionalText("SELECT first_message FROM session WHERE id = ?", session)
-        let preview = try of(first ?? "") ?? firstWords(of: session, db)
+        let preview = try Session.preview(of: first ?? "") ?? firstWords(of: session, db)
         try db.run("UPDATE session SET preview = ?1 WHERE id = ?2 AND preview IS NOT ?1", preview, session)
-    }
-
-    /// Returns a text on one line, at most 200 characters, or `nil` if it is blank.
-    static func of(_ text: String) -> String? {
-        // A long text is cut first, so that the cost of a preview does not depend on it.
-        let words = text.prefix(2000).singleLine
-        return words.isEmpty ? nil : String(words.prefix(length))
     }
 
     private static func firstWords(of session: SessionRowID, _ db: Database) throws -> String? {
@@ -44,7 +35,7 @@ enum Preview {
             let text =
                 rows.isNull(1)
                 ? rows.text(0) : MessageRow.parts(rows, 1).compactMap(\.text).joined(separator: " ")
-            if let words = of(text) { return (rows.value(2), words) }
+            if let words = Session.preview(of: text) { return (rows.value(2), words) }
         }
         return nil
     }

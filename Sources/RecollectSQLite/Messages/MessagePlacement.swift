@@ -111,7 +111,7 @@ struct MessagePlacement {
         try row(
             db.sql(
                 """
-                SELECT position, \(MessageSortKey.time) FROM message WHERE scope_row_id = ? AND position >= ?
+                SELECT position, \(MessageSortKey.sqlTime) FROM message WHERE scope_row_id = ? AND position >= ?
                 ORDER BY position LIMIT 1
                 """
             ).bind(scope, position))
@@ -121,7 +121,7 @@ struct MessagePlacement {
         try row(
             db.sql(
                 """
-                SELECT position, \(MessageSortKey.time) FROM message WHERE scope_row_id = ? ORDER BY position DESC LIMIT 1
+                SELECT position, \(MessageSortKey.sqlTime) FROM message WHERE scope_row_id = ? ORDER BY position DESC LIMIT 1
                 """
             ).bind(scope))
     }

@@ -69,7 +69,8 @@ struct ScopeRow {
     /// Returns the time of the `MessageSortKey` of a scope's last message.
     static func lastTime(of scope: ScopeRowID, _ db: Database) throws -> Int64? {
         try db.integer(
-            "SELECT \(MessageSortKey.time) FROM message WHERE scope_row_id = ? ORDER BY position DESC LIMIT 1", scope)
+            "SELECT \(MessageSortKey.sqlTime) FROM message WHERE scope_row_id = ? ORDER BY position DESC LIMIT 1", scope
+        )
     }
 
     /// Compares a scope's row with the index entry used to find it: see `MessageQueries.confirm`.
@@ -107,7 +108,7 @@ struct ScopeRow {
           (SELECT role FROM message WHERE scope_row_id = scope.id AND position >= scope.window_start
            ORDER BY position DESC LIMIT 1), \(DerivedData.through), session.discarded_at,
           (SELECT id FROM scope WHERE session_row_id = session.id AND agent_id = ''),
-          (SELECT \(MessageSortKey.time) FROM message WHERE scope_row_id = scope.id ORDER BY position DESC LIMIT 1)
+          (SELECT \(MessageSortKey.sqlTime) FROM message WHERE scope_row_id = scope.id ORDER BY position DESC LIMIT 1)
         FROM session
         LEFT JOIN scope ON scope.session_row_id = session.id AND scope.agent_id = ?
         WHERE session.user_id = ? AND session.session_id = ?

@@ -16,7 +16,7 @@ struct SessionEnd {
     init?(of session: SessionRowID, _ db: Database) throws {
         let row = try db.sql(
             """
-            SELECT \(MessageSortKey.time), agent_id, scope.id FROM scope JOIN message ON scope_row_id = scope.id
+            SELECT \(MessageSortKey.sqlTime), agent_id, scope.id FROM scope JOIN message ON scope_row_id = scope.id
             AND position = (SELECT max(position) FROM message WHERE scope_row_id = scope.id)
             WHERE scope.session_row_id = ? ORDER BY position DESC LIMIT 1
             """

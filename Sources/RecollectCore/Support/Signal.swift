@@ -1,10 +1,9 @@
 import Dispatch
 import Foundation
-import RecollectCore
 import RecollectFileSystem
 
 /// A signal for waiting tasks. Each task waits for a limited time.
-final class Signal: Sendable {
+package final class Signal: Sendable {
     private struct Waiter {
         let continuation: CheckedContinuation<Void, Never>
         let timer: DispatchWorkItem
@@ -18,11 +17,13 @@ final class Signal: Sendable {
     private let state = Locked(State())
     private static let timers = DispatchQueue(label: "recollect.signal", attributes: .concurrent)
 
+    package init() {}
+
     /// The number of signals.
-    var count: Int { state.withLock { $0.count } }
+    package var count: Int { state.withLock { $0.count } }
 
     /// Wakes all waiting tasks.
-    func signal() {
+    package func signal() {
         let waiting = state.withLock { state in
             state.count += 1
             defer { state.waiting = [:] }
@@ -32,7 +33,7 @@ final class Signal: Sendable {
     }
 
     /// Waits until there is a signal after `seen`, the time limit is reached, or the task is canceled.
-    func wait(since seen: Int, atMost limit: Duration) async {
+    package func wait(since seen: Int, atMost limit: Duration) async {
         let key = UUID.random()
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in

@@ -1,0 +1,159 @@
+#if Postgres
+    import Foundation
+    import RecollectCore
+
+    extension PostgresHistoryStore {
+        /// Appends a batch: see `HistoryStore`.
+        ///
+        /// A scope whose state is known from its last append takes one statement, and so one round trip. Otherwise, and if another
+        /// server has written to the session since, the state is read first, in the transaction of the save.
+        /// - Throws: `tooLarge` for more than a million messages.
+        @discardableResult
+        func append(
+            _ messages: [ConversationMessage], to scope: Scope, options: AppendOptions
+        ) async throws -> AppendOutcome {
+            try Task.checkCancellation()
+            try messages.checkSavable()
+            guard messages.count <= 1_000_000 else {
+                throw RecollectError(
+                    .tooLarge, "a batch of \(messages.count) messages is too large; save at most 1,000,000 at once")
+            }
+            let plan: AppendPlan? = try await performing { database in
+                if let plan = try await appendToKnown(messages, scope, options, database) { return plan }
+                return try await appendAfterReading(messages, scope, options, database)
+            }
+            signal.signal()
+            for id in plan?.dropped ?? [] {
+                events.post(StoreEvent(kind: .droppedSameRole, scope: scope, messageId: id))
+            }
+            return plan?.outcome ?? AppendOutcome()
+        }
+
+        /// Appends to a scope in its known state; returns `nil`, and saves nothing, if the state is not known or has changed.
+        private func appendToKnown(
+            _ messages: [ConversationMessage], _ scope: Scope, _ options: AppendOptions, _ database: PostgresDatabase
+        ) async throws -> AppendPlan? {
+            guard !messages.isEmpty, let state = knownStates.state(of: scope), !state.isDiscarded,
+                !(options.adoptsUnassigned && state.unassigned != nil),
+                state.hasPreview || !messages.contains(where: { $0.role == .user }),
+                let plan = try? AppendPlan(
+                    messages, agentId: scope.agentId, sameRole: options.sameRole, state: state),
+                !plan.rows.isEmpty
+            else { return nil }
+            let saving = SavingStatement(plan, from: state, scope, options)
+            do {
+                let saved = try await database.run(saving.statement)
+                guard saved.affectedCount == plan.rows.count else {
+                    knownStates.forget(scope)
+                    return nil
+                }
+            } catch let error as RecollectError where error.code == .conflict {
+                // A message is stored already.
+                return nil
+            }
+            knownStates.note(saving.state, of: scope)
+            return plan
+        }
+
+        private func appendAfterReading(
+            _ messages: [ConversationMessage], _ scope: Scope, _ options: AppendOptions, _ database: PostgresDatabase
+        ) async throws -> AppendPlan? {
+            let (plan, state) = try await database.transaction {
+                transaction -> (statements: [PostgresStatement], value: (AppendPlan?, AppendState?)) in
+                let appending = AppendOperation(
+                    messages: messages, scope: scope, options: options, transaction: transaction)
+                let (statements, plan, state) = try await appending.run()
+                return (statements, (plan, state))
+            }
+            knownStates.note(state, of: scope)
+            return plan
+        }
+    }
+
+    extension ConversationMessage {
+        /// The tokens of a message for the sum of its session. Numbers too large for a sum must not stop a save.
+        var countedUsage: TokenUsage {
+            func bounded(_ count: Int) -> Int { min(max(count, 0), 1 << 40) }
+            let usage = usage ?? TokenUsage()
+            return TokenUsage(
+                input: bounded(usage.input), output: bounded(usage.output), cacheCreation: bounded(usage.cacheCreation),
+                cacheRead: bounded(usage.cacheRead))
+        }
+    }
+
+    /// The statement that saves a plan: it updates the session only in the state of the plan, and inserts the messages only then.
+    struct SavingStatement {
+        let statement: PostgresStatement
+        /// The state after it.
+        let state: AppendState
+
+        init(
+            _ plan: AppendPlan, from old: AppendState, _ scope: Scope, _ options: AppendOptions, feedOffset: Int64 = 0,
+            restores: Bool = true
+        ) {
+            var state = plan.state
+            state.revision = .random(in: 0 ... .max)
+            if restores { state.isDiscarded = false }
+            let rows = plan.rows
+            let contents = rows.map { MessageColumns.content(of: $0.message) }
+            let timestamps = rows.map(\.message.timestamp.millisecondsSince1970)
+            let usages = rows.map(\.message.countedUsage)
+            let usage = usages.reduce(TokenUsage(), +)
+            let size = MessageWindow.size(for: options.maxMessages)
+            if size == 0 { state.noteEmptyWindow() }
+            statement = PostgresStatement(
+                """
+                WITH head AS (
+                  UPDATE recollect.session SET revision = $4, last_position = $5, added = added + $6,
+                    message_count = message_count + $6,
+                    read_through = CASE WHEN $7 AND read_through >= added THEN added + $6 ELSE read_through END,
+                    last_activity = CASE WHEN message_count = 0 AND $6 > 0 THEN $8 ELSE greatest(last_activity, $8) END,
+                    last_access = greatest(last_access, least($8, \(SessionColumns.lastAccess))),
+                    discarded_at = CASE WHEN $28 THEN NULL ELSE discarded_at END,
+                    input_tokens = input_tokens + $9, output_tokens = output_tokens + $10,
+                    cache_creation_tokens = cache_creation_tokens + $11, cache_read_tokens = cache_read_tokens + $12
+                  WHERE user_id = $1 AND session = $2 AND revision = $3
+                  RETURNING recollect.feed_number() + $13 AS feed
+                ), trimmed AS (
+                  UPDATE recollect.scope SET window_start = new.start + $27
+                  FROM head, LATERAL (
+                    SELECT position AS start FROM (
+                      SELECT position FROM recollect.message WHERE user_id = $1 AND session = $2 AND scope = $14
+                      UNION ALL SELECT unnest($16::bigint[])
+                    ) AS positions ORDER BY position DESC LIMIT 1 OFFSET $15
+                  ) AS new
+                  WHERE $15 IS NOT NULL AND user_id = $1 AND session = $2 AND scope = $14
+                    AND window_start < new.start + $27
+                )
+                INSERT INTO recollect.message (
+                  user_id, session, scope, position, sequence, number, timestamp, placed_at, message_id, role, metadata,
+                  unknown_fields, text, parts, input_tokens, output_tokens, cache_creation_tokens, cache_read_tokens)
+                SELECT $1, $2, $14, position, head.feed + offset_, $17 + offset_, timestamp, nullif(time, timestamp),
+                  message_id, role, metadata, unknown_fields, text, parts, nullif(input, 0), nullif(output, 0),
+                  nullif(cache_creation, 0), nullif(cache_read, 0)
+                FROM head, unnest(
+                  $16::bigint[], $18::bigint[], $19::bigint[], $20::bigint[], $21::bytea[], $22::bytea[], $23::bytea[], $24::bytea[],
+                  $25::bytea[], $26::bytea[], $29::bigint[], $30::bigint[], $31::bigint[], $32::bigint[])
+                AS row (
+                  position, offset_, timestamp, time, message_id, role, metadata, unknown_fields, text, parts, input, output,
+                  cache_creation, cache_read)
+                """,
+                parameters: [
+                    .bytes(scope.userId.bytes), .integer(old.session), .integer(old.revision), .integer(state.revision),
+                    .integer(state.lastPosition), .integer(Int64(rows.count)), .boolean(options.staysRead),
+                    .integer(timestamps.max() ?? .min), .integer(Int64(usage.input)), .integer(Int64(usage.output)),
+                    .integer(Int64(usage.cacheCreation)), .integer(Int64(usage.cacheRead)), .integer(feedOffset),
+                    .integer(old.scope),
+                    size.map { .integer(Int64(max($0, 1) - 1)) } ?? .null, .integers(rows.map(\.position)),
+                    .integer(old.added + 1), .integers(rows.indices.map(Int64.init)), .integers(timestamps),
+                    .integers(rows.map(\.time)), .byteArrays(rows.map { $0.message.id.bytes }),
+                    .byteArrays(contents.map(\.role)), .byteArrays(contents.map(\.metadata)),
+                    .byteArrays(contents.map(\.unknownFields)), .byteArrays(contents.map(\.text)),
+                    .byteArrays(contents.map(\.parts)), .integer(size == 0 ? 1 : 0), .boolean(restores),
+                    .integers(usages.map { Int64($0.input) }), .integers(usages.map { Int64($0.output) }),
+                    .integers(usages.map { Int64($0.cacheCreation) }), .integers(usages.map { Int64($0.cacheRead) }),
+                ])
+            self.state = state
+        }
+    }
+#endif

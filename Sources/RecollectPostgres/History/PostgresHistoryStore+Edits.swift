@@ -1,0 +1,113 @@
+#if Postgres
+    import RecollectCore
+
+    /// Edits and permanent deletions.
+    extension PostgresHistoryStore {
+        /// Replaces the content of messages: see `HistoryStore`.
+        @discardableResult
+        func edit(_ messages: [ConversationMessage], in session: SessionKey) async throws -> Int {
+            try messages.checkSavable()
+            let ids = messages.map(\.id)
+            return try await writing(session) { number, transaction in
+                var editing = try await MessageEditing(ids, in: session, number, transaction)
+                let count = messages.reduce(0) { $0 + editing.replace($1) }
+                return (try await editing.statements(), count)
+            } ?? 0
+        }
+
+        /// Replaces the content of messages, unless it was changed since it was read: see `HistoryStore`.
+        @discardableResult
+        func edit(_ edits: [MessageEdit], in session: SessionKey) async throws -> [MessageEdit] {
+            try edits.map(\.new).checkSavable()
+            let ids = edits.map(\.new.id)
+            return try await writing(session) { number, transaction in
+                var editing = try await MessageEditing(ids, in: session, number, transaction)
+                let made = edits.filter { editing.replace($0.new, known: $0.old) > 0 }
+                return (try await editing.statements(), made)
+            } ?? []
+        }
+
+        /// Deletes messages permanently: see `HistoryStore`.
+        @discardableResult
+        func deleteMessages(_ ids: [String], in session: SessionKey) async throws -> Int {
+            try await writing(session) { number, transaction in
+                var editing = try await MessageEditing(ids, in: session, number, transaction)
+                let count = editing.removeAll()
+                return (try await editing.statements(), count)
+            } ?? 0
+        }
+
+        /// Deletes messages permanently, unless they were changed since they were read: see `HistoryStore`.
+        @discardableResult
+        func delete(_ messages: [ConversationMessage], in session: SessionKey) async throws -> [ConversationMessage] {
+            let ids = messages.map(\.id)
+            return try await writing(session) { number, transaction in
+                var editing = try await MessageEditing(ids, in: session, number, transaction)
+                let deleted = messages.filter { editing.remove($0) > 0 }
+                return (try await editing.statements(), deleted)
+            } ?? []
+        }
+
+        /// Deletes a session with its branches permanently: see `HistoryStore`.
+        @discardableResult
+        func deleteSession(_ session: SessionKey) async throws -> Bool {
+            let user = PostgresValue.bytes(session.userId.bytes)
+            return try await writing(session) { number, transaction in
+                let rows = try await transaction.run(
+                    """
+                    WITH RECURSIVE gone (session) AS (
+                      SELECT $2::bigint
+                      UNION SELECT branch.session FROM recollect.session AS branch JOIN gone ON branch.branch_of = gone.session
+                      WHERE branch.user_id = $1
+                    ) SELECT session FROM gone
+                    """, user, .integer(number))
+                let gone = PostgresValue.integers((0..<rows.count).map { rows.integer($0, 0) })
+                let deletions = ["message", "compaction", "scope", "tag", "session"].map {
+                    PostgresStatement(
+                        "DELETE FROM recollect.\($0) WHERE user_id = $1 AND session = ANY ($2)", user, gone)
+                }
+                // A last `sessionRearranged` stays: some missing messages were not deleted with the session.
+                let earlier = PostgresStatement(
+                    "DELETE FROM recollect.change WHERE user_id = $1 AND session_id = $2 AND kind <> $3", user,
+                    .bytes(session.sessionId.bytes), .text(HistoryChange.Kind.sessionRearranged.rawValue))
+                let change = ChangeColumns.record(.sessionDeleted, session, at: transaction.reserveFeedNumbers())
+                return (deletions + [earlier] + change, true)
+            } ?? false
+        }
+
+        /// Deletes all data of a user permanently: see `HistoryStore`.
+        func deleteUser(_ userId: String) async throws {
+            let user = PostgresValue.bytes(userId.bytes)
+            let rearranged = HistoryChange.Kind.sessionRearranged.rawValue
+            try await performing { database in
+                try await database.transaction { transaction in
+                    let found = try await transaction.run(
+                        """
+                        SELECT EXISTS (SELECT FROM recollect.session WHERE user_id = $1)
+                          OR EXISTS (SELECT FROM recollect.change WHERE user_id = $1 AND session_id <> '')
+                        """, user)
+                    guard found.boolean(0, 0) else { return ([], ()) }
+                    let deletions = ["session", "message", "compaction", "scope", "tag"].map {
+                        PostgresStatement("DELETE FROM recollect.\($0) WHERE user_id = $1", user)
+                    }
+                    let changes = [
+                        PostgresStatement(
+                            """
+                            DELETE FROM recollect.change WHERE user_id = $1 AND sequence IS DISTINCT FROM (
+                              SELECT max(sequence) FROM recollect.change WHERE user_id = $1 AND kind = $2)
+                            """, user, .text(rearranged)),
+                        PostgresStatement(
+                            "UPDATE recollect.change SET session_id = '' WHERE user_id = $1 AND kind = $2", user,
+                            .text(rearranged)),
+                    ]
+                    let deletion = ChangeColumns.record(
+                        .userDeleted, SessionKey(userId: userId, sessionId: ""),
+                        at: transaction.reserveFeedNumbers())
+                    return (deletions + changes + deletion, ())
+                }
+            }
+            knownStates.forget(user: userId)
+            signal.signal()
+        }
+    }
+#endif

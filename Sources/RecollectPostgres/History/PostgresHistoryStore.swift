@@ -1,0 +1,112 @@
+#if Postgres
+    import Foundation
+    import Logging
+    import RecollectCore
+
+    /// A history in a PostgreSQL database, shared by many servers.
+    ///
+    /// Every call runs at the server: see `HistoryStore` for the promises. A save is durable when it returns, as far as the server's
+    /// `synchronous_commit` makes it so.
+    final class PostgresHistoryStore: Sendable {
+        /// The events posted by the store.
+        let events: StoreEvents
+        let database: PostgresDatabase
+        /// The longest time a read of the change feed waits for transactions that began before those of saved changes.
+        let feedWaitingTime: Duration
+        let knownStates = KnownStates()
+        /// Signals writes of this process.
+        let signal = Signal()
+        private let isChecked = Locked(false)
+
+        /// Creates a store for a database. Nothing is read before the first use.
+        /// - Parameters:
+        ///   - address: The address of the database.
+        ///   - feedWaitingTime: The longest time a read of the change feed waits for transactions that began before those of saved
+        ///     changes. Later, it returns the changes before them.
+        ///   - logger: The logger of this store. Message bodies are never logged.
+        init(
+            _ address: PostgresAddress, feedWaitingTime: Duration = .seconds(1),
+            logger: Logger = Logger(label: "recollect")
+        ) {
+            self.feedWaitingTime = feedWaitingTime
+            events = StoreEvents(logger: logger)
+            database = PostgresDatabase(pool: PostgresPool(address))
+        }
+
+        /// Creates the tables of the history, or updates those of an earlier version. Returns the number of steps.
+        /// - Throws: `newerSchema`, `permissionDenied`, `busy`: see `PostgresMigrator`.
+        @discardableResult
+        func migrate() async throws -> Int {
+            try await PostgresMigrator(database: database).migrate()
+        }
+
+        /// Closes all connections.
+        func close() {
+            database.pool.close()
+        }
+
+        /// Runs an operation, after a check of the tables' version at the first use.
+        func performing<Value: Sendable>(_ body: (PostgresDatabase) async throws -> Value) async throws -> Value {
+            if !isChecked.withLock({ $0 }) {
+                try await PostgresMigrator(database: database).checkVersion()
+                isChecked.withLock { $0 = true }
+            }
+            return try await body(database)
+        }
+
+        /// Runs an operation on one session in a transaction that has locked it. Returns `nil` without such a session.
+        /// - Parameter body: The operation, with the number of the session. Returns the last statements and the value.
+        func writing<Value: Sendable>(
+            _ session: SessionKey,
+            _ body: (Int64, PostgresTransaction) async throws -> (statements: [PostgresStatement], value: Value)
+        ) async throws -> Value? {
+            let value: Value? = try await performing { database in
+                try await database.transaction { transaction in
+                    let locked = try await transaction.run([SessionColumns.lock(session)])[0]
+                    guard locked.count == 1 else { return ([], nil) }
+                    let (statements, value) = try await body(locked.integer(0, 0), transaction)
+                    return (statements, value)
+                }
+            }
+            knownStates.forget(session)
+            signal.signal()
+            return value
+        }
+    }
+
+    /// The states of scopes after their last appends by this process, for saves in one statement.
+    final class KnownStates: Sendable {
+        private static let limit = 4_096
+        private let states = Locked<[Scope: AppendState]>([:])
+
+        func state(of scope: Scope) -> AppendState? {
+            states.withLock { $0[scope] }
+        }
+
+        /// Notes the state of a scope; `nil` forgets it.
+        func note(_ state: AppendState?, of scope: Scope) {
+            states.withLock { states in
+                if states.count >= Self.limit, states[scope] == nil { states.removeAll() }
+                states[scope] = state
+            }
+        }
+
+        func forget(_ scope: Scope) {
+            note(nil, of: scope)
+        }
+
+        /// Forgets all scopes of a session: a write to it changes its revision.
+        func forget(_ session: SessionKey) {
+            states.withLock { states in
+                for scope in states.keys where scope.session == session { states[scope] = nil }
+            }
+        }
+
+        /// Forgets all scopes of a user.
+        func forget(user userId: String) {
+            states.withLock { states in
+                for scope in states.keys where scope.userId.hasSameBytes(as: userId) { states[scope] = nil }
+            }
+        }
+    }
+#endif

@@ -1,0 +1,243 @@
+#if Postgres
+    import Foundation
+    import RecollectCore
+    import RecollectTestSupport
+    import RecollectTesting
+    import Testing
+
+    @testable import RecollectPostgres
+
+    @Suite("Histories in PostgreSQL", .needs(.postgres))
+    struct PostgresHistoryStoreTests {
+        /// The checks of operations that PostgreSQL does not have yet: attachments, streaming replies and searches.
+        private static let missing: Set = [
+            "append.adoptsUnassigned", "branches.moveAndDeleteWithSession", "deletion.ofMessages", "deletion.ofSession",
+            "deletion.ofUser", "deletion.sessionCanBeReused", "discarding.appendRestoresSession",
+            "discarding.canBeUndone", "discarding.hidesSession", "moves.keepAllContent",
+            "moves.mergeKeepsConflictingMessages", "tenants.anyStringIsValidSessionID", "tenants.usersAreIsolated",
+            "window.trimDoesNotAffectLibrary",
+        ]
+        static let checks = HistoryStoreConformance.checks.filter { check in
+            !missing.contains(check.name)
+                && !["attachments", "reply", "replies", "search", "text"].contains {
+                    check.name.lowercased().contains($0)
+                }
+        }
+
+        private func makeStore(_ url: String? = nil) async throws -> PostgresHistoryStore {
+            let url = if let url { url } else { try await SharedServer.url }
+            // The feed waits for the transactions of the other tests, too.
+            let store = PostgresHistoryStore(try PostgresAddress(url), feedWaitingTime: .seconds(30))
+            try await store.migrate()
+            return store
+        }
+
+        @Test("PostgresHistoryStore conforms", arguments: checks)
+        func conformance(_ check: HistoryStoreCheck) async throws {
+            try await check.run { try await makeStore() }
+        }
+
+        private let scope = Scope(userId: "ana", sessionId: "trip", agentId: "planner")
+
+        private func message(_ id: String, seconds: Double = 0) -> ConversationMessage {
+            ConversationMessage(
+                id: id, role: .user, text: "text of \(id)",
+                timestamp: Date(timeIntervalSince1970: 1_700_000_000 + seconds))
+        }
+
+        @Test("Servers that save to one session save each message once, and each agent's in its order")
+        func sharedSession() async throws {
+            let url = try await SharedServer.url
+            let servers = [try await makeStore(url), try await makeStore(url), try await makeStore(url)]
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for (number, server) in servers.enumerated() {
+                    for task in 0..<4 {
+                        group.addTask {
+                            for count in 0..<20 {
+                                try await server.append(
+                                    [message("\(number).\(task).\(count)", seconds: Double(count))],
+                                    to: scope.session.scope(agentId: "\(number).\(task)"))
+                                try await server.append(
+                                    [message("all \(number).\(task).\(count)", seconds: 100)], to: scope)
+                            }
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            let all = try await servers[0].messages(of: scope.session, agentId: nil, page: PageRequest(limit: 1_000))
+                .elements
+            #expect(all.count == 480 && Set(all.map(\.message.id)).count == 480)
+            #expect(Set(all.map(\.cursor.position)).count == 480)
+            for number in 0..<3 {
+                for task in 0..<4 {
+                    let own = all.filter { $0.agentId == "\(number).\(task)" }.map(\.message.id)
+                    #expect(own == (0..<20).map { "\(number).\(task).\($0)" })
+                }
+            }
+            let session = try await servers[1].session(scope.session)
+            #expect(session?.messageCount == 480)
+        }
+
+        @Test("A save in the state known from the last one reads nothing first, and sees the saves of other servers")
+        func knownState() async throws {
+            let url = try await SharedServer.url
+            let (one, other) = (try await makeStore(url), try await makeStore(url))
+            let options = AppendOptions(sameRole: .drop, maxMessages: 4)
+            try await one.append([message("1")], to: scope, options: options)
+            try await one.append(
+                [ConversationMessage(id: "2", role: .assistant, text: "reply")], to: scope, options: options)
+            try await other.append([message("3")], to: scope, options: options)
+            // A role repeated after the other server's message.
+            let dropped = try await one.append([message("4")], to: scope, options: options)
+            #expect(dropped == AppendOutcome(dropped: 1))
+            let stored = try await one.append([message("1")], to: scope, options: options)
+            #expect(stored == AppendOutcome(alreadyStored: 1))
+            try await one.append(
+                [ConversationMessage(id: "5", role: .assistant, text: "reply")], to: scope, options: options)
+            try await one.append([message("6")], to: scope, options: options)
+            #expect(try await other.window(of: scope, maxMessages: nil).map(\.id) == ["2", "3", "5", "6"])
+        }
+
+        @Test("Messages are saved once while backends are terminated")
+        func terminations() async throws {
+            let url = try await SharedServer.url
+            let store = try await makeStore(url)
+            let savedCount = Locked(0)
+            let killer = Task {
+                let connection = try await PostgresConnection.connect(to: PostgresAddress(url))
+                var killed = 0
+                // Only after progress: otherwise, no connection might live long enough on a slow machine.
+                for target in stride(from: 10, to: 200, by: 10) {
+                    while savedCount.withLock({ $0 }) < target { try await Task.sleep(for: .milliseconds(1)) }
+                    killed += try await connection.run(
+                        """
+                        SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                        WHERE datname = current_database() AND pid <> pg_backend_pid() ORDER BY random() LIMIT 1
+                        """
+                    ).count
+                }
+                return killed
+            }
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for task in 0..<4 {
+                    group.addTask {
+                        for count in 0..<50 {
+                            try await store.append(
+                                [message("\(task).\(count)", seconds: Double(count))],
+                                to: scope.session.scope(agentId: "\(task)"))
+                            savedCount.withLock { $0 += 1 }
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            #expect(try await killer.value > 10)
+            for task in 0..<4 {
+                let own = try await store.window(of: scope.session.scope(agentId: "\(task)"), maxMessages: nil)
+                #expect(own.map { $0.id } == (0..<50).map { "\(task).\($0)" })
+            }
+            #expect(try await store.session(scope.session)?.messageCount == 200)
+        }
+
+        @Test("A follower of the feed misses nothing while 16 writers save")
+        func feed() async throws {
+            let url = try await SharedServer.url
+            let (writing, following) = (try await makeStore(url), try await makeStore(url))
+            let writers = Task {
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for task in 0..<16 {
+                        group.addTask {
+                            for count in 0..<20 {
+                                let scope = Scope(userId: "\(task % 5)", sessionId: "\(task)", agentId: "a")
+                                try await writing.append([message("\(task).\(count)")], to: scope)
+                            }
+                        }
+                    }
+                    try await group.waitForAll()
+                }
+            }
+            var seen: [HistoryChange] = []
+            while seen.count < 320 {
+                let page = try await following.changes(after: seen.last?.cursor ?? .beginning, limit: 7)
+                seen += page
+            }
+            try await writers.value
+            #expect(Set(seen.map { $0.messageId ?? "" }).count == 320)
+            #expect(zip(seen, seen.dropFirst()).allSatisfy { $0.cursor < $1.cursor })
+            for task in 0..<16 {
+                let own = seen.filter { $0.session.sessionId == "\(task)" }.map(\.messageId)
+                #expect(own == (0..<20).map { "\(task).\($0)" })
+            }
+        }
+    }
+
+    @Suite("Migrations in PostgreSQL", .needs(.postgres))
+    struct PostgresMigratorTests {
+        private func makeDatabase() async throws -> PostgresDatabase {
+            PostgresDatabase(pool: PostgresPool(try PostgresAddress(try await SharedServer.url)))
+        }
+
+        @Test("Migrations that begin at once run once")
+        func atOnce() async throws {
+            let database = try await makeDatabase()
+            let counts = try await withThrowingTaskGroup(of: Int.self) { group in
+                for _ in 0..<4 { group.addTask { try await PostgresMigrator(database: database).migrate() } }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(counts.reduce(0, +) == PostgresSchema.migrations.count)
+            #expect(try await PostgresMigrator(database: database).currentVersion() == PostgresSchema.version)
+        }
+
+        @Test("A failed step changes nothing, and the next migration continues with it")
+        func failedStep() async throws {
+            let database = try await makeDatabase()
+            var migrator = PostgresMigrator(database: database)
+            let next = PostgresSchema.version + 1
+            let table = "CREATE TABLE recollect.more (id bigint)"
+            migrator.migrations.append(
+                PostgresSchema.Migration(version: next, statements: [table, "SELECT 1 / 0"]))
+            await #expect(throws: RecollectError.self) { try await migrator.migrate() }
+            #expect(try await migrator.currentVersion() == PostgresSchema.version)
+            migrator.migrations.removeLast()
+            migrator.migrations.append(PostgresSchema.Migration(version: next, statements: [table]))
+            #expect(try await migrator.migrate() == 1)
+            #expect(try await migrator.currentVersion() == next)
+        }
+
+        @Test("Missing and newer tables are refused with the reason, and stay as they are")
+        func versions() async throws {
+            let database = try await makeDatabase()
+            let store = PostgresHistoryStore(database.pool.address)
+            let session = SessionKey(userId: "ana", sessionId: "trip")
+            let missing = await #expect(throws: RecollectError.self) { try await store.session(session) }
+            #expect(missing?.code == .cannotOpen && missing?.message.contains("migrate") == true)
+            try await store.migrate()
+            _ = try await database.read("INSERT INTO recollect.migration (version) VALUES (1000)")
+            let newer = PostgresHistoryStore(database.pool.address)
+            for operation in [{ _ = try await newer.session(session) }, { _ = try await newer.migrate() }] {
+                let error = await #expect(throws: RecollectError.self) { try await operation() }
+                #expect(error?.code == .newerSchema && error?.message.contains("1000") == true)
+            }
+        }
+    }
+
+    /// The store has all operations but these so far.
+    extension PostgresHistoryStore: HistoryStore {
+        private var missing: RecollectError { RecollectError(.invalidArgument, "not available in PostgreSQL") }
+
+        /// Throws: see `missing`.
+        public func beginReply(
+            _ message: ConversationMessage, in scope: Scope, maxMessages: Int?
+        ) async throws -> StreamingReply { throw missing }
+
+        /// Returns none.
+        public func streamingReplies(in session: SessionKey) async throws -> [AgentMessage] { [] }
+
+        /// Throws: see `missing`.
+        public func attachment(sha256: String, userId: String) async throws -> Data { throw missing }
+
+        /// Throws: see `missing`.
+        public func search(_ query: SearchQuery) async throws -> Page<SearchHit, SearchCursor> { throw missing }
+    }
+#endif
