@@ -90,7 +90,7 @@
         /// The position of the last message placed, or of the one before the next.
         private var lastPlaced: Int64 = 0
 
-        /// Computes a plan.
+        /// Creates a plan from the state before it.
         /// - Parameters:
         ///   - known: The IDs of the batch already in the scope.
         ///   - unassigned: The messages to adopt, by ID. They require `order`.

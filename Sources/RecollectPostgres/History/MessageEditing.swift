@@ -21,7 +21,7 @@
         private var found: [Found]
         private var indices: [ByteString: [Int]] = [:]
 
-        /// Reads the messages with these IDs, of all agents.
+        /// Creates an editing of the messages with these IDs, of all agents, by reading them.
         init(
             _ ids: [String], in session: SessionKey, _ number: Int64, _ transaction: PostgresTransaction
         ) async throws {
