@@ -25,11 +25,9 @@
         }
 
         private func makeStore(_ url: String? = nil) async throws -> PostgresHistoryStore {
-            let url = if let url { url } else { try await SharedServer.url }
+            let url = if let url { url } else { try await HistoryServer.url }
             // The feed waits for the transactions of the other tests, too.
-            let store = PostgresHistoryStore(try PostgresAddress(url), feedWaitingTime: .seconds(30))
-            try await store.migrate()
-            return store
+            return PostgresHistoryStore(try PostgresAddress(url), feedWaitingTime: .seconds(30))
         }
 
         @Test("PostgresHistoryStore conforms", arguments: checks)
@@ -47,7 +45,7 @@
 
         @Test("Servers that save to one session save each message once, and each agent's in its order")
         func sharedSession() async throws {
-            let url = try await SharedServer.url
+            let url = try await HistoryServer.url
             let servers = [try await makeStore(url), try await makeStore(url), try await makeStore(url)]
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for (number, server) in servers.enumerated() {
@@ -81,7 +79,7 @@
 
         @Test("A save in the state known from the last one reads nothing first, and sees the saves of other servers")
         func knownState() async throws {
-            let url = try await SharedServer.url
+            let url = try await HistoryServer.url
             let (one, other) = (try await makeStore(url), try await makeStore(url))
             let options = AppendOptions(sameRole: .drop, maxMessages: 4)
             try await one.append([message("1")], to: scope, options: options)
@@ -99,9 +97,68 @@
             #expect(try await other.window(of: scope, maxMessages: nil).map(\.id) == ["2", "3", "5", "6"])
         }
 
+        @Test("A message with the role of instructions after a compaction is not one of them")
+        func systemMessageAfterCompaction() async throws {
+            let store = try await makeStore()
+            var all = ["1", "2", "3", "4"].map { message($0) }
+            all[2] = ConversationMessage(id: "3", role: .system, text: "be brief", timestamp: all[2].timestamp)
+            try await store.append(all, to: scope)
+            try await store.compact(Array(all.prefix(2)), of: scope, into: "summary", by: "test", after: nil)
+            let compacted = try await store.compacted(scope)
+            #expect(compacted.instructions.isEmpty && compacted.messages.map(\.id) == ["3", "4"])
+        }
+
+        @Test("A compaction in a branch covers the same messages after its session was merged with another one")
+        func compactionInBranchOfMergedSession() async throws {
+            let store = try await makeStore()
+            let (source, target) = (scope, Scope(userId: "ana", sessionId: "other", agentId: "writer"))
+            let all = (1...5).map { message("\($0)") }
+            try await store.append((1...6).map { message("other \($0)") }, to: target)
+            try await store.append(all, to: source)
+            try await store.compact(Array(all.prefix(4)), of: source, into: "summary", by: "test", after: nil)
+            let branch = try await store.branch(source.session, from: "3", agentId: nil)
+            try await store.moveSession(source.session, to: target.sessionId)
+            let moved = target.session.scope(agentId: source.agentId)
+            try await store.restoreBranch(branch, in: target.session)
+            #expect(try await store.compacted(moved).messages.map(\.id) == ["5"])
+            let again = try await store.branch(target.session, from: "3", agentId: nil)
+            try await store.deleteMessages(["1"], in: target.session)
+            #expect(try await store.compactions(of: again.scope(agentId: source.agentId)).isEmpty)
+        }
+
+        @Test("Unread messages are still unread after a branch and its restoring")
+        func unreadBranch() async throws {
+            let store = try await makeStore()
+            try await store.append((1...3).map { message("\($0)") }, to: scope)
+            try await store.update(scope.session, with: SessionDetails(isRead: true))
+            try await store.append((4...5).map { message("\($0)") }, to: scope)
+            let branch = try await store.branch(scope.session, from: "4", agentId: nil)
+            #expect(try await store.session(scope.session)?.isUnread == false)
+            try await store.restoreBranch(branch, in: scope.session)
+            #expect(try await store.session(scope.session)?.isUnread == true)
+        }
+
+        @Test("Titles have any length, and an ID too long for an index is refused")
+        func longTexts() async throws {
+            let store = try await makeStore()
+            var generator = SeededGenerator(seed: 1)
+            // Random letters: PostgreSQL compresses others.
+            let long = String(
+                (0..<5_000).map { _ in Character(Unicode.Scalar(UInt8.random(in: 97...122, using: &generator))) })
+            try await store.append([message("1")], to: scope)
+            try await store.update(scope.session, with: SessionDetails(title: long))
+            let page = PageRequest<SessionCursor>(limit: 10)
+            let query = SessionQuery(userId: "ana", order: .title)
+            #expect(try await store.sessions(query, page: page).elements.map(\.title) == [long])
+            let error = await #expect(throws: RecollectError.self) {
+                try await store.append([message(long)], to: scope)
+            }
+            #expect(error?.code == .tooLarge)
+        }
+
         @Test("Messages are saved once while backends are terminated")
         func terminations() async throws {
-            let url = try await SharedServer.url
+            let url = try await HistoryServer.url
             let store = try await makeStore(url)
             let savedCount = Locked(0)
             let killer = Task {
@@ -142,7 +199,7 @@
 
         @Test("A follower of the feed misses nothing while 16 writers save")
         func feed() async throws {
-            let url = try await SharedServer.url
+            let url = try await HistoryServer.url
             let (writing, following) = (try await makeStore(url), try await makeStore(url))
             let writers = Task {
                 try await withThrowingTaskGroup(of: Void.self) { group in

@@ -51,6 +51,10 @@
             return text.split(whereSeparator: \.isNewline).joined(separator: "; ")
         }
 
+        /// The failure of a transaction to run again: another one has changed what it has read.
+        static let changedMeanwhile = PostgresFailure(
+            sqlState: "40001", message: "another transaction has changed the same session")
+
         /// Whether the same transaction may succeed if it runs again: a serialization failure or a deadlock.
         var isConflict: Bool { sqlState == "40001" || sqlState == "40P01" }
 

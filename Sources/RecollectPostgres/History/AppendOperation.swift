@@ -16,8 +16,7 @@
         /// was nothing to trim.
         func run() async throws -> (statements: [PostgresStatement], plan: AppendPlan?, state: AppendState?) {
             guard let (state, known) = try await read() else { return ([], nil, nil) }
-            let unassigned = try await unassignedMessages(state, known)
-            let plan = try await plan(state, known, unassigned)
+            let plan = try await plan(state, known)
             return try await save(plan, from: state)
         }
 
@@ -47,7 +46,11 @@
             statements += [AppendState.statement(scope), knownIDs]
             let results = try await transaction.run(statements)
             let known = results[results.count - 1]
-            guard let state = AppendState(results[results.count - 2], of: scope) else { return nil }
+            guard let state = AppendState(results[results.count - 2], of: scope) else {
+                // Another transaction has deleted or moved the session while this one waited for its row.
+                if !messages.isEmpty { throw PostgresFailure.changedMeanwhile }
+                return nil
+            }
             return (state, Set((0..<known.count).map { ByteString(known.text($0, 0)) }))
         }
 
@@ -85,10 +88,9 @@
         }
 
         /// Computes the plan, with the order of the other agents' messages if it is needed.
-        private func plan(
-            _ state: AppendState, _ known: Set<ByteString>, _ unassigned: [ByteString: UnassignedMessage]
-        ) async throws -> AppendPlan {
+        private func plan(_ state: AppendState, _ known: Set<ByteString>) async throws -> AppendPlan {
             var state = state
+            var unassigned = try await unassignedMessages(state, known)
             var order: [AppendState.Place]?
             if !unassigned.isEmpty { order = try await readOrder(state) }
             var hasMadeRoom = false
@@ -102,6 +104,7 @@
                 } catch AppendPlan.Obstacle.noRoom where !hasMadeRoom {
                     hasMadeRoom = true
                     state = try await makeRoom(state)
+                    unassigned = try await unassignedMessages(state, known)
                     order = try await readOrder(state)
                 }
             }

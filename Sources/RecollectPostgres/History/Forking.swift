@@ -25,6 +25,7 @@
                     "SELECT message_count FROM recollect.session WHERE user_id = $1 AND session_id = $2", user,
                     .bytes(target.sessionId.bytes)),
             ])
+            guard results[1].count == 1 else { throw PostgresFailure.changedMeanwhile }
             let copy = results[1].integer(0, 0)
             guard results[2].integer(0, 0) == 0 else {
                 throw RecollectError(
@@ -77,8 +78,11 @@
                     """, parameters: values),
                 PostgresStatement(
                     """
-                    UPDATE recollect.session SET added = own.last, last_position = own.position FROM (
-                      SELECT max(number) AS last, max(position) AS position FROM recollect.message
+                    UPDATE recollect.session SET added = own.last, last_position = own.position,
+                      last_access = greatest(last_access, least(own.latest, \(SessionColumns.lastAccess)))
+                    FROM (
+                      SELECT max(number) AS last, max(position) AS position, max(timestamp) AS latest
+                      FROM recollect.message
                       WHERE user_id = $1 AND session = $2) AS own
                     WHERE user_id = $1 AND session = $2
                     """, values[0], values[2]),
@@ -131,8 +135,6 @@
                       created_at = CASE WHEN session.created_at = 0 THEN source.created_at ELSE session.created_at END,
                       last_activity = CASE WHEN session.created_at = 0 THEN source.created_at
                         ELSE session.last_activity END,
-                      last_access = CASE WHEN session.created_at = 0 THEN least(source.last_activity, \(SessionColumns.lastAccess))
-                        ELSE session.last_access END,
                       title = coalesce(session.title, source.title),
                       working_directory = coalesce(session.working_directory, source.working_directory),
                       branch_name = coalesce(session.branch_name, source.branch_name),

@@ -111,19 +111,24 @@
                 ), family (session) AS (
                   SELECT session FROM root UNION SELECT s.session FROM recollect.session AS s
                   JOIN family ON s.branch_of = family.session WHERE s.user_id = $1
+                ), removed AS (
+                  DELETE FROM recollect.compaction
+                  USING unnest($3::bigint[], $4::bigint[], $5::bigint[]) AS changed (scope, position, number)
+                  JOIN recollect.scope AS own ON own.user_id = $1 AND own.session = $2 AND own.scope = changed.scope
+                  JOIN recollect.scope AS other ON other.user_id = $1 AND other.agent_id = own.agent_id
+                  JOIN family ON family.session = other.session
+                  WHERE compaction.user_id = $1 AND compaction.session = other.session
+                    AND compaction.scope = other.scope AND compaction.covers_through >= changed.number
+                    AND (other.session <> $2 OR changed.position <= (
+                      SELECT boundary.position FROM recollect.message AS boundary
+                      WHERE boundary.user_id = $1 AND boundary.sequence = compaction.boundary))
+                  RETURNING compaction.session
                 )
-                DELETE FROM recollect.compaction
-                USING unnest($3::bigint[], $4::bigint[], $5::bigint[]) AS changed (scope, position, number)
-                JOIN recollect.scope AS own ON own.user_id = $1 AND own.session = $2 AND own.scope = changed.scope
-                JOIN recollect.scope AS other ON other.user_id = $1 AND other.agent_id = own.agent_id
-                JOIN family ON family.session = other.session
-                WHERE compaction.user_id = $1 AND compaction.session = other.session AND compaction.scope = other.scope
-                  AND compaction.covers_through >= changed.number
-                  AND (other.session <> $2 OR changed.position <= (
-                    SELECT boundary.position FROM recollect.message AS boundary
-                    WHERE boundary.user_id = $1 AND boundary.sequence = compaction.boundary))
+                UPDATE recollect.session SET revision = $6
+                WHERE user_id = $1 AND session IN (SELECT removed.session FROM removed)
                 """, .bytes(session.userId.bytes), .integer(number), .integers(messages.map(\.scope)),
-                .integers(messages.map(\.position)), .integers(messages.map(\.number)))
+                .integers(messages.map(\.position)), .integers(messages.map(\.number)),
+                .integer(.random(in: 0 ... .max)))
         }
 
         private func edit(_ message: Found) -> [PostgresStatement] {

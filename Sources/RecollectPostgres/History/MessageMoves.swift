@@ -18,12 +18,14 @@
                 PostgresStatement(
                     """
                     INSERT INTO recollect.scope (user_id, session, scope, agent_id)
-                    SELECT user_id, $3, row_number() OVER (ORDER BY scope) + (
+                    SELECT user_id, $3, row_number() OVER (ORDER BY first.position) + (
                         SELECT coalesce(max(known.scope), 0) FROM recollect.scope AS known
                         WHERE known.user_id = $1 AND known.session = $3), agent_id
-                    FROM recollect.scope AS own WHERE user_id = $1 AND session = $2 AND EXISTS (
-                      SELECT FROM recollect.message AS m
-                      WHERE m.user_id = $1 AND m.session = $2 AND m.scope = own.scope AND m.position >= $4)
+                    FROM recollect.scope AS own CROSS JOIN LATERAL (
+                      SELECT m.position FROM recollect.message AS m
+                      WHERE m.user_id = $1 AND m.session = $2 AND m.scope = own.scope AND m.position >= $4
+                      ORDER BY m.position LIMIT 1) AS first
+                    WHERE user_id = $1 AND session = $2
                     ON CONFLICT (user_id, session, agent_id) DO NOTHING
                     """, parameters: values),
                 // A compaction follows its last covered message.
@@ -195,9 +197,15 @@
                     var statements = [
                         PostgresStatement(
                             """
+                            UPDATE recollect.session SET first_message = NULL FROM recollect.message AS m
+                            WHERE session.user_id = $1 AND session.session = $2 AND m.user_id = $1 AND m.session = $2
+                              AND m.scope = $3 AND m.position = $4 AND m.role = 'user' AND m.text = session.first_message
+                            """, parameters: place),
+                        PostgresStatement(
+                            """
                             DELETE FROM recollect.message
                             WHERE user_id = $1 AND session = $2 AND scope = $3 AND position = $4
-                            """, parameters: place)
+                            """, parameters: place),
                     ]
                     if free != message.id { statements.append(renamingBranchPoints(message, to: free, in: source)) }
                     _ = try await transaction.run(statements)

@@ -7,13 +7,14 @@
         ///
         /// A scope whose state is known from its last append takes one statement, and so one round trip. Otherwise, and if another
         /// server has written to the session since, the state is read first, in the transaction of the save.
-        /// - Throws: `tooLarge` for more than a million messages.
+        /// - Throws: `tooLarge` for more than a million messages, and for an ID of more than 500 bytes.
         @discardableResult
         func append(
             _ messages: [ConversationMessage], to scope: Scope, options: AppendOptions
         ) async throws -> AppendOutcome {
             try Task.checkCancellation()
             try messages.checkSavable()
+            try checkIDs([scope.userId, scope.sessionId, scope.agentId] + messages.map(\.id))
             guard messages.count <= 1_000_000 else {
                 throw RecollectError(
                     .tooLarge, "a batch of \(messages.count) messages is too large; save at most 1,000,000 at once")
@@ -38,17 +39,19 @@
                 state.hasPreview || !messages.contains(where: { $0.role == .user }),
                 let plan = try? AppendPlan(
                     messages, agentId: scope.agentId, sameRole: options.sameRole, state: state),
-                !plan.rows.isEmpty
+                !plan.rows.isEmpty, plan.dropped.isEmpty
             else { return nil }
             let saving = SavingStatement(plan, from: state, scope, options)
+            var database = database
+            database.retries.conflictCount = 0
             do {
                 let saved = try await database.run(saving.statement)
                 guard saved.affectedCount == plan.rows.count else {
                     knownStates.forget(scope)
                     return nil
                 }
-            } catch let error as RecollectError where error.code == .conflict {
-                // A message is stored already.
+            } catch let error as RecollectError where error.code == .conflict || error.code == .busy {
+                // A message is stored already, or another server saves to the session.
                 return nil
             }
             knownStates.note(saving.state, of: scope)

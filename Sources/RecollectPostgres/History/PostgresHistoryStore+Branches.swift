@@ -39,6 +39,7 @@
         func fork(
             _ session: SessionKey, at messageId: String, agentId: String?, into newSessionId: String
         ) async throws {
+            try checkIDs([newSessionId])
             let target = SessionKey(userId: session.userId, sessionId: newSessionId)
             let isCopied = try await writing(session) { number, transaction in
                 try await Forking(source: session, number: number, target: target, transaction: transaction)
@@ -56,6 +57,7 @@
         func moveSession(_ session: SessionKey, to newSessionId: String) async throws -> Bool {
             let target = SessionKey(userId: session.userId, sessionId: newSessionId)
             guard session != target else { return false }
+            try checkIDs([newSessionId])
             let isMoved = try await writing(session) { number, transaction in
                 try await SessionMoving(source: session, number: number, target: target, transaction: transaction)
                     .run()
@@ -116,6 +118,14 @@
             let position = try await position(
                 of: source, after: found.optionalText(0, 1), agentId: found.optionalText(0, 2))
             if try await !moves.positions(of: number, from: position).isEmpty { _ = try await cut(from: position) }
+            // An unread branch makes its session unread.
+            _ = try await transaction.run(
+                """
+                UPDATE recollect.session SET read_through = least(session.read_through, source.read_through)
+                FROM recollect.session AS source
+                WHERE session.user_id = $1 AND session.session = $2 AND source.user_id = $1 AND source.session = $3
+                  AND source.added > source.read_through
+                """, user, .integer(number), .integer(source))
             _ = try await moves.takeFreeIDs(of: source, branch, in: number)
             let messages = try await moves.positions(of: source)
             var statements: [PostgresStatement] = []

@@ -51,8 +51,9 @@
                     """, .bytes(scope.userId.bytes), .integer(number), .bytes(scope.agentId.bytes), .bytes(id.bytes))
                 guard removed.affectedCount > 0 else { return ([], false) }
                 return (
-                    ChangeColumns.record(
-                        .sessionCompacted, scope.session, at: transaction.reserveFeedNumbers()), true
+                    [SessionColumns.revising(number, scope.userId)]
+                        + ChangeColumns.record(
+                            .sessionCompacted, scope.session, at: transaction.reserveFeedNumbers()), true
                 )
             } ?? false
         }
@@ -136,7 +137,9 @@
                     AND message.scope = own.scope AND message.position >= own.window_start
                   LEFT JOIN inEffect ON true
                 )
-                SELECT \(MessageColumns.selected), is_covered, scope, sequence, position, number FROM win AS message
+                SELECT \(MessageColumns.selected), is_covered, scope, sequence, position, number,
+                  position < coalesce((SELECT min(position) FROM win WHERE role <> 'system'), \(Int64.max))
+                FROM win AS message
                 WHERE NOT is_covered OR EXISTS (
                     SELECT FROM win WHERE is_covered AND position(convert_to('"\(ConversationMessage.pinned)"', 'UTF8') IN metadata) > 0)
                   OR position < coalesce((SELECT min(position) FROM win WHERE role <> 'system'), \(Int64.max))
@@ -149,11 +152,13 @@
         }
 
         private func state(_ last: PostgresResult, _ rows: PostgresResult) -> State {
-            let all = (0..<rows.count).map { MessageColumns.read(rows, $0) }
             let first = MessageColumns.count
-            let isCovered = (0..<rows.count).map { rows.boolean($0, first) }
-            let instructionCount = all.prefix { $0.role == .system }.count
-            let places = (instructionCount..<rows.count).filter { !isCovered[$0] }.map { row in
+            // Covered messages between the instructions and a later one with their role may be missing from the rows.
+            let instructionCount = (0..<rows.count).prefix { rows.boolean($0, first + 5) }.count
+            let others = instructionCount..<rows.count
+            let uncovered = others.filter { !rows.boolean($0, first) }
+            let covered = others.filter { rows.boolean($0, first) }.map { MessageColumns.read(rows, $0) }
+            let places = uncovered.map { row in
                 State.Place(
                     scope: rows.integer(row, first + 1), sequence: rows.integer(row, first + 2),
                     position: rows.integer(row, first + 3), number: rows.integer(row, first + 4))
@@ -163,7 +168,10 @@
                 inEffect: inEffect.map {
                     ($0, last.integer(0, 7), last.optionalInteger(0, 8) ?? .min, last.integer(0, 9))
                 },
-                messages: CompactedMessages(all, compaction: inEffect) { isCovered[$0] }, places: places)
+                messages: CompactedMessages(
+                    instructions: (0..<instructionCount).map { MessageColumns.read(rows, $0) }, compaction: inEffect,
+                    pinned: CompactedMessages.pinnedTurns(of: covered),
+                    messages: uncovered.map { MessageColumns.read(rows, $0) }), places: places)
         }
     }
 
@@ -196,11 +204,8 @@
                 .integer(transaction.reserveFeedNumbers()), .integer(boundary), .integer(coversThrough), .integer(now),
                 .integer(Int64(compaction.messageCount)), .bytes(id.bytes), .bytes(compaction.lastMessageId.bytes),
                 .bytes(author.bytes), .bytes(summary.bytes), .bytes(of: compaction.previousId))
-            let revision = PostgresStatement(
-                "UPDATE recollect.session SET revision = $3 WHERE user_id = $1 AND session = $2",
-                .bytes(scope.userId.bytes), .integer(session), .integer(.random(in: 0 ... .max)))
             let change = ChangeColumns.record(.sessionCompacted, scope.session, at: transaction.reserveFeedNumbers())
-            return ([insertion, revision] + change, compaction)
+            return ([insertion, SessionColumns.revising(session, scope.userId)] + change, compaction)
         }
     }
 #endif

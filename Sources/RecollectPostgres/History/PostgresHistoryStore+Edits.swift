@@ -53,19 +53,16 @@
         func deleteSession(_ session: SessionKey) async throws -> Bool {
             let user = PostgresValue.bytes(session.userId.bytes)
             return try await writing(session) { number, transaction in
-                let rows = try await transaction.run(
+                let gone = try await locked(
                     """
-                    WITH RECURSIVE gone (session) AS (
-                      SELECT $2::bigint
-                      UNION SELECT branch.session FROM recollect.session AS branch JOIN gone ON branch.branch_of = gone.session
-                      WHERE branch.user_id = $1
-                    ) SELECT session FROM gone
-                    """, user, .integer(number))
-                let gone = PostgresValue.integers((0..<rows.count).map { rows.integer($0, 0) })
-                let deletions = ["message", "compaction", "scope", "tag", "session"].map {
-                    PostgresStatement(
-                        "DELETE FROM recollect.\($0) WHERE user_id = $1 AND session = ANY ($2)", user, gone)
-                }
+                    user_id = $1 AND session IN (
+                      WITH RECURSIVE gone (session) AS (
+                        SELECT $2::bigint UNION SELECT branch.session
+                        FROM recollect.session AS branch JOIN gone ON branch.branch_of = gone.session
+                        WHERE branch.user_id = $1
+                      ) SELECT session FROM gone)
+                    """, [user, .integer(number)], transaction)
+                let deletions = deleting(gone, of: user)
                 // A last `sessionRearranged` stays: some missing messages were not deleted with the session.
                 let earlier = PostgresStatement(
                     "DELETE FROM recollect.change WHERE user_id = $1 AND session_id = $2 AND kind <> $3", user,
@@ -87,9 +84,7 @@
                           OR EXISTS (SELECT FROM recollect.change WHERE user_id = $1 AND session_id <> '')
                         """, user)
                     guard found.boolean(0, 0) else { return ([], ()) }
-                    let deletions = ["session", "message", "compaction", "scope", "tag"].map {
-                        PostgresStatement("DELETE FROM recollect.\($0) WHERE user_id = $1", user)
-                    }
+                    let deletions = deleting(try await locked("user_id = $1", [user], transaction), of: user)
                     let changes = [
                         PostgresStatement(
                             """
@@ -108,6 +103,30 @@
             }
             knownStates.forget(user: userId)
             signal.signal()
+        }
+
+        /// Locks the sessions with a condition, until none has been added meanwhile, and returns them: no other transaction can write
+        /// to them, and later ones create others.
+        private func locked(
+            _ condition: String, _ values: [PostgresValue], _ transaction: PostgresTransaction
+        ) async throws -> PostgresValue {
+            let statement = PostgresStatement(
+                "SELECT session FROM recollect.session WHERE \(condition) ORDER BY session FOR UPDATE",
+                parameters: values)
+            var sessions: Set<Int64> = []
+            while true {
+                let rows = try await transaction.run([statement])[0]
+                let found = Set((0..<rows.count).map { rows.integer($0, 0) })
+                if found.isSubset(of: sessions) { return .integers(sessions.sorted()) }
+                sessions.formUnion(found)
+            }
+        }
+
+        private func deleting(_ sessions: PostgresValue, of user: PostgresValue) -> [PostgresStatement] {
+            ["message", "compaction", "scope", "tag", "session"].map {
+                PostgresStatement(
+                    "DELETE FROM recollect.\($0) WHERE user_id = $1 AND session = ANY ($2)", user, sessions)
+            }
         }
     }
 #endif

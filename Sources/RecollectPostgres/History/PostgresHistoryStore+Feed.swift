@@ -29,9 +29,9 @@
                     """
                     SELECT feed.*, \(Self.isWaiting) FROM (SELECT 1) AS one LEFT JOIN (
                       (SELECT sequence, user_id, session_id, agent_id, message_id, sequence AS message_sequence, 'messageAdded' AS kind
-                       FROM (SELECT * FROM recollect.message WHERE sequence > $1 AND sequence < recollect.feed_end()
-                             ORDER BY sequence LIMIT $2) AS message
-                       JOIN recollect.session USING (user_id, session) JOIN recollect.scope USING (user_id, session, scope))
+                       FROM recollect.message
+                       JOIN recollect.session USING (user_id, session) JOIN recollect.scope USING (user_id, session, scope)
+                       WHERE sequence > $1 AND sequence < recollect.feed_end() ORDER BY sequence LIMIT $2)
                       UNION ALL
                       (SELECT sequence, user_id, session_id, agent_id, message_id, message_sequence, kind
                        FROM recollect.change WHERE sequence > $1 AND sequence < recollect.feed_end()

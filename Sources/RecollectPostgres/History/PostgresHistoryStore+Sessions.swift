@@ -51,13 +51,10 @@
         @discardableResult
         func update(_ session: SessionKey, with details: SessionDetails, createIfMissing: Bool) async throws -> Bool {
             try details.checkSavable()
+            try checkIDs([session.userId, session.sessionId] + details.addedTags)
             let now = Date().millisecondsSince1970
-            if createIfMissing {
-                let insertion = SessionColumns.insertion(
-                    of: session, createdAt: details.createdAt?.millisecondsSince1970 ?? now)
-                _ = try await performing { try await $0.run(insertion) }
-            }
-            return try await writing(session) { number, transaction in
+            let createdAt = createIfMissing ? details.createdAt?.millisecondsSince1970 ?? now : nil
+            return try await writing(session, creatingAt: createdAt) { number, transaction in
                 try await SessionUpdate(session: session, number: number, transaction: transaction).run(details)
             } ?? false
         }
@@ -115,8 +112,9 @@
                       working_directory = coalesce($5, working_directory), branch_name = coalesce($6, branch_name),
                       is_pinned = coalesce($7, is_pinned), is_archived = coalesce($8, is_archived),
                       last_access = greatest(last_access, $9),
-                      read_through = CASE WHEN $10 THEN added WHEN NOT $10 THEN least(read_through, added - 1)
-                        ELSE read_through END,
+                      read_through = CASE WHEN $10 THEN added WHEN NOT $10 THEN least(read_through, coalesce((
+                          SELECT max(number) FROM recollect.message AS m WHERE m.user_id = $1 AND m.session = $2
+                        ), added) - 1) ELSE read_through END,
                       first_message = CASE WHEN coalesce(first_message, '') = '' AND preview IS NULL
                         THEN coalesce($11, first_message) ELSE first_message END
                     WHERE user_id = $1 AND session = $2

@@ -45,6 +45,16 @@
             database.pool.close()
         }
 
+        /// Checks the lengths of new IDs and tags: an entry of an index has at most 2,704 bytes.
+        /// - Throws: `tooLarge`.
+        func checkIDs(_ ids: [String]) throws {
+            guard let long = ids.first(where: { $0.utf8.count > 500 }) else { return }
+            throw RecollectError(
+                .tooLarge,
+                "an ID or a tag has \(long.utf8.count) bytes; PostgreSQL takes at most 500; nothing was saved: \(long.prefix(80))…"
+            )
+        }
+
         /// Runs an operation, after a check of the tables' version at the first use.
         func performing<Value: Sendable>(_ body: (PostgresDatabase) async throws -> Value) async throws -> Value {
             if !isChecked.withLock({ $0 }) {
@@ -55,15 +65,22 @@
         }
 
         /// Runs an operation on one session in a transaction that has locked it. Returns `nil` without such a session.
-        /// - Parameter body: The operation, with the number of the session. Returns the last statements and the value.
+        /// - Parameters:
+        ///   - createdAt: The date for a missing session, in milliseconds since 1970; `nil` creates none.
+        ///   - body: The operation, with the number of the session. Returns the last statements and the value.
         func writing<Value: Sendable>(
-            _ session: SessionKey,
+            _ session: SessionKey, creatingAt createdAt: Int64? = nil,
             _ body: (Int64, PostgresTransaction) async throws -> (statements: [PostgresStatement], value: Value)
         ) async throws -> Value? {
             let value: Value? = try await performing { database in
                 try await database.transaction { transaction in
-                    let locked = try await transaction.run([SessionColumns.lock(session)])[0]
-                    guard locked.count == 1 else { return ([], nil) }
+                    let creation = createdAt.map { [SessionColumns.insertion(of: session, createdAt: $0)] } ?? []
+                    let results = try await transaction.run(creation + [SessionColumns.lock(session)])
+                    guard let locked = results.last, locked.count == 1 else {
+                        // Another transaction has deleted or moved the session while this one waited for its row.
+                        if createdAt != nil { throw PostgresFailure.changedMeanwhile }
+                        return ([], nil)
+                    }
                     let (statements, value) = try await body(locked.integer(0, 0), transaction)
                     return (statements, value)
                 }

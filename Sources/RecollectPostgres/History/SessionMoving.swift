@@ -20,11 +20,7 @@
             if results[1].count == 1 {
                 try await merge(into: results[1].integer(0, 0))
             } else {
-                _ = try await transaction.run([
-                    PostgresStatement(
-                        "UPDATE recollect.session SET session_id = $3, revision = $4 WHERE user_id = $1 AND session = $2",
-                        user, .integer(number), .bytes(target.sessionId.bytes), .integer(.random(in: 0 ... .max)))
-                ])
+                try await rename()
                 // The ID may be the title.
                 let preview = try await transaction.run([SessionPreview.query(of: number, source.userId)])[0]
                 if let preview = SessionPreview(preview) {
@@ -38,6 +34,17 @@
             return (
                 changes.flatMap { ChangeColumns.record($0, $1, at: transaction.reserveFeedNumbers()) }, true
             )
+        }
+
+        private func rename() async throws {
+            do {
+                _ = try await transaction.run(
+                    "UPDATE recollect.session SET session_id = $3, revision = $4 WHERE user_id = $1 AND session = $2",
+                    user, .integer(number), .bytes(target.sessionId.bytes), .integer(.random(in: 0 ... .max)))
+            } catch let failure as PostgresFailure where failure.sqlState == "23505" {
+                // The target was created since it was looked for.
+                throw PostgresFailure.changedMeanwhile
+            }
         }
 
         private func merge(into target: Int64) async throws {
@@ -71,7 +78,7 @@
             if zip(positions, positions.dropFirst()).contains(where: { $0 >= $1 }) {
                 statements += moves.putLast(order, after: max(state.integer(0, 1), state.integer(1, 1)))
             }
-            statements += renumbering(remaining.count, in: state, target)
+            statements += renumbering(in: state, target)
             statements += moves.move(from: number, to: target)
             statements.append(movingRemainingCompactions(target))
             statements.append(
@@ -93,40 +100,35 @@
             try await moves.recount(target)
         }
 
-        /// Returns the statements that number the moving messages after those of the target. The target is then unread if one of
-        /// both sessions was.
-        private func renumbering(_ count: Int, in state: PostgresResult, _ target: Int64) -> [PostgresStatement] {
+        /// Returns the statements that number the messages of the source after those of the target, with those of the source's
+        /// branches: they may be restored in the target. The target is then unread if one of both sessions was.
+        private func renumbering(in state: PostgresResult, _ target: Int64) -> [PostgresStatement] {
             let row = state.integer(0, 0) == target ? 0 : 1
             let (added, readThrough) = (state.integer(row, 2), state.integer(row, 3))
-            let isSourceUnread = state.integer(1 - row, 2) > state.integer(1 - row, 3)
-            let all = added + Int64(count)
-            let read = added > readThrough ? readThrough : isSourceUnread ? min(added, all - 1) : all
-            return [
+            let (sourceAdded, sourceRead) = (state.integer(1 - row, 2), state.integer(1 - row, 3))
+            // A read session becomes unread from the first unread message of the other on.
+            let read = added > readThrough ? readThrough : added + min(sourceRead, sourceAdded)
+            let family = """
+                WITH RECURSIVE family (session) AS (
+                  SELECT $2::bigint UNION SELECT s.session FROM recollect.session AS s
+                  JOIN family ON s.branch_of = family.session WHERE s.user_id = $1 AND s.session <> $3
+                )
+                """
+            let values: [PostgresValue] = [user, .integer(number), .integer(target), .integer(added)]
+            let shifted = [
+                ("session", "added = added + $4, read_through = read_through + $4, revision = $5"),
+                ("message", "number = number + $4"), ("compaction", "covers_through = covers_through + $4"),
+            ].map { table, change in
                 PostgresStatement(
                     """
-                    UPDATE recollect.compaction SET covers_through = (
-                      SELECT coalesce(max($3 + ranked.rank), 0) FROM (
-                        SELECT number, row_number() OVER (ORDER BY number, position) AS rank
-                        FROM recollect.message WHERE user_id = $1 AND session = $2) AS ranked
-                      WHERE ranked.number <= compaction.covers_through)
-                    WHERE user_id = $1 AND session = $2
-                    """, user, .integer(number), .integer(added)),
+                    \(family) UPDATE recollect.\(table) SET \(change)
+                    WHERE user_id = $1 AND session IN (SELECT family.session FROM family)
+                    """, parameters: table == "session" ? values + [.integer(.random(in: 0 ... .max))] : values)
+            }
+            return shifted + [
                 PostgresStatement(
-                    """
-                    UPDATE recollect.message SET number = $3 + ranked.rank FROM (
-                      SELECT scope, position, row_number() OVER (ORDER BY number, position) AS rank
-                      FROM recollect.message WHERE user_id = $1 AND session = $2) AS ranked
-                    WHERE user_id = $1 AND session = $2 AND message.scope = ranked.scope
-                      AND message.position = ranked.position
-                    """, user, .integer(number), .integer(added)),
-                PostgresStatement(
-                    "UPDATE recollect.session SET added = $3, read_through = $4 WHERE user_id = $1 AND session = $2",
-                    user,
-                    .integer(target), .integer(all), .integer(read)),
-                PostgresStatement(
-                    "UPDATE recollect.session SET added = 0, read_through = 0 WHERE user_id = $1 AND session = $2",
-                    user,
-                    .integer(number)),
+                    "UPDATE recollect.session SET read_through = $3 WHERE user_id = $1 AND session = $2", user,
+                    .integer(target), .integer(read))
             ]
         }
 
@@ -193,7 +195,8 @@
                       WHERE s.user_id = $1
                     )
                     UPDATE recollect.session SET branch_of = old.branch_of, branch_after = old.branch_after,
-                      branch_agent = old.branch_agent, branch_number = old.branch_number
+                      branch_agent = old.branch_agent,
+                      branch_number = coalesce(session.branch_number, old.branch_number)
                     FROM recollect.session AS old
                     WHERE session.user_id = $1 AND session.session = $3 AND old.user_id = $1 AND old.session = $2
                       AND $2 IN (SELECT session FROM origin)

@@ -27,9 +27,17 @@
                 .bytes(session.userId.bytes), .bytes(session.sessionId.bytes))
         }
 
-        /// Returns the key of a display title for the order of a list, that of `SessionQuery.Order.title`.
+        /// Returns the statement that gives a session a new revision.
+        static func revising(_ session: Int64, _ userId: String) -> PostgresStatement {
+            PostgresStatement(
+                "UPDATE recollect.session SET revision = $3 WHERE user_id = $1 AND session = $2", .bytes(userId.bytes),
+                .integer(session), .integer(.random(in: 0 ... .max)))
+        }
+
+        /// Returns the key of a display title for the order of a list, that of `SessionQuery.Order.title` for the first 512 bytes: an
+        /// entry of an index has at most 2,704.
         static func titleKey(_ displayTitle: String) -> [UInt8] {
-            var key = Array(displayTitle.foldedBytes)
+            var key = Array(displayTitle.foldedBytes.prefix(512))
             key.append(0)
             withUnsafeBytes(of: UInt64(displayTitle.utf8.count).bigEndian) { key.append(contentsOf: $0) }
             return key

@@ -25,7 +25,7 @@
         /// After a cancellation that reaches the server before the commit, nothing is saved.
         /// - Throws: `CancellationError`, or a `RecollectError` with the reason of the last attempt.
         func write(_ statements: [PostgresStatement]) async throws -> [PostgresResult] {
-            let all = [PostgresStatement("BEGIN")] + statements + [PostgresStatement("COMMIT")]
+            let all = [PostgresTransaction.begin] + statements + [PostgresStatement("COMMIT")]
             let results = try await repeating { connection in
                 let results = try await connection.run(all)
                 try Self.checkCommit(results)
@@ -36,13 +36,19 @@
 
         /// Runs work in one transaction, and then its last statements with the commit in one round trip.
         ///
-        /// The work may run several times: see `PostgresDatabase`. After its failure, the transaction is rolled back.
+        /// The work may run several times. After its failure, the transaction is rolled back. If the connection ends during the
+        /// commit, the server is asked whether the transaction was committed (`pg_xact_status`): its value is then returned.
         /// - Parameter body: The work. Returns the last statements, and the value of the transaction.
         /// - Throws: As `write`, and the errors of the work.
         func transaction<Value: Sendable>(
             _ body: (PostgresTransaction) async throws -> (statements: [PostgresStatement], value: Value)
         ) async throws -> Value {
-            try await repeating { connection in
+            var unknown: (number: Int64, value: Value)?
+            return try await repeating { connection in
+                if let (number, value) = unknown {
+                    if try await Self.isCommitted(number, connection) { return value }
+                    unknown = nil
+                }
                 let transaction = PostgresTransaction(connection)
                 let value: Value
                 let statements: [PostgresStatement]
@@ -52,9 +58,27 @@
                     await transaction.rollBack()
                     throw error
                 }
-                let results = try await transaction.run(statements + [PostgresStatement("COMMIT")])
-                try Self.checkCommit(results)
+                do {
+                    try Self.checkCommit(try await transaction.run(statements + [PostgresStatement("COMMIT")]))
+                } catch let failure as PostgresFailure where failure.isOutcomeUnknown {
+                    unknown = transaction.number.map { ($0, value) }
+                    throw failure
+                }
                 return value
+            }
+        }
+
+        /// Whether a transaction was committed.
+        /// - Throws: A conflict while it is still running.
+        private static func isCommitted(_ number: Int64, _ connection: PostgresConnection) async throws -> Bool {
+            let rows = try await connection.run("SELECT pg_xact_status($1::bigint::text::xid8)", .integer(number))
+            switch rows.text(0, 0) {
+            case "committed": return true
+            case "aborted": return false
+            case "in progress": throw PostgresFailure.changedMeanwhile
+            default:
+                throw PostgresFailure(
+                    sqlState: "XX000", message: "the server no longer knows whether it saved a change")
             }
         }
 
@@ -86,6 +110,10 @@
             return Array(try await repeating { try await $0.run(all) }.dropFirst().dropLast())
         }
 
+        private func error(_ failure: PostgresFailure?, or other: any Error) -> any Error {
+            failure?.error(at: pool.address.description) ?? other
+        }
+
         /// Runs work with a connection until it succeeds or fails for good.
         private func repeating<Value: Sendable>(
             _ body: (PostgresConnection) async throws -> Value
@@ -93,13 +121,19 @@
             let deadline = ContinuousClock.now + retries.unavailableTime
             var conflictCount = 0
             var pause = retries.pause
+            /// A failure after which the transaction may have been committed.
+            var unknown: PostgresFailure?
             while true {
                 let failure: PostgresFailure
                 do {
                     return try await pool.withConnection(body)
                 } catch let error as PostgresFailure {
                     failure = error
+                } catch is CancellationError {
+                    // A canceled call without an error of its own has saved nothing.
+                    throw self.error(unknown, or: CancellationError())
                 }
+                if failure.isOutcomeUnknown { unknown = failure }
                 if failure.isConflict {
                     conflictCount += 1
                     if conflictCount > retries.conflictCount { throw failure.error(at: pool.address.description) }
@@ -107,7 +141,11 @@
                     throw failure.error(at: pool.address.description)
                 }
                 // Transactions in conflict must not meet again.
-                try await Task.sleep(for: pause * Double.random(in: 0.5...1.5))
+                do {
+                    try await Task.sleep(for: pause * Double.random(in: 0.5...1.5))
+                } catch {
+                    throw self.error(unknown, or: error)
+                }
                 pause = min(pause * 2, .seconds(1))
             }
         }

@@ -6,7 +6,11 @@
         private struct State {
             var hasBegun = false
             var feedOffset: Int64 = 0
+            var number: Int64?
         }
+
+        /// Statements see what other transactions have committed before them, also where the default of the database differs.
+        static let begin = PostgresStatement("BEGIN ISOLATION LEVEL READ COMMITTED")
 
         private let connection: PostgresConnection
         private let state = Locked(State())
@@ -15,6 +19,9 @@
             self.connection = connection
         }
 
+        /// The number of the transaction, after its beginning.
+        var number: Int64? { state.withLock(\.number) }
+
         /// Runs statements in one round trip. Returns their results.
         func run(_ statements: [PostgresStatement]) async throws -> [PostgresResult] {
             let isFirst = state.withLock { state in
@@ -22,7 +29,11 @@
                 return !state.hasBegun
             }
             guard isFirst else { return try await connection.run(statements) }
-            return Array(try await connection.run([PostgresStatement("BEGIN")] + statements).dropFirst())
+            let beginning = [Self.begin, PostgresStatement("SELECT pg_current_xact_id()::text::bigint")]
+            let results = try await connection.run(beginning + statements)
+            let number = results[1].integer(0, 0)
+            state.withLock { $0.number = number }
+            return Array(results.dropFirst(beginning.count))
         }
 
         /// Runs a statement. Returns its result.
