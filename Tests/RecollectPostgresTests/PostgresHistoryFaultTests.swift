@@ -65,7 +65,7 @@
             // A save without a known state reads first, and one in a known state is one statement.
             for isKnown in [false, true] {
                 try await store.append([message("1")], to: scope)
-                if !isKnown { store.knownStates.forget(scope) }
+                if !isKnown { store.knownStates.forget(scope.session) }
                 let outcome = try await run({ try await store.append([message("2")], to: scope) }, during: statements)
                 #expect(outcome == AppendOutcome(added: 1))
                 #expect(try await store.window(of: scope, maxMessages: nil).map(\.id) == ["2"])

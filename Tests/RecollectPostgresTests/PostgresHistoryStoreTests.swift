@@ -156,6 +156,21 @@
             #expect(error?.code == .tooLarge)
         }
 
+        @Test("The states of all agents of a session stay known while they save in turns")
+        func knownStatesOfAgents() async throws {
+            let store = try await makeStore()
+            let scopes = ["planner", "writer", ""].map { scope.session.scope(agentId: $0) }
+            for number in 0..<9 {
+                try await store.append([message("\(number)", seconds: Double(number))], to: scopes[number % 3])
+                let known = scopes.map { store.knownStates.state(of: $0) }
+                let revision = try await store.database.read("SELECT revision FROM recollect.session").integer(0, 0)
+                #expect(known.prefix(number + 1).allSatisfy { $0?.revision == revision })
+                #expect(known[0]?.unassigned == (number < 2 ? nil : known[2]?.scope))
+            }
+            let all = try await store.messages(of: scope.session, agentId: nil, page: PageRequest(limit: 10))
+            #expect(all.elements.map(\.message.id) == (0..<9).map { "\($0)" })
+        }
+
         @Test("Messages are saved once while backends are terminated")
         func terminations() async throws {
             let url = try await HistoryServer.url

@@ -2,7 +2,7 @@
     import Foundation
     import RecollectCore
 
-    /// Appends a batch to a scope in a transaction that first reads the scope's state. Creates the session and the scope if they are
+    /// Appends a batch to a scope in a transaction. Reads the scope's state first. Creates the session and the scope if they are
     /// missing.
     struct AppendOperation {
         let messages: [ConversationMessage]
@@ -12,10 +12,20 @@
 
         private var user: PostgresValue { .bytes(scope.userId.bytes) }
 
-        /// Returns the last statements of the transaction, the plan, and the state after it, if it is known. Without a plan, there
-        /// was nothing to trim.
-        func run() async throws -> (statements: [PostgresStatement], plan: AppendPlan?, state: AppendState?) {
-            guard let (state, known) = try await read() else { return ([], nil, nil) }
+        /// The result of an append, before its last statements.
+        struct Result: Sendable {
+            /// The last statements of the transaction.
+            var statements: [PostgresStatement] = []
+            /// The plan; `nil` if there was nothing to trim.
+            var plan: AppendPlan?
+            /// The state after the append; `nil` if nothing was saved.
+            var state: AppendState?
+            /// The revision before an append that has only added messages at the end of the session.
+            var earlierRevision: Int64?
+        }
+
+        func run() async throws -> Result {
+            guard let (state, known) = try await read() else { return Result() }
             let plan = try await plan(state, known)
             return try await save(plan, from: state)
         }
@@ -169,29 +179,29 @@
 
         // MARK: - Saving
 
-        private func save(
-            _ plan: AppendPlan, from state: AppendState
-        ) async throws -> (statements: [PostgresStatement], plan: AppendPlan?, state: AppendState?) {
+        private func save(_ plan: AppendPlan, from state: AppendState) async throws -> Result {
             // A session discarded by the user stays discarded if all messages were saved before.
             let changes = !plan.rows.isEmpty || !plan.adoptions.isEmpty
-            guard changes || options.maxMessages != nil else { return ([], plan, nil) }
+            guard changes || options.maxMessages != nil else { return Result(plan: plan) }
             var statements = adopt(plan.adoptions, state)
             let feed = transaction.reserveFeedNumbers(plan.rows.count)
-            let saving = SavingStatement(plan, from: state, scope, options, feedOffset: feed, restores: changes)
-            statements.append(saving.statement)
+            let insertion = AppendStatement(plan, from: state, scope, options, feedOffset: feed, restores: changes)
+            statements.append(insertion.statement)
             if state.isDiscarded, changes {
                 statements += ChangeColumns.record(
                     .sessionUpdated, scope.session, at: transaction.reserveFeedNumbers())
             }
             if plan.hasPlaced { statements.append(backdating(state.session)) }
-            guard needsPreview(plan, state) else { return (statements, plan, saving.state) }
+            var result = Result(statements: statements, plan: plan, state: insertion.state)
+            if !plan.hasPlaced, plan.adoptions.isEmpty { result.earlierRevision = state.revision }
+            guard needsPreview(plan, state) else { return result }
             // The preview is that of the messages after the save.
             let results = try await transaction.run(
                 statements + [SessionPreview.query(of: state.session, scope.userId)])
             let preview = results.last.flatMap(SessionPreview.init)
-            var known = saving.state
-            known.hasPreview = preview?.text != nil
-            return (preview.map { [$0.update(of: state.session, scope.userId)] } ?? [], plan, known)
+            result.statements = preview.map { [$0.update(of: state.session, scope.userId)] } ?? []
+            result.state?.hasPreview = preview?.text != nil
+            return result
         }
 
         private func needsPreview(_ plan: AppendPlan, _ state: AppendState) -> Bool {
@@ -233,12 +243,12 @@
     }
 
     extension AppendState {
-        /// The statement that reads the state of a scope.
+        /// The statement to read the state of a scope.
         static func statement(_ scope: Scope) -> PostgresStatement {
             PostgresStatement(
                 """
                 SELECT session.session, revision, last_position, added, discarded_at IS NOT NULL, preview IS NOT NULL,
-                  message_count = 0, own.scope, own.window_start, last.position, last.role, last.time, ending.position,
+                  own.scope, own.window_start, last.position, last.role, last.time, ending.position,
                   ending.time, ending.agent_id, ending.scope, unassigned.scope
                 FROM recollect.session
                 JOIN recollect.scope AS own
@@ -273,20 +283,19 @@
             added = rows.integer(0, 3)
             isDiscarded = rows.boolean(0, 4)
             hasPreview = rows.boolean(0, 5)
-            isEmpty = rows.boolean(0, 6)
-            self.scope = rows.integer(0, 7)
-            windowStart = rows.integer(0, 8)
-            lastOwnPosition = rows.optionalInteger(0, 9)
-            let isInWindow = lastOwnPosition.map { $0 >= rows.integer(0, 8) } ?? false
-            lastRole = isInWindow ? Role(rawValue: rows.text(0, 10)) : nil
-            lastTime = rows.optionalInteger(0, 11)
-            end = rows.optionalInteger(0, 12).map { position in
+            self.scope = rows.integer(0, 6)
+            windowStart = rows.integer(0, 7)
+            lastOwnPosition = rows.optionalInteger(0, 8)
+            let isInWindow = lastOwnPosition.map { $0 >= rows.integer(0, 7) } ?? false
+            lastRole = isInWindow ? Role(rawValue: rows.text(0, 9)) : nil
+            lastTime = rows.optionalInteger(0, 10)
+            end = rows.optionalInteger(0, 11).map { position in
                 Place(
                     position: position,
-                    key: MessageSortKey(time: rows.integer(0, 13), agentId: ByteString(rows.text(0, 14))),
-                    scope: rows.integer(0, 15))
+                    key: MessageSortKey(time: rows.integer(0, 12), agentId: ByteString(rows.text(0, 13))),
+                    scope: rows.integer(0, 14))
             }
-            unassigned = rows.optionalInteger(0, 16)
+            unassigned = rows.optionalInteger(0, 15)
         }
     }
 #endif

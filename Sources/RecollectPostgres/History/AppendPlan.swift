@@ -11,8 +11,6 @@
         var isDiscarded: Bool
         /// Whether the session has a preview: then a message at its end does not change it.
         var hasPreview: Bool
-        /// Whether the session has messages.
-        var isEmpty: Bool
         let scope: Int64
         var windowStart: Int64
         /// The position of the scope's last message.
@@ -24,7 +22,17 @@
         /// The last message of the session.
         var end: Place?
         /// The scope of messages without an agent, if it is another one.
-        let unassigned: Int64?
+        var unassigned: Int64?
+
+        /// Takes over what an append to another scope has changed in the session.
+        mutating func follow(_ other: AppendState) {
+            revision = other.revision
+            lastPosition = other.lastPosition
+            added = other.added
+            isDiscarded = other.isDiscarded
+            hasPreview = other.hasPreview
+            end = other.end
+        }
 
         /// Notes a trim of the whole window.
         mutating func noteEmptyWindow() {
@@ -56,7 +64,7 @@
             let time: Int64
         }
 
-        /// A message that moves to the scope.
+        /// A message to move to the scope.
         struct Adoption: Sendable {
             let message: UnassignedMessage
             let position: Int64
@@ -135,7 +143,6 @@
             rows.append(Row(message: message, position: position, time: key.time))
             noteLast(AppendState.Place(position: position, key: key, scope: state.scope), message.role)
             state.added += 1
-            state.isEmpty = false
             outcome.added += 1
         }
 

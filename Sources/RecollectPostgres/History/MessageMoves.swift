@@ -1,14 +1,14 @@
 #if Postgres
     import RecollectCore
 
-    /// Moves messages between sessions of a user, in a transaction that has locked both. The caller recounts both sessions.
+    /// Moves messages between sessions of a user, in a transaction with locks on both. The caller recounts both sessions.
     struct MessageMoves {
         let userId: String
         let transaction: PostgresTransaction
 
         private var user: PostgresValue { .bytes(userId.bytes) }
 
-        /// Returns the statements that move the messages of a session from a position on to another session, to scopes of the same
+        /// Returns the statements to move the messages of a session from a position on to another session, to scopes of the same
         /// agents. They keep their positions.
         ///
         /// Those scopes must contain neither their IDs nor their positions.
@@ -57,7 +57,7 @@
             ]
         }
 
-        /// Returns the statement that removes the deletions of earlier messages with the IDs of present ones, before these leave
+        /// Returns the statement to remove the deletions of earlier messages with the IDs of present ones, before these leave
         /// their session: they were added again.
         func removingDeletions(in session: SessionKey, _ number: Int64, from position: Int64 = .min)
             -> PostgresStatement
@@ -223,7 +223,7 @@
             ])
         }
 
-        /// Returns the statement that gives the branches after a message the message's new ID.
+        /// Returns the statement to give the branches after a message the message's new ID.
         private func renamingBranchPoints(_ message: Shared, to new: String, in session: Int64) -> PostgresStatement {
             PostgresStatement(
                 """

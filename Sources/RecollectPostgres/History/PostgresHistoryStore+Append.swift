@@ -37,39 +37,39 @@
             guard !messages.isEmpty, let state = knownStates.state(of: scope), !state.isDiscarded,
                 !(options.adoptsUnassigned && state.unassigned != nil),
                 state.hasPreview || !messages.contains(where: { $0.role == .user }),
+                // After an obstacle, the state is read.
                 let plan = try? AppendPlan(
                     messages, agentId: scope.agentId, sameRole: options.sameRole, state: state),
                 !plan.rows.isEmpty, plan.dropped.isEmpty
             else { return nil }
-            let saving = SavingStatement(plan, from: state, scope, options)
+            let insertion = AppendStatement(plan, from: state, scope, options)
             var database = database
             database.retries.conflictCount = 0
             do {
-                let saved = try await database.run(saving.statement)
+                let saved = try await database.run(insertion.statement)
                 guard saved.affectedCount == plan.rows.count else {
-                    knownStates.forget(scope)
+                    knownStates.forget(scope.session)
                     return nil
                 }
             } catch let error as RecollectError where error.code == .conflict || error.code == .busy {
                 // A message is stored already, or another server saves to the session.
                 return nil
             }
-            knownStates.note(saving.state, of: scope)
+            knownStates.note(insertion.state, of: scope, after: state.revision)
             return plan
         }
 
         private func appendAfterReading(
             _ messages: [ConversationMessage], _ scope: Scope, _ options: AppendOptions, _ database: PostgresDatabase
         ) async throws -> AppendPlan? {
-            let (plan, state) = try await database.transaction {
-                transaction -> (statements: [PostgresStatement], value: (AppendPlan?, AppendState?)) in
-                let appending = AppendOperation(
+            let result = try await database.transaction { transaction in
+                let operation = AppendOperation(
                     messages: messages, scope: scope, options: options, transaction: transaction)
-                let (statements, plan, state) = try await appending.run()
-                return (statements, (plan, state))
+                let result = try await operation.run()
+                return (result.statements, result)
             }
-            knownStates.note(state, of: scope)
-            return plan
+            knownStates.note(result.state, of: scope, after: result.earlierRevision)
+            return result.plan
         }
     }
 
@@ -84,8 +84,8 @@
         }
     }
 
-    /// The statement that saves a plan: it updates the session only in the state of the plan, and inserts the messages only then.
-    struct SavingStatement {
+    /// The statement to save a plan: it updates the session only in the state of the plan, and inserts the messages only then.
+    struct AppendStatement {
         let statement: PostgresStatement
         /// The state after it.
         let state: AppendState

@@ -7,11 +7,11 @@
         /// Moves the messages from one message on into a branch: see `HistoryStore`.
         func branch(_ session: SessionKey, from messageId: String, agentId: String?) async throws -> SessionKey {
             let branch = try await writing(session) { number, transaction -> ([PostgresStatement], SessionKey?) in
-                let branching = Branching(session: session, number: number, transaction: transaction)
+                let operation = BranchOperation(session: session, number: number, transaction: transaction)
                 guard
-                    let position = try await branching.moves.position(of: messageId, in: number, agentId: agentId)
+                    let position = try await operation.moves.position(of: messageId, in: number, agentId: agentId)
                 else { return ([], nil) }
-                let branch = try await branching.cut(from: position)
+                let branch = try await operation.cut(from: position)
                 return (
                     ChangeColumns.record(.sessionRearranged, session, at: transaction.reserveFeedNumbers()), branch
                 )
@@ -26,7 +26,7 @@
         /// Restores a branch: see `HistoryStore`.
         func restoreBranch(_ branch: SessionKey, in session: SessionKey) async throws {
             let isRestored = try await writing(session) { number, transaction in
-                try await Branching(session: session, number: number, transaction: transaction).restore(branch)
+                try await BranchOperation(session: session, number: number, transaction: transaction).restore(branch)
             }
             knownStates.forget(branch)
             guard isRestored ?? false else {
@@ -42,7 +42,7 @@
             try checkIDs([newSessionId])
             let target = SessionKey(userId: session.userId, sessionId: newSessionId)
             let isCopied = try await writing(session) { number, transaction in
-                try await Forking(source: session, number: number, target: target, transaction: transaction)
+                try await ForkOperation(source: session, number: number, target: target, transaction: transaction)
                     .run(at: messageId, agentId: agentId)
             }
             knownStates.forget(target)
@@ -59,7 +59,7 @@
             guard session != target else { return false }
             try checkIDs([newSessionId])
             let isMoved = try await writing(session) { number, transaction in
-                try await SessionMoving(source: session, number: number, target: target, transaction: transaction)
+                try await MoveOperation(source: session, number: number, target: target, transaction: transaction)
                     .run()
             }
             knownStates.forget(target)
@@ -67,8 +67,8 @@
         }
     }
 
-    /// Cuts and restores branches of a session, in a transaction that has locked it.
-    struct Branching {
+    /// Cuts and restores branches of a session, in a transaction with a lock on it.
+    struct BranchOperation {
         let session: SessionKey
         let number: Int64
         let transaction: PostgresTransaction

@@ -82,7 +82,7 @@
             WHERE session.user_id = $1 AND session.session_id = $2 AND scope.agent_id = $3
             """
 
-        /// The statement that returns all compactions, the oldest first.
+        /// The query for all compactions, the oldest first.
         var all: PostgresStatement {
             PostgresStatement("\(Self.selection) ORDER BY compaction.compaction", parameters: key)
         }
@@ -176,7 +176,7 @@
     }
 
     extension Compactions.State {
-        /// Returns the statements that save a compaction of the first `count` messages not covered.
+        /// Returns the statements to save a compaction of the first `count` messages not covered.
         fileprivate func saving(
             _ count: Int, id: String, summary: String, author: String, now: Int64, scope: Scope, in session: Int64,
             _ transaction: PostgresTransaction

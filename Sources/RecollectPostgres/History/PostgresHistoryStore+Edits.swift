@@ -9,9 +9,9 @@
             try messages.checkSavable()
             let ids = messages.map(\.id)
             return try await writing(session) { number, transaction in
-                var editing = try await MessageEditing(ids, in: session, number, transaction)
-                let count = messages.reduce(0) { $0 + editing.replace($1) }
-                return (try await editing.statements(), count)
+                var operation = try await EditOperation(ids, in: session, number, transaction)
+                let count = messages.reduce(0) { $0 + operation.replace($1) }
+                return (try await operation.statements(), count)
             } ?? 0
         }
 
@@ -21,9 +21,9 @@
             try edits.map(\.new).checkSavable()
             let ids = edits.map(\.new.id)
             return try await writing(session) { number, transaction in
-                var editing = try await MessageEditing(ids, in: session, number, transaction)
-                let made = edits.filter { editing.replace($0.new, known: $0.old) > 0 }
-                return (try await editing.statements(), made)
+                var operation = try await EditOperation(ids, in: session, number, transaction)
+                let made = edits.filter { operation.replace($0.new, known: $0.old) > 0 }
+                return (try await operation.statements(), made)
             } ?? []
         }
 
@@ -31,9 +31,9 @@
         @discardableResult
         func deleteMessages(_ ids: [String], in session: SessionKey) async throws -> Int {
             try await writing(session) { number, transaction in
-                var editing = try await MessageEditing(ids, in: session, number, transaction)
-                let count = editing.removeAll()
-                return (try await editing.statements(), count)
+                var operation = try await EditOperation(ids, in: session, number, transaction)
+                let count = operation.removeAll()
+                return (try await operation.statements(), count)
             } ?? 0
         }
 
@@ -42,9 +42,9 @@
         func delete(_ messages: [ConversationMessage], in session: SessionKey) async throws -> [ConversationMessage] {
             let ids = messages.map(\.id)
             return try await writing(session) { number, transaction in
-                var editing = try await MessageEditing(ids, in: session, number, transaction)
-                let deleted = messages.filter { editing.remove($0) > 0 }
-                return (try await editing.statements(), deleted)
+                var operation = try await EditOperation(ids, in: session, number, transaction)
+                let deleted = messages.filter { operation.remove($0) > 0 }
+                return (try await operation.statements(), deleted)
             } ?? []
         }
 

@@ -93,7 +93,7 @@
         }
     }
 
-    /// Sets details of a session in a transaction that has locked it.
+    /// Sets details of a session in a transaction with a lock on it.
     struct SessionUpdate {
         let session: SessionKey
         let number: Int64

@@ -64,7 +64,7 @@
             return try await body(database)
         }
 
-        /// Runs an operation on one session in a transaction that has locked it. Returns `nil` without such a session.
+        /// Runs an operation on one session in a transaction with a lock on it. Returns `nil` without such a session.
         /// - Parameters:
         ///   - createdAt: The date for a missing session, in milliseconds since 1970; `nil` creates none.
         ///   - body: The operation, with the number of the session. Returns the last statements and the value.
@@ -88,42 +88,6 @@
             knownStates.forget(session)
             signal.signal()
             return value
-        }
-    }
-
-    /// The states of scopes after their last appends by this process, for saves in one statement.
-    final class KnownStates: Sendable {
-        private static let limit = 4_096
-        private let states = Locked<[Scope: AppendState]>([:])
-
-        func state(of scope: Scope) -> AppendState? {
-            states.withLock { $0[scope] }
-        }
-
-        /// Notes the state of a scope; `nil` forgets it.
-        func note(_ state: AppendState?, of scope: Scope) {
-            states.withLock { states in
-                if states.count >= Self.limit, states[scope] == nil { states.removeAll() }
-                states[scope] = state
-            }
-        }
-
-        func forget(_ scope: Scope) {
-            note(nil, of: scope)
-        }
-
-        /// Forgets all scopes of a session: a write to it changes its revision.
-        func forget(_ session: SessionKey) {
-            states.withLock { states in
-                for scope in states.keys where scope.session == session { states[scope] = nil }
-            }
-        }
-
-        /// Forgets all scopes of a user.
-        func forget(user userId: String) {
-            states.withLock { states in
-                for scope in states.keys where scope.userId.hasSameBytes(as: userId) { states[scope] = nil }
-            }
         }
     }
 #endif

@@ -3,7 +3,7 @@
 
     /// The rows of `change`: the changes of the feed that are not added messages.
     enum ChangeColumns {
-        /// Returns the statements that record a change of a session or a user. It replaces the last change of the same kind and
+        /// Returns the statements to record a change of a session or a user. It replaces the last change of the same kind and
         /// subject: a reader that is behind gets one notice and reads the present state.
         /// - Parameter offset: The number relative to `recollect.feed_number()`.
         static func record(
@@ -26,7 +26,7 @@
             ]
         }
 
-        /// Returns the statements that record an edit or a deletion of a message. An edit replaces the last one of the agent's
+        /// Returns the statements to record an edit or a deletion of a message. An edit replaces the last one of the agent's
         /// messages with this ID. A deletion replaces none: each message is deleted once.
         static func record(
             _ kind: HistoryChange.Kind, of messageId: String, agentId: String, sequence: Int64, in session: SessionKey,

@@ -7,7 +7,7 @@
         /// The upper bound of an access by date, in milliseconds. Each later access adds 1 to the user's latest one and stays exact.
         static let lastAccess: Int64 = 1 << 51
 
-        /// Returns the statement that creates a session, unless it exists.
+        /// Returns the statement to create a session, unless it exists.
         static func insertion(of session: SessionKey, createdAt: Int64) -> PostgresStatement {
             PostgresStatement(
                 """
@@ -19,7 +19,7 @@
                 .integer(.random(in: 0 ... .max)), .integer(createdAt), .bytes(titleKey(session.sessionId)))
         }
 
-        /// Returns the statement that locks a session until the end of the transaction, so that no other one writes to it. Returns
+        /// Returns the statement to lock a session until the end of the transaction, so that no other one writes to it. Returns
         /// its number, or no row if there is none.
         static func lock(_ session: SessionKey) -> PostgresStatement {
             PostgresStatement(
@@ -27,7 +27,7 @@
                 .bytes(session.userId.bytes), .bytes(session.sessionId.bytes))
         }
 
-        /// Returns the statement that gives a session a new revision.
+        /// Returns the statement to give a session a new revision.
         static func revising(_ session: Int64, _ userId: String) -> PostgresStatement {
             PostgresStatement(
                 "UPDATE recollect.session SET revision = $3 WHERE user_id = $1 AND session = $2", .bytes(userId.bytes),
@@ -62,7 +62,7 @@
             }
         }
 
-        /// Returns the statement that sets the metadata, without members of `null`.
+        /// Returns the statement to set the metadata, without members of `null`.
         static func settingMetadata(
             _ metadata: [String: JSONValue], of session: Int64, _ userId: String
         ) -> PostgresStatement {

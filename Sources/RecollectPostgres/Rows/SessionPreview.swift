@@ -9,7 +9,7 @@
         let text: String?
         private let titleKey: [UInt8]
 
-        /// Returns the statement that reads the title, the ID and the saved first message of a session, with its first user
+        /// Returns the statement to read the title, the ID and the saved first message of a session, with its first user
         /// messages.
         static func query(of session: Int64, _ userId: String) -> PostgresStatement {
             PostgresStatement(
@@ -41,7 +41,7 @@
             titleKey = SessionColumns.titleKey(title.isEmpty ? text ?? rows.text(0, 1) : title)
         }
 
-        /// Returns the statement that sets the preview.
+        /// Returns the statement to set the preview.
         func update(of session: Int64, _ userId: String) -> PostgresStatement {
             PostgresStatement(
                 "UPDATE recollect.session SET preview = $3, title_key = $4 WHERE user_id = $1 AND session = $2",

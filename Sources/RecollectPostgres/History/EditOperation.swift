@@ -1,9 +1,9 @@
 #if Postgres
     import RecollectCore
 
-    /// Edits and deletions of messages of one session, in a transaction that has locked it: first on the contents read, then as
+    /// Edits and deletions of messages of one session, in a transaction with a lock on it: first on the contents read, then as
     /// statements.
-    struct MessageEditing {
+    struct EditOperation {
         private struct Found {
             let scope: Int64
             let position: Int64
@@ -21,7 +21,7 @@
         private var found: [Found]
         private var indices: [ByteString: [Int]] = [:]
 
-        /// Creates an editing of the messages with these IDs, of all agents, by reading them.
+        /// Creates an operation on the messages with these IDs, of all agents, and reads them.
         init(
             _ ids: [String], in session: SessionKey, _ number: Int64, _ transaction: PostgresTransaction
         ) async throws {

@@ -1,8 +1,8 @@
 #if Postgres
     import RecollectCore
 
-    /// Copies a session up to a message into a new session, in a transaction that has locked the session.
-    struct Forking {
+    /// Copies a session up to a message into a new session, in a transaction with a lock on the session.
+    struct ForkOperation {
         let source: SessionKey
         let number: Int64
         let target: SessionKey

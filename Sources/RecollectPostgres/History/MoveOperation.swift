@@ -1,8 +1,8 @@
 #if Postgres
     import RecollectCore
 
-    /// Moves a session to another session ID, in a transaction that has locked it. A session with this ID is merged with it.
-    struct SessionMoving {
+    /// Moves a session to another session ID, in a transaction with a lock on it. A session with this ID is merged with it.
+    struct MoveOperation {
         let source: SessionKey
         let number: Int64
         let target: SessionKey
@@ -100,7 +100,7 @@
             try await moves.recount(target)
         }
 
-        /// Returns the statements that number the messages of the source after those of the target, with those of the source's
+        /// Returns the statements to number the messages of the source after those of the target, with those of the source's
         /// branches: they may be restored in the target. The target is then unread if one of both sessions was.
         private func renumbering(in state: PostgresResult, _ target: Int64) -> [PostgresStatement] {
             let row = state.integer(0, 0) == target ? 0 : 1
